@@ -1,0 +1,52 @@
+# Link targets for the torch that a Python interpreter would import.
+#
+# TorchConfig.cmake of a CUDA wheel is fatal on a machine without a CUDA toolkit, so the wheel's libraries become
+# targets of our own:
+#   OpGate::torch         libc10, libtorch_cpu   (enough to run operators on the CPU and load AOTInductor packages)
+#   OpGate::torch_cuda    libc10_cuda            (streams and device guards for CUDA kernels; only with nvcc)
+#   OpGate::torch_python  libtorch_python        (tensors across the Python boundary)
+# Sets OPGATE_TORCH_VERSION, OPGATE_TORCH_DIR.
+#
+# The version is read from the package's metadata: `import torch` would cost 2 s a configure.
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" -c "
+import importlib.metadata, importlib.util, pathlib
+spec = importlib.util.find_spec('torch')
+print(importlib.metadata.version('torch') if spec else '')
+print(pathlib.Path(spec.origin).parent if spec else '')"
+  OUTPUT_VARIABLE _torch_facts
+  RESULT_VARIABLE _torch_status
+  OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT _torch_status EQUAL 0 OR _torch_facts STREQUAL "")
+  message(FATAL_ERROR "OpGate: ${Python_EXECUTABLE} has no torch. Run ci/gate once, or set Python_EXECUTABLE to an "
+                      "interpreter that has torch 2.11 or newer.")
+endif()
+string(REPLACE "\n" ";" _torch_facts "${_torch_facts}")
+list(GET _torch_facts 0 OPGATE_TORCH_VERSION)
+list(GET _torch_facts 1 OPGATE_TORCH_DIR)
+if(OPGATE_TORCH_VERSION VERSION_LESS "2.11")
+  message(FATAL_ERROR "OpGate: torch ${OPGATE_TORCH_VERSION} in ${OPGATE_TORCH_DIR} is older than 2.11, the oldest supported.")
+endif()
+message(STATUS "OpGate: torch ${OPGATE_TORCH_VERSION} in ${OPGATE_TORCH_DIR}")
+
+add_library(OpGate::torch INTERFACE IMPORTED)
+target_include_directories(OpGate::torch SYSTEM INTERFACE "${OPGATE_TORCH_DIR}/include"
+                                                          "${OPGATE_TORCH_DIR}/include/torch/csrc/api/include")
+target_link_libraries(OpGate::torch INTERFACE "${OPGATE_TORCH_DIR}/lib/libtorch_cpu.so" "${OPGATE_TORCH_DIR}/lib/libc10.so")
+# torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in.
+target_compile_definitions(OpGate::torch INTERFACE FMT_HEADER_ONLY)
+# at::parallel_for is inline and, without this, compiles to a serial loop without a word. libgomp itself is torch's own.
+target_compile_options(OpGate::torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+# What libtorch_cpu.so itself needs lies in the wheel's nvidia folders; the linker wants to see it for executables.
+file(GLOB _torch_nvidia_libs "${OPGATE_TORCH_DIR}/../nvidia/*/lib")
+foreach(_dir IN LISTS _torch_nvidia_libs)
+  target_link_options(OpGate::torch INTERFACE "LINKER:-rpath-link,${_dir}")
+endforeach()
+
+add_library(OpGate::torch_python INTERFACE IMPORTED)
+target_link_libraries(OpGate::torch_python INTERFACE OpGate::torch "${OPGATE_TORCH_DIR}/lib/libtorch_python.so")
+
+if(OPGATE_CUDA)
+  add_library(OpGate::torch_cuda INTERFACE IMPORTED)
+  target_link_libraries(OpGate::torch_cuda INTERFACE OpGate::torch CUDA::cudart "${OPGATE_TORCH_DIR}/lib/libc10_cuda.so")
+endif()

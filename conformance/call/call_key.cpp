@@ -1,0 +1,106 @@
+#include "call/call_key.h"
+
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/dtypes.h"
+#include "layouts/layout.h"
+#include "spec/specs.h"
+
+namespace opgate {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Range, class Projection>
+std::string listed(const Range& range, Projection name) {
+  std::vector<std::string> names;
+  for (const auto& part : range) names.emplace_back(std::invoke(name, part));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The layout must be one that the plan offers for this argument of this sample.
+void check_layout(const CallKey& key, std::string_view id) {
+  if (key.is_contiguous()) return;
+  const auto [argument, name] = key.layout_parts();
+  for (size_t i = 0; i < key.sample->arguments.size(); ++i) {
+    const TensorArgument* tensor = key.sample->arguments[i].tensor();
+    if (tensor == nullptr || argument_name(*key.spec, i) != argument) continue;
+    if (find_placement(tensor->shape, name)) return;
+    throw SetupError(fmt::format(
+        "{}: no layout '{}' for sizes [{}]; there are: {}", id, name, fmt::join(tensor->shape, ", "),
+        listed(placements(tensor->shape), [](const auto& o) { return o.placement.name; })));
+  }
+  throw SetupError(
+      fmt::format("{}: '{}' is neither 'contiguous' nor TENSOR_ARGUMENT=LAYOUT", id, key.layout));
+}
+
+}  // namespace
+
+bool CallKey::is_contiguous() const { return layout == kContiguous; }
+
+std::pair<std::string_view, std::string_view> CallKey::layout_parts() const {
+  const auto equals = layout.find('=');
+  if (equals == std::string::npos) return {};
+  return {std::string_view(layout).substr(0, equals), std::string_view(layout).substr(equals + 1)};
+}
+
+std::string device_name(c10::DeviceType device) { return c10::DeviceTypeName(device, /*lower_case=*/true); }
+
+std::string call_id(const CallKey& key) {
+  return fmt::format("{}/{}/{}/{}/{}", key.spec->id, dtype_name(key.dtype), key.sample->name, key.layout,
+                     device_name(key.device));
+}
+
+CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
+  const std::vector<std::string_view> parts = split(id, '/');
+  if (parts.size() != 5)
+    throw SetupError(fmt::format("'{}' is no call id: OP/DTYPE/SAMPLE/LAYOUT/DEVICE", id));
+  CallKey key;
+  const auto spec =
+      std::ranges::find_if(specs, [&](const Spec& s) { return s.id == parts[0] || s.name == parts[0]; });
+  if (spec == specs.end()) {
+    throw SetupError(
+        fmt::format("{}: no spec for '{}'; there are: {}", id, parts[0], listed(specs, &Spec::id)));
+  }
+  key.spec = &*spec;
+  const auto dtype = dtype_from_name(parts[1]);
+  if (!dtype)
+    throw SetupError(fmt::format("{}: '{}' is no dtype; write it as in torch.float32", id, parts[1]));
+  key.dtype = *dtype;
+  key.sample = spec->find_sample(parts[2]);
+  if (key.sample == nullptr) {
+    throw SetupError(fmt::format("{}: {} has no sample '{}'; there are: {}", id, spec->id, parts[2],
+                                 listed(spec->samples, &Sample::name)));
+  }
+  key.layout = parts[3];
+  check_layout(key, id);
+  if (parts[4] != "cpu" && parts[4] != "cuda")
+    throw SetupError(fmt::format("{}: '{}' is neither cpu nor cuda", id, parts[4]));
+  key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
+  return key;
+}
+
+c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key) {
+  return argument.dtype.value_or(key.dtype);
+}
+
+std::string argument_name(const Spec& spec, size_t position) {
+  if (spec.kind == Spec::Kind::op) {
+    if (const auto op = find_op(spec.name)) return op->schema().arguments().at(position).name();
+  }
+  return fmt::format("input{}", position);
+}
+
+}  // namespace opgate

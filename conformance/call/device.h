@@ -1,0 +1,19 @@
+// Devices of this machine.
+#pragma once
+
+#include <c10/core/DeviceType.h>
+
+#include <optional>
+#include <string>
+
+namespace opgate {
+
+/// Why calls on this device cannot run here, such as "no NVIDIA driver (libcuda.so.1) on this machine"; none
+/// if they can. Asks the driver and loads nothing of torch.
+std::optional<std::string> missing_device(c10::DeviceType device);
+
+/// Makes the device usable in this process: loads libtorch_cuda.so, which `opgate` does not link because it
+/// costs a second at start. Throws SetupError where torch was built without CUDA.
+void enable_device(c10::DeviceType device);
+
+}  // namespace opgate

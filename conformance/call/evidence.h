@@ -1,0 +1,62 @@
+// Everything a judge may look at for one case: the call itself, and what it is compared with, each made when
+// first asked for.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "call/arguments.h"
+#include "call/invoke.h"
+
+namespace opgate {
+
+/// One call under instruments: the arguments as they were given, what it returned or raised.
+struct Observation {
+  Arguments arguments;
+  Outcome outcome;
+};
+
+class PackageFolder;
+
+/// What a worker keeps from one call to the next.
+struct Workbench {
+  ValueCache values;
+  std::string package_folder;               ///< where the AOTInductor packages of this run lie
+  std::shared_ptr<PackageFolder> packages;  ///< opened by the path "aoti"
+  std::string dense_call;  ///< whose eager observation on contiguous input is kept in `dense`
+  std::shared_ptr<const Observation> dense;
+};
+
+class Evidence {
+ public:
+  Evidence(CallKey key, Workbench& bench);
+
+  const CallKey& key() const { return key_; }
+  const c10::OperatorHandle& op() const { return *op_; }
+  Workbench& bench() { return bench_; }
+
+  /// The call, eager, as the case lays it out.
+  const Observation& observed() { return by("eager"); }
+
+  /// The call by another path of paths/: "meta", "aoti". Throws SetupError for a name that no path has.
+  const Observation& by(std::string_view path);
+
+  /// The operator on contiguous copies of the same values.
+  const Observation& dense();
+
+  /// The spec's reference on the same values, contiguous and floating ones widened to Double.
+  const Outcome& reference();
+
+ private:
+  CallKey key_;
+  Workbench& bench_;
+  std::optional<c10::OperatorHandle> op_;
+  std::map<std::string, std::shared_ptr<const Observation>, std::less<>> by_path_;
+  std::shared_ptr<const Observation> dense_;
+  std::optional<Outcome> reference_;
+};
+
+}  // namespace opgate

@@ -1,0 +1,64 @@
+#include "call/invoke.h"
+
+#include <ATen/core/function_schema.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+
+namespace opgate {
+namespace {
+
+std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+  std::vector<at::Tensor> tensors;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias != nullptr && alias->isWrite() && stack[i].isTensor()) tensors.push_back(stack[i].toTensor());
+  }
+  return tensors;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> Outcome::returned() const {
+  std::vector<at::Tensor> found;
+  for (const c10::IValue& result : results) {
+    if (result.isTensor()) {
+      found.push_back(result.toTensor());
+    } else if (result.isTensorList()) {
+      for (const at::Tensor& tensor : result.toTensorVector()) found.push_back(tensor);
+    }
+  }
+  return found;
+}
+
+std::vector<at::Tensor> Outcome::values() const {
+  std::vector<at::Tensor> all = returned();
+  all.insert(all.end(), written.begin(), written.end());
+  return all;
+}
+
+Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
+               c10::DeviceType device) {
+  std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
+  try {
+    call(stack);
+    if (device != c10::kCPU) {
+      // Kernels fail asynchronously: without waiting, the error would be blamed on a later case.
+      const c10::impl::VirtualGuardImpl guard(device);
+      guard.synchronizeDevice(guard.getDevice().index());
+    }
+    return {std::move(stack), std::nullopt, std::move(written)};
+  } catch (const c10::Error& error) {
+    return {{}, Raised{error.what_without_backtrace()}, {}};
+  } catch (const std::exception& error) {
+    return {{}, Raised{error.what()}, {}};
+  } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
+    return {{}, Raised{"an exception that is no std::exception"}, {}};
+  }
+}
+
+Outcome invoke(const c10::OperatorHandle& op, torch::jit::Stack stack, c10::DeviceType device) {
+  return invoke(
+      op, [&op](torch::jit::Stack& s) { op.callBoxed(s); }, std::move(stack), device);
+}
+
+}  // namespace opgate

@@ -1,0 +1,41 @@
+#include "checks/check.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace opgate {
+namespace {
+
+constexpr std::array<std::string_view, 3> kWorkers{"native", "python", "aoti"};
+constexpr std::array<std::string_view, 5> kLayouts{"contiguous", "rearranged", "plain", "packaged", "every"};
+
+template <size_t N>
+size_t position(const std::array<std::string_view, N>& words, std::string_view word) {
+  for (size_t i = 0; i < N; ++i) {
+    if (words[i] == word) return i;
+  }
+  throw std::invalid_argument("'" + std::string(word) + "' is none of the words expected here");
+}
+
+}  // namespace
+
+std::string_view to_string(Worker worker) { return kWorkers[static_cast<size_t>(worker)]; }
+
+Worker worker_from_string(std::string_view text) { return static_cast<Worker>(position(kWorkers, text)); }
+
+Check check_from_json(const nlohmann::json& described) {
+  Check check;
+  check.name = described.at("id");
+  check.explanation = {described.at("promise"), described.at("why"), described.at("fix"),
+                       described.at("example")};
+  check.worker = Worker::python;
+  check.needs_package = described.at("needs_package");
+  check.scope.ops = described.at("ops");
+  check.scope.models = described.at("models");
+  check.scope.layouts =
+      static_cast<Scope::Layouts>(position(kLayouts, described.at("layouts").get<std::string>()));
+  return check;
+}
+
+}  // namespace opgate

@@ -1,0 +1,94 @@
+// effect.mutation: inputs stay as they are, over their whole storage, unless the schema declares them
+// mutable.
+#include <ATen/core/function_schema.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checks/check.h"
+
+namespace opgate {
+namespace {
+
+// The bytes of the storage that the operator may write: those of the view, where the schema says Tensor(a!).
+std::vector<bool> writable_elements(const TensorInput& input, const c10::FunctionSchema& schema) {
+  std::vector<bool> writable(static_cast<size_t>(input.geometry.elements));
+  const auto* alias = schema.arguments()[input.position].alias_info();
+  if (alias == nullptr || !alias->isWrite()) return writable;
+  for (int64_t i = 0; i < input.geometry.numel(); ++i) {
+    writable[static_cast<size_t>(input.geometry.storage_element(i))] = true;
+  }
+  return writable;
+}
+
+std::string bytes_text(const StorageImage& image, size_t element, size_t size) {
+  std::string text = "0x";
+  for (size_t byte = size; byte-- > 0;)
+    text += fmt::format("{:02x}", std::to_integer<int>(image[element * size + byte]));
+  return text;
+}
+
+std::optional<Finding> unwanted_write(const TensorInput& input, const c10::FunctionSchema& schema) {
+  const StorageImage after = storage_image(input.tensor);
+  if (after == input.before) return std::nullopt;
+  const std::vector<bool> writable = writable_elements(input, schema);
+  const size_t size = input.tensor.element_size();
+  int64_t changed = 0;
+  int64_t first = -1;
+  for (size_t element = 0; element < writable.size(); ++element) {
+    const auto begin = static_cast<std::ptrdiff_t>(element * size);
+    if (writable[element] ||
+        std::equal(after.begin() + begin, after.begin() + begin + static_cast<std::ptrdiff_t>(size),
+                   input.before.begin() + begin)) {
+      continue;
+    }
+    if (changed++ == 0) first = static_cast<int64_t>(element);
+  }
+  if (changed == 0) return std::nullopt;
+  const std::string place = describe_element(input.geometry, first, input.name);
+  const bool in_gap = place.starts_with("the gap");
+  const auto at = static_cast<size_t>(first);
+  return Finding{
+      fmt::format("`{}` is unchanged, bit for bit, over its whole storage{}", input.name,
+                  std::ranges::find(writable, true) == writable.end()
+                      ? ""
+                      : " outside the view that the schema lets it write"),
+      fmt::format("{} of {} storage elements were written, the first in {}: {} became {}", changed,
+                  writable.size(), place, bytes_text(input.before, at, size), bytes_text(after, at, size)),
+      in_gap
+          ? fmt::format("memory between the elements of `{}` belongs to another tensor; the kernel runs over "
+                        "the end of a row "
+                        "(or writes whole vectors)",
+                        input.name)
+          : fmt::format("if this is meant, declare it: Tensor(a!) {} in the schema, mutates_args in Python",
+                        input.name),
+      {}};
+}
+
+Judgement judge(Evidence& evidence) {
+  const c10::FunctionSchema& schema = evidence.op().schema();
+  for (const TensorInput& input : evidence.observed().arguments.tensors) {
+    if (auto finding = unwanted_write(input, schema)) return Judgement::fail(*std::move(finding));
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    effect_mutation,
+    {"effect.mutation",
+     {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
+                 "them mutable.",
+      .why = "Functionalization, autograd and the memory planner of torch.compile reorder and reuse buffers "
+             "on the word of the "
+             "schema. The gap between a slice's rows is somebody else's data.",
+      .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
+             "inside the view: bound "
+             "each row by its size and not by its stride.",
+      .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor."},
+     Worker::native,
+     {.layouts = Scope::Layouts::every},
+     false,
+     &judge});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,62 @@
+// fake.metadata: the meta kernel foresees what the real one returns.
+#include <ATen/core/function_schema.h>
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+Judgement judge(Evidence& evidence) {
+  const Outcome& real = evidence.observed().outcome;
+  const Outcome& meta = evidence.by("meta").outcome;
+  const std::string promised =
+      "the meta kernel returns tensors of the real ones' shape, strides, storage offset and dtype";
+  if (!real.ok()) {
+    if (!meta.ok()) return Judgement::pass();  // both refuse
+    if (evidence.key().is_contiguous()) {
+      return Judgement::invalid("the operator refuses this sample of its spec: " + real.raised->message);
+    }
+    return Judgement::fail({promised,
+                            "the real kernel raised, the meta kernel did not: " + real.raised->message,
+                            "the meta kernel lacks a check that the real one has",
+                            {}});
+  }
+  if (!meta.ok()) {
+    return Judgement::fail(
+        {promised,
+         "the meta kernel raised: " + meta.raised->message,
+         "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake in Python), or it "
+         "touches data, which a meta tensor does not have",
+         {}});
+  }
+  if (const auto difference = metadata_difference(meta, real)) {
+    return Judgement::fail(
+        {promised,
+         "under the meta kernel " + *difference + ", as the real kernel returned",
+         "write both with the same expression, such as at::empty_like(x) or the same as_strided",
+         {}});
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(fake_metadata,
+                      {"fake.metadata",
+                       {.promise = "The fake (meta) kernel returns the shape, strides, storage offset and "
+                                   "dtype that the real one returns.",
+                        .why = "torch.compile, torch.export and AOTInductor never run your kernel while "
+                               "compiling: they believe the fake one and "
+                               "generate code that reads your output through its strides. Wrong strides are "
+                               "wrong values without an error.",
+                        .fix = "Allocate the output by the same expression in both kernels. "
+                               "at::empty_like(x) keeps the strides of a dense x, "
+                               "at::empty(x.sizes()) does not: do not use one here and the other there.",
+                        .example = "pytorch 182328, pytorch 149425, vllm 29014."},
+                       Worker::native,
+                       {.layouts = Scope::Layouts::every},
+                       false,
+                       &judge});
+
+}  // namespace
+}  // namespace opgate

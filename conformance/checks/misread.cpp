@@ -1,0 +1,82 @@
+#include "checks/misread.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "checks/outputs.h"
+#include "compare/comparison.h"
+
+namespace opgate {
+namespace {
+
+struct Mistake {
+  std::string_view what;
+  Geometry (*read)(const Geometry& given);  ///< the geometry that the mistaken kernel sees
+};
+
+const std::array kMistakes{
+    Mistake{"is read as if it were dense: its strides are ignored",
+            [](const Geometry& g) { return geometry(g.sizes, dense_strides(g.sizes), g.offset); }},
+    Mistake{"is read from the start of its storage: the storage offset is ignored",
+            [](const Geometry& g) { return geometry(g.sizes, g.strides, 0); }},
+    Mistake{
+        "is read as if it were dense, from the start of its storage: strides and storage offset are ignored",
+        [](const Geometry& g) { return geometry(g.sizes, dense_strides(g.sizes), 0); }},
+};
+
+const TensorInput* laid_out_input(const Observation& call, std::string_view name) {
+  for (const TensorInput& input : call.arguments.tensors) {
+    if (input.name == name) return &input;
+  }
+  return nullptr;
+}
+
+// What the operator returns for contiguous input that holds what a mistaken kernel would read.
+Outcome with_mistake(Evidence& evidence, const TensorInput& input, const Geometry& misread) {
+  torch::jit::Stack stack = materialise(evidence.key(), evidence.bench().values, Lay::contiguous).stack;
+  stack[input.position] = input.tensor.as_strided(misread.sizes, misread.strides, misread.offset)
+                              .clone(at::MemoryFormat::Contiguous);
+  return invoke(evidence.op(), std::move(stack), evidence.key().device);
+}
+
+// "result element [0, 0, 1] was computed from the gap after x[0, 0, 0]", where input and output correspond
+// one to one.
+std::string first_source(const Outcome& got, const Outcome& want, const TensorInput& input,
+                         const Geometry& misread) {
+  const at::Tensor mine = got.values().front();
+  if (mine.sizes() != input.tensor.sizes()) return "";
+  const Comparison comparison = compare(mine, want.values().front(), exact());
+  if (comparison.first < 0) return "";
+  return fmt::format("; element {} of the result was computed from {}",
+                     index_text(unravel(comparison.first, mine.sizes())),
+                     describe_element(input.geometry, misread.storage_element(comparison.first), input.name));
+}
+
+}  // namespace
+
+std::string likely_misread(Evidence& evidence) {
+  const Observation& call = evidence.observed();
+  const TensorInput* input = laid_out_input(call, evidence.key().layout_parts().first);
+  if (input == nullptr || call.outcome.values().empty()) return "";
+  for (const Mistake& mistake : kMistakes) {
+    const Geometry misread = mistake.read(input->geometry);
+    if (misread == input->geometry || misread.elements > input->geometry.elements) continue;
+    const Outcome mistaken = with_mistake(evidence, *input, misread);
+    if (!mistaken.ok() || judge_values(call.outcome.values(), mistaken.values(), exact(), "").finding)
+      continue;
+    return fmt::format("`{}` {}{}", input->name, mistake.what,
+                       first_source(call.outcome, evidence.dense().outcome, *input, misread));
+  }
+  if (input->geometry.numel() > input->geometry.elements) {
+    return fmt::format(
+        "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
+        "elements "
+        "in a row reads past its end",
+        input->name, input->geometry.elements, input->geometry.numel());
+  }
+  return "";
+}
+
+}  // namespace opgate

@@ -1,0 +1,91 @@
+#include "checks/outputs.h"
+
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+
+#include "base/dtypes.h"
+#include "compare/comparison.h"
+#include "layouts/geometry.h"
+
+namespace opgate {
+namespace {
+
+// Strides of a dim of size 1 and of an empty tensor mean nothing.
+bool same_strides(const at::Tensor& a, const at::Tensor& b) {
+  if (a.numel() == 0) return true;
+  for (int64_t dim = 0; dim < a.dim(); ++dim) {
+    if (a.size(dim) > 1 && a.stride(dim) != b.stride(dim)) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> metadata_difference(const at::Tensor& got, const at::Tensor& want) {
+  if (got.sizes() != want.sizes()) {
+    return fmt::format("shape {}, not {}", index_text(got.sizes()), index_text(want.sizes()));
+  }
+  if (got.scalar_type() != want.scalar_type()) {
+    return fmt::format("dtype {}, not {}", dtype_name(got.scalar_type()), dtype_name(want.scalar_type()));
+  }
+  if (!same_strides(got, want)) {
+    return fmt::format("strides {}, not {}", index_text(got.strides()), index_text(want.strides()));
+  }
+  if (got.storage_offset() != want.storage_offset()) {
+    return fmt::format("storage offset {}, not {}", got.storage_offset(), want.storage_offset());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string output_name(size_t i, size_t count) {
+  return count == 1 ? "the output" : fmt::format("output {}", i);
+}
+
+Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
+                       Accuracy accuracy, const std::string& promised, Rounding rounding) {
+  const size_t count = got.size();
+  if (count != want.size()) {
+    return Judgement::fail(
+        {promised, fmt::format("{} tensors returned, not {}", count, want.size()), "", {}});
+  }
+  double worst_ulps = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const at::Tensor& mine = got[i];
+    at::Tensor theirs = want[i];
+    if (rounding == Rounding::to_output && accuracy.exact) theirs = theirs.to(mine.scalar_type());
+    const Comparison comparison = compare(mine, theirs, accuracy);
+    if (!comparison.within()) {
+      const std::string where = count == 1 ? "" : output_name(i, count) + ": ";
+      return Judgement::fail({promised, where + difference_text(comparison, mine, theirs), "",
+                              neighbourhood(comparison, mine, theirs)});
+    }
+    worst_ulps = std::max(worst_ulps, comparison.worst_ulps);
+  }
+  return Judgement::pass(worst_ulps);
+}
+
+std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want) {
+  const std::vector<at::Tensor> got_tensors = got.returned();
+  const std::vector<at::Tensor> want_tensors = want.returned();
+  if (got_tensors.size() != want_tensors.size()) {
+    return fmt::format("{} tensors returned, not {}", got_tensors.size(), want_tensors.size());
+  }
+  for (size_t i = 0; i < got_tensors.size(); ++i) {
+    if (const auto difference = metadata_difference(got_tensors[i], want_tensors[i])) {
+      return fmt::format("{} has {}", output_name(i, got_tensors.size()), *difference);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string digest(const std::vector<at::Tensor>& tensors) {
+  std::string bytes;
+  for (const at::Tensor& tensor : tensors) {
+    const at::Tensor host = tensor.resolve_conj().resolve_neg().to(c10::kCPU).contiguous();
+    bytes += fmt::format("{}{};", dtype_name(host.scalar_type()), index_text(host.sizes()));
+    bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());
+  }
+  return c10::sha1(bytes).str();
+}
+
+}  // namespace opgate

@@ -1,0 +1,32 @@
+// What several judges ask of a call's results: the same number, values and metadata as another call's.
+#pragma once
+
+#include <opgate/accuracy.h>
+
+#include <optional>
+#include <string>
+
+#include "call/invoke.h"
+#include "checks/verdict.h"
+
+namespace opgate {
+
+/// How a result in a wider dtype is compared with the operator's own.
+enum class Rounding { none, to_output };
+
+/// Passes where each tensor of `got` equals its counterpart in `want` within `accuracy`. Otherwise a finding
+/// that promises `promised`, naming the tensor where there are several.
+Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
+                       Accuracy accuracy, const std::string& promised, Rounding rounding = Rounding::none);
+
+/// The first difference in what can be known without values: count, shape, strides (where they mean
+/// something), storage offset, dtype. None where alike. `got` may be on another device (meta).
+std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want);
+
+/// SHA-1 over dtype, shape and row-major bytes of each result: equal digests mean bitwise equal results.
+std::string digest(const std::vector<at::Tensor>& tensors);
+
+/// The name of result `i` of `count`: "the output", or "output 1".
+std::string output_name(size_t i, size_t count);
+
+}  // namespace opgate

@@ -1,0 +1,49 @@
+// What a check says of one case.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opgate {
+
+/// There is no "skip". `owed`: planned, but this machine lacks what it needs. `invalid`: the spec or its
+/// sample is at fault, not the operator.
+enum class Verdict { pass, fail, crash, timeout, owed, invalid };
+
+std::string_view to_string(Verdict verdict);
+
+/// Throws std::invalid_argument for another word.
+Verdict verdict_from_string(std::string_view text);
+
+/// A broken promise in words that let a stranger mend the operator.
+struct Finding {
+  std::string promised;             ///< "the same result whatever the layout of `x`"
+  std::string happened;             ///< what differs, how much, where first
+  std::string likely;               ///< the cause, where the engine could tell; may be empty
+  std::vector<std::string> detail;  ///< neighbours, schemas ...: shown as they are
+
+  bool operator==(const Finding&) const = default;
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::pass;
+  std::optional<Finding> finding;  ///< where a promise is broken
+  std::string reason;              ///< for owed, invalid, crash, timeout: why
+  double worst_ulps = 0;           ///< error of the worst element, also where it passes
+
+  static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps}; }
+  static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0}; }
+  static Judgement invalid(std::string reason) {
+    return {Verdict::invalid, std::nullopt, std::move(reason), 0};
+  }
+  static Judgement owed(std::string reason) { return {Verdict::owed, std::nullopt, std::move(reason), 0}; }
+};
+
+void to_json(nlohmann::json& json, const Judgement& judgement);
+void from_json(const nlohmann::json& json, Judgement& judgement);
+
+}  // namespace opgate

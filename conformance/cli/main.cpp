@@ -1,0 +1,43 @@
+// opgate: the command line.
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include "base/build.h"
+#include "cli/subcommand.h"
+
+namespace opgate {
+namespace {
+
+int run_command(int argc, char** argv) {
+  CLI::App app{
+      "OpGate tells whether a PyTorch operator keeps every promise that PyTorch's subsystems rely on."};
+  app.name("opgate");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("OpGate {} (torch {})", kVersion, kTorchVersion));
+  app.footer(
+      "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage or set-up, 130 interrupted.");
+  std::function<int()> chosen;
+  for (const Subcommand& subcommand : Registry<Subcommand>::instance().parts()) {
+    CLI::App* sub = app.add_subcommand(std::string(subcommand.name));
+    sub->callback([&chosen, action = subcommand.declare(*sub)] { chosen = action; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kAllKept : kUsageOrSetup;
+  }
+  try {
+    return chosen();
+  } catch (const SetupError& error) {
+    fmt::print(stderr, "opgate: {}\n", error.what());
+    return kUsageOrSetup;
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "opgate: {}\n", error.what());
+    return kUsageOrSetup;
+  }
+}
+
+}  // namespace
+}  // namespace opgate
+
+int main(int argc, char** argv) { return opgate::run_command(argc, argv); }

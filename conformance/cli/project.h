@@ -1,0 +1,40 @@
+// What most subcommands start from: the configuration, its subjects and checks, and workers ready to be
+// asked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "run/supervisor.h"
+#include "spec/specs.h"
+
+namespace opgate {
+
+/// Options that choose the configuration.
+struct ProjectOptions {
+  std::filesystem::path config;
+  std::filesystem::path output;
+
+  void declare(CLI::App& app);
+};
+
+/// Options that choose cases.
+void declare_filter(CLI::App& app, Filter& filter);
+
+struct Project {
+  Config config;
+  std::vector<Spec> subjects;
+  std::vector<Check> checks;
+  std::string torch;  ///< version that the Python half imports
+  std::unique_ptr<Supervisor> supervisor;
+};
+
+/// Loads the operator and spec libraries and starts the Python half. Throws SetupError.
+Project open_project(const ProjectOptions& options);
+
+}  // namespace opgate

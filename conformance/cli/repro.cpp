@@ -1,0 +1,86 @@
+// opgate repro CASE: one case alone, with the call spelled out.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+#include "base/dtypes.h"
+#include "call/arguments.h"
+#include "cli/project.h"
+#include "cli/subcommand.h"
+#include "cli/tally.h"
+#include "compare/comparison.h"
+
+namespace opgate {
+namespace {
+
+std::string describe_tensor(const TensorInput& input) {
+  constexpr int64_t kShown = 6;
+  std::vector<std::string> first;
+  for (int64_t i = 0; i < std::min(kShown, input.tensor.numel()); ++i)
+    first.push_back(element_text(input.tensor, i));
+  return fmt::format("shape {} strides {} offset {} {} of {} storage elements, values {}{}",
+                     index_text(input.tensor.sizes()), index_text(input.tensor.strides()),
+                     input.tensor.storage_offset(), dtype_name(input.tensor.scalar_type()),
+                     input.geometry.elements, fmt::join(first, " "),
+                     input.tensor.numel() > kShown ? " ..." : "");
+}
+
+void describe_call(const PlannedCall& call) {
+  if (call.key.spec->kind == Spec::Kind::op) {
+    const auto op = find_op(call.key.spec->name);
+    std::ostringstream schema;
+    schema << op->schema();
+    fmt::print("schema   {}\n", schema.str());
+  }
+  fmt::print("spec     {}\n", call.key.sample->where);
+  ValueCache values;
+  CallKey on_cpu = call.key;
+  on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
+  const Arguments arguments = materialise(on_cpu, values);
+  for (const TensorInput& input : arguments.tensors)
+    fmt::print("{:8} {}\n", input.name, describe_tensor(input));
+  for (size_t i = 0; i < call.key.sample->arguments.size(); ++i) {
+    const Argument& argument = call.key.sample->arguments[i];
+    if (argument.tensor() != nullptr) continue;
+    std::ostringstream text;
+    text << argument.other();
+    fmt::print("{:8} {}\n", argument_name(*call.key.spec, i), text.str());
+  }
+}
+
+int repro(const ProjectOptions& options, const std::string& id) {
+  Project project = open_project(options);
+  const auto slash = id.rfind('/');
+  if (slash == std::string::npos)
+    throw SetupError(fmt::format("'{}' is no case id; see `opgate list cases`", id));
+  const Check& check = find_check(project.checks, id.substr(slash + 1));
+  Plan plan;
+  PlannedCall call{"", parse_call_id(project.subjects, id.substr(0, slash)), {&check}};
+  call.id = call_id(call.key);
+  plan.calls.push_back(std::move(call));
+  describe_call(plan.calls.front());
+  Tally tally;
+  const bool complete = project.supervisor->run(
+      plan, {},
+      [&](const PlannedCall& judged, const Check& by, const Judgement& judgement) {
+        tally.add(judged, by, judgement);
+        fmt::print("\n{}", finding_text(case_id(judged, by), judgement));
+      },
+      [](const std::vector<std::string>&) {});
+  return complete ? tally.exit_status() : kInterrupted;
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.description("Run one case alone and show the call: schema, arguments, what happened");
+  auto options = std::make_shared<ProjectOptions>();
+  auto id = std::make_shared<std::string>();
+  options->declare(app);
+  app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`")->required();
+  return [=] { return repro(*options, *id); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(repro, {"repro", &declare});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,174 @@
+#include "cli/tally.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/subcommand.h"
+#include "cli/terminal.h"
+
+namespace opgate {
+namespace {
+
+size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
+
+struct CellText {
+  std::string text;
+  Colour colour;
+};
+
+CellText cell_text(const std::array<size_t, 6>& counts) {
+  const size_t broken = counts[index(Verdict::fail)] + counts[index(Verdict::timeout)];
+  if (const size_t crashed = counts[index(Verdict::crash)]; crashed > 0)
+    return {fmt::format("CRASH {}", crashed), Colour::red};
+  if (broken > 0) return {fmt::format("FAIL {}", broken), Colour::red};
+  if (const size_t invalid = counts[index(Verdict::invalid)]; invalid > 0) {
+    return {fmt::format("spec? {}", invalid), Colour::yellow};
+  }
+  if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
+  return {"ok", Colour::green};
+}
+
+std::pair<std::string, std::string> split_id(const std::string& check) {
+  const auto dot = check.find('.');
+  return {check.substr(0, dot), dot == std::string::npos ? "" : check.substr(dot + 1)};
+}
+
+}  // namespace
+
+void Tally::add(const PlannedCall& call, const Check& check, const Judgement& judgement) {
+  Cell& cell = rows_[{call.key.spec->id, device_name(call.key.device)}][check.name];
+  checks_.insert(check.name);
+  ++cell.counts[index(judgement.verdict)];
+  ++totals_[index(judgement.verdict)];
+  if (judgement.verdict == Verdict::owed) {
+    ++owed_reasons_[judgement.reason];
+  } else if (judgement.verdict != Verdict::pass && cell.examples.empty()) {
+    cell.examples.push_back({case_id(call, check), judgement});
+  }
+}
+
+size_t Tally::total() const { return std::accumulate(totals_.begin(), totals_.end(), size_t{0}); }
+
+int Tally::exit_status() const {
+  if (count(Verdict::fail) + count(Verdict::crash) + count(Verdict::timeout) > 0) return kPromiseBroken;
+  return count(Verdict::invalid) > 0 ? kUsageOrSetup : kAllKept;
+}
+
+std::string Tally::table() const {
+  constexpr size_t kGap = 2;
+  size_t label_width = 0;
+  for (const auto& [row, cells] : rows_)
+    label_width = std::max(label_width, row.first.size() + 1 + row.second.size());
+  // Checks side by side as far as the terminal is wide, the others in a further block.
+  std::string text;
+  auto check = checks_.begin();
+  while (check != checks_.end()) {
+    std::string groups = fmt::format("{:{}}", "", label_width);
+    std::string names = groups;
+    std::vector<std::pair<std::string, size_t>> columns;
+    std::string last_group;
+    size_t used = label_width;
+    for (; check != checks_.end(); ++check) {
+      const auto [group, name] = split_id(*check);
+      const std::string shown_group = group == last_group ? "" : group;
+      size_t width = std::max({shown_group.size(), name.size(), size_t{4}});
+      for (const auto& [row, cells] : rows_) {
+        if (const auto cell = cells.find(*check); cell != cells.end()) {
+          width = std::max(width, cell_text(cell->second.counts).text.size());
+        }
+      }
+      if (!columns.empty() && used + kGap + width > terminal_width()) break;
+      used += kGap + width;
+      groups += fmt::format("  {:{}}", shown_group, width);
+      names += fmt::format("  {:{}}", name, width);
+      columns.emplace_back(*check, width);
+      last_group = group;
+    }
+    text += coloured(Colour::bold, groups) + "\n" + coloured(Colour::bold, names) + "\n";
+    for (const auto& [row, cells] : rows_) {
+      text += fmt::format("{:{}}", row.first + " " + row.second, label_width);
+      for (const auto& [id, width] : columns) {
+        const auto cell = cells.find(id);
+        const CellText shown =
+            cell == cells.end() ? CellText{".", Colour::faint} : cell_text(cell->second.counts);
+        text += "  " + coloured(shown.colour, fmt::format("{:{}}", shown.text, width));
+      }
+      text += "\n";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string Tally::findings() const {
+  std::string text;
+  for (const auto& [row, cells] : rows_) {
+    for (const auto& [check, cell] : cells) {
+      for (const Example& example : cell.examples) {
+        text += finding_text(example.case_id, example.judgement);
+        const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
+                              cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
+        if (others > 0) {
+          text += fmt::format("  others     {} more cases of {} for {} on {}, in results.jsonl\n", others,
+                              check, row.first, row.second);
+        }
+        text += "\n";
+      }
+    }
+  }
+  return text;
+}
+
+std::string Tally::summary() const {
+  const size_t crashed = count(Verdict::crash);
+  const size_t timed_out = count(Verdict::timeout);
+  std::string text = fmt::format("{} passed, {} failed, {} owed", count(Verdict::pass),
+                                 count(Verdict::fail) + crashed + timed_out, count(Verdict::owed));
+  if (const size_t invalid = count(Verdict::invalid); invalid > 0)
+    text += fmt::format(", {} with a broken spec", invalid);
+  std::vector<std::string> notes;
+  if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
+  if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
+  for (const auto& [reason, number] : owed_reasons_)
+    notes.push_back(fmt::format("{} owed: {}", number, reason));
+  if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
+  return text;
+}
+
+std::string finding_text(const std::string& case_id, const Judgement& judgement) {
+  const auto slash = case_id.rfind('/');
+  const std::string check = case_id.substr(slash + 1);
+  std::string word(to_string(judgement.verdict));
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
+  const Colour colour = judgement.verdict == Verdict::pass ? Colour::green
+                        : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
+                            ? Colour::yellow
+                            : Colour::red;
+  std::string call = case_id.substr(0, slash);
+  for (size_t at = call.find('/'); at != std::string::npos; at = call.find('/', at))
+    call.replace(at, 1, " · ");
+  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check, call);
+  const auto line = [&](std::string_view label, std::string_view value) {
+    if (value.empty()) return;
+    text += fmt::format("  {:10} {}\n", label, value);
+  };
+  if (judgement.finding) {
+    line("promised", judgement.finding->promised);
+    line("happened", judgement.finding->happened);
+    for (const std::string& detail : judgement.finding->detail)
+      text += fmt::format("  {:10} {}\n", "", detail);
+    line("likely", judgement.finding->likely);
+  }
+  line("because", judgement.reason);
+  if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
+  if (judgement.verdict != Verdict::pass) {
+    line("again", fmt::format("opgate repro '{}'", case_id));
+    line("more", fmt::format("opgate explain {}", check));
+  }
+  return text;
+}
+
+}  // namespace opgate

@@ -1,0 +1,29 @@
+// What differs between a terminal and a file: colour, width, a line that is rewritten.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace opgate {
+
+enum class Colour { red, green, yellow, faint, bold };
+
+/// Coloured where stdout is a terminal and NO_COLOR is not set; as it is elsewhere.
+std::string coloured(Colour colour, std::string_view text);
+
+/// Columns of the terminal, or 120 where there is none.
+size_t terminal_width();
+
+/// A line on stderr that replaces itself on a terminal; elsewhere a line of its own every ten seconds.
+class ProgressLine {
+ public:
+  void show(const std::string& text);
+  /// Removes it, so that results start on an empty line.
+  void clear();
+
+ private:
+  bool shown_ = false;
+  double last_ = 0;
+};
+
+}  // namespace opgate

@@ -1,0 +1,16 @@
+// opgate worker: a worker process of `opgate run`; not for users.
+#include "run/worker.h"
+#include "cli/subcommand.h"
+
+namespace opgate {
+namespace {
+
+std::function<int()> declare(CLI::App& app) {
+  app.group("");  // hidden
+  return [] { return serve_as_worker(); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(worker, {"worker", &declare});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,21 @@
+// Sets of dtypes that a spec promises to accept.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <vector>
+
+namespace opgate {
+
+using Dtypes = std::vector<c10::ScalarType>;
+
+/// Half, BFloat16, Float, Double.
+Dtypes floating();
+
+/// UInt8, Int8, Int16, Int32, Int64 (without Bool and the unsigned types torch computes little with).
+Dtypes integral();
+
+/// Every dtype that OpGate can make a tensor of: the universe that value.dtype sweeps.
+Dtypes every_dtype();
+
+}  // namespace opgate

@@ -1,0 +1,67 @@
+// A sample: one named set of argument values, independent of dtype, layout and device.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
+#include <opgate/values.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace opgate {
+
+using Shape = std::vector<int64_t>;
+
+/// A tensor of one shape with values from one domain. Its dtype is the one being swept, unless it is fixed by
+/// `of`.
+struct TensorArgument {
+  Shape shape;
+  Domain domain;
+  std::optional<c10::ScalarType> dtype;
+
+  /// Fixes the dtype: an index argument stays Int whatever dtype the values have.
+  TensorArgument of(c10::ScalarType fixed) const;
+};
+
+/// Ordinary values: floats in [-1, 1), signed integers in [-100, 100], unsigned ones in [0, 100], either
+/// bool.
+TensorArgument uniform(Shape shape);
+
+/// Floats in [low, high); integers from ceil(low) to floor(high).
+TensorArgument uniform(Shape shape, double low, double high);
+
+/// One argument in schema order: a tensor to generate, or any other value (number, bool, string, int list,
+/// None).
+class Argument {
+ public:
+  Argument(TensorArgument tensor) : value_(std::move(tensor)) {}
+  Argument(c10::IValue other) : value_(std::move(other)) {}
+  Argument(double number) : Argument(c10::IValue(number)) {}
+  Argument(int64_t number) : Argument(c10::IValue(number)) {}
+  Argument(int number) : Argument(c10::IValue(static_cast<int64_t>(number))) {}
+  Argument(bool flag) : Argument(c10::IValue(flag)) {}
+  Argument(const char* text) : Argument(c10::IValue(std::string(text))) {}
+  Argument(std::vector<int64_t> list) : Argument(c10::IValue(std::move(list))) {}
+
+  const TensorArgument* tensor() const { return std::get_if<TensorArgument>(&value_); }
+  const c10::IValue& other() const { return std::get<c10::IValue>(value_); }
+
+ private:
+  std::variant<TensorArgument, c10::IValue> value_;
+};
+
+struct Sample {
+  std::string name;  ///< unique in its spec and part of the case id; by default the shapes: "2x3x257,257"
+  std::vector<Argument> arguments;
+  std::string where;  ///< file:line of the spec that wrote it, for messages
+
+  int64_t tensor_count() const;
+};
+
+/// "2x3x257", "0d" for a 0-dim tensor; other arguments as they print: "2x8,1e-05,[3, 3]".
+std::string default_name(const std::vector<Argument>& arguments);
+
+}  // namespace opgate

@@ -1,0 +1,24 @@
+// What values a tensor argument takes. A Domain is named, so that it can be written into a package or a
+// journal and read back: `uniform`, `uniform(0,1)`. The values come from a counter-based generator
+// (values/counter.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace opgate {
+
+struct Domain {
+  std::string family;              ///< a name registered in values/, such as "uniform"
+  std::vector<double> parameters;  ///< what the family takes, such as {low, high}
+
+  bool operator==(const Domain&) const = default;
+};
+
+/// "uniform" or "uniform(0,1)".
+std::string to_string(const Domain& domain);
+
+/// The inverse of to_string. Throws SpecError for text that names no registered family.
+Domain domain_from_string(const std::string& text);
+
+}  // namespace opgate

@@ -1,0 +1,25 @@
+#include "layouts/layout.h"
+
+#include <algorithm>
+
+namespace opgate {
+
+std::vector<OfferedPlacement> placements(c10::IntArrayRef sizes) {
+  std::vector<OfferedPlacement> offered;
+  for (const Layout& layout : Registry<Layout>::instance().parts()) {
+    std::vector<Placement> own;
+    layout.offer(sizes, own);
+    for (Placement& placement : own) offered.push_back({&layout, std::move(placement)});
+  }
+  std::ranges::stable_partition(offered, [](const auto& o) { return o.placement.name == kContiguous; });
+  return offered;
+}
+
+std::optional<OfferedPlacement> find_placement(c10::IntArrayRef sizes, std::string_view name) {
+  for (OfferedPlacement& offered : placements(sizes)) {
+    if (offered.placement.name == name) return std::move(offered);
+  }
+  return std::nullopt;
+}
+
+}  // namespace opgate

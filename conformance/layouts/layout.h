@@ -1,0 +1,49 @@
+// The ways in which one tensor argument can lie in memory. Each layout is one file beside this one, found by
+// registration; it says which geometries it offers for given sizes, and none where it does not apply.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/registry.h"
+#include "layouts/geometry.h"
+
+namespace opgate {
+
+/// One concrete way to lay a tensor out. `name` is part of case ids: "stepped", "empty-dim0".
+struct Placement {
+  std::string name;
+  Geometry geometry;
+};
+
+struct Layout {
+  std::string_view name;
+  std::string_view explanation;  ///< one line: what it looks like in PyTorch, and which mistake it finds
+  void (*offer)(c10::IntArrayRef sizes, std::vector<Placement>& placements);
+  /// Same sizes, other strides: results must equal those for contiguous input. Otherwise the values
+  /// themselves change (empty, 0-dim), and the result is judged against the reference.
+  bool same_sizes = true;
+  /// Goes into AOTInductor packages too, whose size bounds how many layouts they can hold.
+  bool packaged = false;
+};
+
+/// A placement and the layout that offers it.
+struct OfferedPlacement {
+  const Layout* layout;
+  Placement placement;
+};
+
+/// Every placement of a tensor of these sizes, "contiguous" first.
+std::vector<OfferedPlacement> placements(c10::IntArrayRef sizes);
+
+/// The one of that name; none if the layout does not apply to these sizes, or no layout offers it.
+std::optional<OfferedPlacement> find_placement(c10::IntArrayRef sizes, std::string_view name);
+
+inline constexpr std::string_view kContiguous = "contiguous";
+
+}  // namespace opgate
+
+#define OPGATE_REGISTER_LAYOUT(identifier, ...)                \
+  [[maybe_unused]] static const bool identifier##_registered = \
+      ::opgate::Registry<::opgate::Layout>::instance().add(__VA_ARGS__)

@@ -1,0 +1,25 @@
+#include "memory/storage_image.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/empty.h>
+
+#include <cstring>
+
+namespace opgate {
+
+StorageImage storage_image(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  StorageImage image(storage.nbytes());
+  if (image.empty()) return image;
+  if (tensor.is_cpu()) {
+    std::memcpy(image.data(), storage.data(), image.size());
+    return image;
+  }
+  at::Tensor bytes = at::empty({0}, tensor.options().dtype(at::kByte));
+  bytes.set_(storage, 0, {static_cast<int64_t>(image.size())}, {1});
+  const at::Tensor host = bytes.cpu();
+  std::memcpy(image.data(), host.const_data_ptr(), image.size());
+  return image;
+}
+
+}  // namespace opgate

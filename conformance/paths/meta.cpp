@@ -1,0 +1,32 @@
+// The path "meta": the same call on tensors without data, sizes, strides and offsets kept.
+#include <ATen/ops/empty_strided.h>
+
+#include "call/path.h"
+
+namespace opgate {
+namespace {
+
+at::Tensor meta_like(const TensorInput& input) {
+  at::Tensor meta =
+      at::empty_strided({input.geometry.elements}, {1}, input.tensor.options().device(c10::kMeta));
+  meta.unsafeGetTensorImpl()->set_sizes_and_strides(input.geometry.sizes, input.geometry.strides,
+                                                    input.geometry.offset);
+  return meta;
+}
+
+Observation run(Evidence& evidence) {
+  const Arguments& real = evidence.observed().arguments;
+  Arguments arguments{real.stack, {}};
+  for (const TensorInput& input : real.tensors) {
+    arguments.stack[input.position] = meta_like(input);
+    arguments.tensors.push_back(
+        {input.position, input.name, arguments.stack[input.position].toTensor(), input.geometry, {}});
+  }
+  Outcome outcome = invoke(evidence.op(), arguments.stack, c10::kCPU);  // nothing to wait for
+  return {std::move(arguments), std::move(outcome)};
+}
+
+OPGATE_REGISTER_PATH(meta, {"meta", &run});
+
+}  // namespace
+}  // namespace opgate

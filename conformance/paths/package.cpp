@@ -1,0 +1,140 @@
+#include "paths/package.h"
+
+#include <ATen/core/function_schema.h>
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/dtypes.h"
+#include "call/arguments.h"
+#include "call/device.h"
+#include "spec/sample_json.h"
+#include "spec/specs.h"
+
+namespace opgate {
+namespace {
+
+using Loader = torch::inductor::AOTIModelPackageLoader;
+using nlohmann::json;
+
+constexpr const char* kModelName = "model";
+constexpr const char* kManifestKey = "opgate";
+
+// The loader reports a damaged archive with the location in torch's sources and a backtrace: the first line
+// says it.
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+json read_manifest(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) throw SetupError(fmt::format("package {} is missing", file.string()));
+  std::unordered_map<std::string, std::string> metadata;
+  try {
+    metadata = Loader::load_metadata_from_package(file.string(), kModelName);
+  } catch (const std::exception& error) {
+    throw SetupError(fmt::format("{} is no readable AOTInductor package (truncated, or not one at all): {}",
+                                 file.string(), first_line(error)));
+  }
+  if (!metadata.contains(kManifestKey)) {
+    throw SetupError(fmt::format(
+        "{} has no OpGate manifest, so its inputs are unknown; make it with `opgate run`, or with "
+        "opgate.package in Python",
+        file.string()));
+  }
+  return json::parse(metadata[kManifestKey]);
+}
+
+PackagedCall call_from(const json& described) {
+  PackagedCall call;
+  call.id = described.at("id");
+  call.spec.name = described.at("subject");
+  call.spec.id = call.spec.name;
+  call.spec.kind = described.at("kind") == "op" ? Spec::Kind::op : Spec::Kind::model;
+  call.spec.samples.push_back(sample_from_json(described.at("sample")));
+  const auto dtype = dtype_from_name(described.at("dtype").get<std::string>());
+  if (!dtype) throw SetupError(fmt::format("{}: unknown dtype", call.id));
+  call.dtype = *dtype;
+  call.layout = described.at("layout");
+  call.outputs = described.at("outputs");
+  call.eager = described.at("eager");
+  return call;
+}
+
+}  // namespace
+
+Package::Package(std::filesystem::path file) : file_(std::move(file)) {
+  const json manifest = read_manifest(file_);
+  try {
+    device_ = c10::Device(manifest.at("device").get<std::string>()).type();
+    torch_ = manifest.at("torch");
+    for (const auto& [op, schema] : manifest.at("schemas").items()) schemas_.emplace_back(op, schema);
+    for (const json& call : manifest.at("calls")) calls_.push_back(call_from(call));
+  } catch (const json::exception& error) {
+    throw SetupError(fmt::format("{} has a manifest of another OpGate: {}", file_.string(), error.what()));
+  }
+  if (const auto reason = missing_device(device_)) {
+    throw SetupError(fmt::format("{} was made for {}: {}", file_.string(), device_name(device_), *reason));
+  }
+  enable_device(device_);
+  for (const auto& [op, schema] : schemas_) {
+    if (!find_op(op)) {
+      throw SetupError(
+          fmt::format("{} needs {}, which no loaded library defines; name the library with --library",
+                      file_.string(), op));
+    }
+  }
+  setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);  // read when the package is loaded
+  try {
+    loader_ = std::make_unique<Loader>(file_.string(), kModelName);
+  } catch (const std::exception& error) {
+    throw SetupError(fmt::format("{} cannot be loaded: {}", file_.string(), first_line(error)));
+  }
+}
+
+Package::~Package() = default;
+
+std::vector<std::string> Package::changed_schemas(std::string_view of) const {
+  std::vector<std::string> changes;
+  for (const auto& [op, then] : schemas_) {
+    if (!of.empty() && of != op) continue;
+    std::ostringstream now;
+    now << find_op(op)->schema();
+    if (now.str() != then)
+      changes.push_back(
+          fmt::format("{} was {} when the package was made, and is {} now", op, then, now.str()));
+  }
+  return changes;
+}
+
+CallKey Package::key(const PackagedCall& call) const {
+  return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.layout};
+}
+
+const std::vector<std::vector<at::Tensor>>& Package::run() {
+  if (!outputs_.empty()) return outputs_;
+  ValueCache values;
+  std::vector<at::Tensor> inputs;
+  for (const PackagedCall& call : calls_) {
+    for (TensorInput& input : materialise(key(call), values).tensors)
+      inputs.push_back(std::move(input.tensor));
+  }
+  const std::vector<at::Tensor> flat = loader_->run(inputs);
+  size_t next = 0;
+  for (const PackagedCall& call : calls_) next += call.outputs;
+  TORCH_CHECK(next == flat.size(), "the package returned ", flat.size(),
+              " tensors where its manifest promises ", next);
+  auto begin = flat.begin();
+  for (const PackagedCall& call : calls_) {
+    const auto end = begin + static_cast<std::ptrdiff_t>(call.outputs);
+    outputs_.emplace_back(begin, end);
+    begin = end;
+  }
+  return outputs_;
+}
+
+}  // namespace opgate

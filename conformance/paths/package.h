@@ -1,0 +1,64 @@
+// An AOTInductor package that OpGate made: it carries a manifest of the calls inside, from which the inputs
+// are regenerated; no tensors are exchanged between Python and C++.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <opgate/spec.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "call/call_key.h"
+
+namespace torch::inductor {
+class AOTIModelPackageLoader;
+}
+
+namespace opgate {
+
+/// One call inside a package.
+struct PackagedCall {
+  std::string id;
+  Spec spec;  ///< subject and sample, as much as regenerating the inputs takes
+  c10::ScalarType dtype;
+  std::string layout;
+  size_t outputs = 0;  ///< tensors that it returns
+  std::string eager;   ///< digest() of what eager Python returned when the package was made
+};
+
+class Package {
+ public:
+  /// Reads the manifest and loads the package. Throws SetupError for a file that is missing, truncated,
+  /// without a manifest, for an absent device, or whose operators no loaded library defines.
+  explicit Package(std::filesystem::path file);
+  ~Package();
+
+  const std::filesystem::path& file() const { return file_; }
+  c10::DeviceType device() const { return device_; }
+  const std::string& torch_version() const { return torch_; }
+  const std::vector<PackagedCall>& calls() const { return calls_; }
+
+  /// What became of the schemas that the package was compiled for, where they are others now: all of them, or
+  /// that of one operator.
+  std::vector<std::string> changed_schemas(std::string_view of = "") const;
+
+  /// The key of a packaged call, for regenerating its inputs. Points into this object.
+  CallKey key(const PackagedCall& call) const;
+
+  /// Runs the package on its regenerated inputs, once, and returns the outputs of each call in order. Throws
+  /// std::exception with AOTInductor's own message.
+  const std::vector<std::vector<at::Tensor>>& run();
+
+ private:
+  std::filesystem::path file_;
+  c10::DeviceType device_ = c10::kCPU;
+  std::string torch_;
+  std::vector<std::pair<std::string, std::string>> schemas_;  // operator, schema then
+  std::vector<PackagedCall> calls_;
+  std::unique_ptr<torch::inductor::AOTIModelPackageLoader> loader_;
+  std::vector<std::vector<at::Tensor>> outputs_;
+};
+
+}  // namespace opgate

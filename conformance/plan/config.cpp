@@ -1,0 +1,133 @@
+#include "plan/config.h"
+
+#include <c10/util/Exception.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <toml++/toml.h>
+#include <cstdlib>
+#include <sstream>
+
+namespace opgate {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kFileName = "opgate.toml";
+
+fs::path nearest_config() {
+  for (fs::path folder = fs::current_path();; folder = folder.parent_path()) {
+    if (fs::exists(folder / kFileName)) return folder / kFileName;
+    if (folder == folder.root_path()) {
+      throw SetupError(fmt::format("no {} in {} or above it; write one, or name it with --config", kFileName,
+                                   fs::current_path().string()));
+    }
+  }
+}
+
+std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
+  std::vector<std::string> values;
+  const auto wrong = [&](const toml::node& at) {
+    throw SetupError(
+        fmt::format("{}:{}: `{}` must be a list of strings", file.string(), at.source().begin.line, key));
+  };
+  const toml::array* array = node.as_array();
+  if (array == nullptr) wrong(node);
+  for (const toml::node& element : *array) {
+    const auto text = element.value<std::string>();
+    if (!text) wrong(element);
+    values.push_back(*text);
+  }
+  return values;
+}
+
+std::vector<fs::path> folders(const std::vector<std::string>& names, const fs::path& base) {
+  std::vector<fs::path> paths;
+  for (const std::string& name : names) paths.push_back(base / name);
+  return paths;
+}
+
+fs::path program_library_folder() {
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib";
+}
+
+}  // namespace
+
+Config read_config(fs::path file) {
+  if (file.empty()) file = nearest_config();
+  Config config;
+  config.file = fs::absolute(file).lexically_normal();
+  const fs::path base = config.file.parent_path();
+  config.output = base / ".opgate";
+  toml::table table;
+  try {
+    table = toml::parse_file(config.file.string());
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    throw SetupError(fmt::format("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
+                                 fs::exists(file) ? error.description() : "no such file"));
+  }
+  for (const auto& [key_, node] : table) {
+    const std::string_view key = key_.str();
+    if (key == "libraries")
+      config.libraries = strings(node, file, key);
+    else if (key == "specs")
+      config.specs = strings(node, file, key);
+    else if (key == "python")
+      config.modules = strings(node, file, key);
+    else if (key == "python_path")
+      config.python_path = folders(strings(node, file, key), base);
+    else if (key == "library_path")
+      config.library_path = folders(strings(node, file, key), base);
+    else if (key == "output" && node.is_string())
+      config.output = base / *node.value<std::string>();
+    else
+      throw SetupError(
+          fmt::format("{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
+                      "library_path (lists of strings) and output (a string)",
+                      file.string(), node.source().begin.line, key));
+  }
+  return config;
+}
+
+fs::path Config::find_library(const std::string& name) const {
+  const fs::path base = file.parent_path();
+  if (name.find('/') != std::string::npos) return base / name;
+  std::vector<fs::path> places{base};
+  places.insert(places.end(), library_path.begin(), library_path.end());
+  if (const char* variable = std::getenv("OPGATE_LIBRARY_PATH")) {
+    std::istringstream entries(variable);
+    for (std::string entry; std::getline(entries, entry, ':');) places.emplace_back(entry);
+  }
+  places.push_back(program_library_folder());
+  for (const fs::path& place : places) {
+    if (fs::exists(place / name)) return place / name;
+  }
+  std::vector<std::string> looked;
+  for (const fs::path& place : places) looked.push_back(place.string());
+  throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}", name,
+                               fmt::join(looked, ", "), file.string()));
+}
+
+void load_library(const fs::path& file) {
+  if (!fs::exists(file))
+    throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
+  try {
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  } catch (const c10::Error& error) {  // from the library's own registrations
+    throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
+                                 error.what_without_backtrace()));
+  }
+  throw SetupError(fmt::format(
+      "library {} cannot be loaded: {}. If a symbol is undefined, it was built for another torch than "
+      "this OpGate: rebuild it",
+      file.string(), dlerror()));
+}
+
+void load_libraries(const Config& config) {
+  for (const std::string& name : config.libraries) load_library(config.find_library(name));
+  for (const std::string& name : config.specs) load_library(config.find_library(name));
+}
+
+}  // namespace opgate

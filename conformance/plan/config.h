@@ -1,0 +1,36 @@
+// opgate.toml: what to check.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace opgate {
+
+struct Config {
+  std::filesystem::path file;          ///< the opgate.toml itself
+  std::vector<std::string> libraries;  ///< operator libraries, loaded first, in this order
+  std::vector<std::string> specs;      ///< spec libraries
+  std::vector<std::string> modules;    ///< Python modules that define models
+  std::vector<std::filesystem::path>
+      python_path;  ///< where those modules are found, besides the interpreter's own path
+  std::vector<std::filesystem::path> library_path;  ///< where a bare library name is looked for
+  std::filesystem::path output;                     ///< folder of results.jsonl and of the packages
+
+  /// The file that a library name means: as it stands if it has a '/', else the first found in the folder of
+  /// the configuration, library_path, OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError
+  /// that lists where it looked.
+  std::filesystem::path find_library(const std::string& name) const;
+};
+
+/// Reads `file`; an empty path means the nearest opgate.toml, from the working directory upwards. Relative
+/// paths in it are relative to its folder. Throws SetupError with file and line.
+Config read_config(std::filesystem::path file);
+
+/// Loads operator libraries, then spec libraries. Throws SetupError with the loader's own reason.
+void load_libraries(const Config& config);
+
+/// Loads one library so that its operators, or specs, are registered. Throws SetupError.
+void load_library(const std::filesystem::path& file);
+
+}  // namespace opgate

@@ -1,0 +1,182 @@
+#include "plan/plan.h"
+
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "layouts/layout.h"
+
+namespace opgate {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool selects(const std::vector<std::string>& patterns, const std::string& text) {
+  return patterns.empty() ||
+         std::ranges::any_of(patterns, [&](const std::string& p) { return matches(p, text); });
+}
+
+// "value" stands for "value.*", so that a group can be asked for by its name.
+bool selects_check(const std::vector<std::string>& patterns, const Check& check) {
+  return selects(patterns, check.name) ||
+         (!patterns.empty() && selects(patterns, std::string(check.group())));
+}
+
+void demand_matches(std::string_view what, const std::vector<std::string>& patterns,
+                    const std::set<std::string>& names) {
+  for (const std::string& pattern : patterns) {
+    if (std::ranges::none_of(names, [&](const std::string& name) { return matches(pattern, name); })) {
+      throw SetupError(
+          fmt::format("no {} matches '{}'; there are: {}", what, pattern, fmt::join(names, ", ")));
+    }
+  }
+}
+
+void demand_matches(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
+  std::set<std::string> ops;
+  std::set<std::string> ids;
+  for (const Spec& spec : specs) ops.insert(spec.id);
+  for (const Check& check : checks) {
+    ids.insert(check.name);
+    ids.insert(std::string(check.group()));
+  }
+  demand_matches("op", filter.ops, ops);
+  demand_matches("check", filter.checks, ids);
+  demand_matches("device", filter.devices, {"cpu", "cuda"});
+}
+
+bool in_scope(const Scope& scope, const Layout& layout) {
+  const bool contiguous = layout.name == kContiguous;
+  switch (scope.layouts) {
+    case Scope::Layouts::contiguous:
+      return contiguous;
+    case Scope::Layouts::rearranged:
+      return !contiguous && layout.same_sizes;
+    case Scope::Layouts::plain:
+      return contiguous || !layout.same_sizes;
+    case Scope::Layouts::packaged:
+      return layout.packaged;
+    case Scope::Layouts::every:
+      return true;
+  }
+  return false;
+}
+
+struct LayoutChoice {
+  std::string text;
+  const Layout* layout;
+};
+
+// Contiguous, then each tensor argument in each other placement, the others contiguous. Sizes are changed
+// only where there is one tensor: with several, they must fit each other, which the spec's own samples say.
+std::vector<LayoutChoice> layout_choices(const Spec& spec, const Sample& sample) {
+  std::vector<LayoutChoice> choices{
+      {std::string(kContiguous), Registry<Layout>::instance().find(kContiguous)}};
+  if (spec.kind == Spec::Kind::model) return choices;
+  for (size_t i = 0; i < sample.arguments.size(); ++i) {
+    const TensorArgument* tensor = sample.arguments[i].tensor();
+    if (tensor == nullptr) continue;
+    for (const auto& [layout, placement] : placements(tensor->shape)) {
+      if (placement.name == kContiguous || (!layout->same_sizes && sample.tensor_count() > 1)) continue;
+      choices.push_back({fmt::format("{}={}", argument_name(spec, i), placement.name), layout});
+    }
+  }
+  return choices;
+}
+
+class Planner {
+ public:
+  Planner(const std::vector<Check>& checks, const Filter& filter, Plan& plan)
+      : checks_(checks), filter_(filter), plan_(plan) {}
+
+  void add(const Spec& spec) {
+    if (!selects(filter_.ops, spec.id)) return;
+    for (const Sample& sample : spec.samples) {
+      const std::vector<LayoutChoice> layouts = layout_choices(spec, sample);
+      for (const auto& [device, declared] : spec.dtypes) {
+        if (!selects(filter_.devices, device_name(device))) continue;
+        for (const c10::ScalarType dtype : every_dtype()) {
+          const bool is_declared = std::ranges::find(declared, dtype) != declared.end();
+          for (const LayoutChoice& layout : layouts) {
+            add_call({&spec, &sample, dtype, device, layout.text}, *layout.layout, is_declared);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  void add_call(CallKey key, const Layout& layout, bool declared) {
+    const bool first_sample = key.sample == &key.spec->samples.front();
+    PlannedCall call{"", std::move(key), {}};
+    for (const Check& check : checks_) {
+      const Scope& scope = check.scope;
+      const bool of_kind = call.key.spec->kind == Spec::Kind::op ? scope.ops : scope.models;
+      const bool of_dtype = scope.dtypes == Scope::Dtypes::declared ? declared : first_sample;
+      if (!of_kind || !of_dtype || !in_scope(scope, layout) || !selects_check(filter_.checks, check))
+        continue;
+      if (call.id.empty()) call.id = call_id(call.key);
+      if (selects(filter_.cases, case_id(call, check))) call.checks.push_back(&check);
+    }
+    if (!call.checks.empty()) plan_.calls.push_back(std::move(call));
+  }
+
+  const std::vector<Check>& checks_;
+  const Filter& filter_;
+  Plan& plan_;
+};
+
+}  // namespace
+
+size_t Plan::cases() const {
+  size_t count = 0;
+  for (const PlannedCall& call : calls) count += call.checks.size();
+  return count;
+}
+
+std::string Plan::digest() const {
+  std::string ids;
+  for (const PlannedCall& call : calls) {
+    for (const Check* check : call.checks) ids += case_id(call, *check) + '\n';
+  }
+  return c10::sha1(ids).str();
+}
+
+Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
+  demand_matches(specs, checks, filter);
+  Plan plan;
+  Planner planner(checks, filter, plan);
+  for (const Spec& spec : specs) planner.add(spec);
+  std::ranges::sort(plan.calls, {}, &PlannedCall::id);
+  for (const std::string& pattern : filter.cases) {
+    const bool matched = std::ranges::any_of(plan.calls, [&](const PlannedCall& call) {
+      return std::ranges::any_of(call.checks,
+                                 [&](const Check* check) { return matches(pattern, case_id(call, *check)); });
+    });
+    if (!matched) throw SetupError(fmt::format("no case matches '{}'; see `opgate list cases`", pattern));
+  }
+  if (plan.calls.empty())
+    throw SetupError("nothing to check: no case is left of the ops, checks and devices asked for together");
+  return plan;
+}
+
+std::string case_id(const PlannedCall& call, const Check& check) { return call.id + "/" + check.name; }
+
+std::vector<Check> native_checks() { return Registry<Check>::instance().parts(); }
+
+const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
+  const auto found = std::ranges::find(checks, id, &Check::name);
+  if (found != checks.end()) return *found;
+  std::vector<std::string> names;
+  for (const Check& check : checks) names.push_back(check.name);
+  throw SetupError(fmt::format("no check is named '{}'; there are: {}", id, fmt::join(names, ", ")));
+}
+
+}  // namespace opgate

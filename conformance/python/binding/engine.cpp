@@ -1,0 +1,98 @@
+// opgate._engine: the engine inside a Python process, so that both halves use the same samples, layouts and
+// comparison.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/jit/python/pybind_utils.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/dtypes.h"
+#include "call/arguments.h"
+#include "call/device.h"
+#include "checks/outputs.h"
+#include "compare/comparison.h"
+#include "run/subjects.h"
+#include "spec/sample_json.h"
+
+namespace opgate {
+namespace {
+
+namespace py = pybind11;
+using nlohmann::json;
+
+// What this process checks; one a process, as torch's own registry is.
+struct State {
+  std::vector<Spec> subjects;
+  ValueCache values;
+};
+
+State& state() {
+  static State only;
+  return only;
+}
+
+// The operator libraries are loaded by torch.ops.load_library before.
+void load(const std::vector<std::string>& spec_libraries, const std::string& models) {
+  Setup setup;
+  setup.specs = spec_libraries;
+  setup.models = json::parse(models);
+  state().subjects = load_subjects(setup);
+}
+
+py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
+
+py::object describe(const std::string& id) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  json tensors = json::array();
+  for (size_t i = 0; i < key.sample->arguments.size(); ++i) {
+    if (key.sample->arguments[i].tensor() != nullptr) tensors.push_back(i);
+  }
+  return to_python({{"subject", key.spec->name},
+                    {"kind", key.spec->kind == Spec::Kind::op ? "op" : "model"},
+                    {"dtype", dtype_name(key.dtype)},
+                    {"layout", key.layout},
+                    {"device", device_name(key.device)},
+                    {"sample", to_json(*key.sample)},
+                    {"tensors", tensors}});
+}
+
+py::list arguments(const std::string& id) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  py::list list;
+  for (const c10::IValue& value : materialise(key, state().values).stack)
+    list.append(torch::jit::toPyObject(value));
+  return list;
+}
+
+std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& want) {
+  const Comparison comparison = compare(got, want, exact());
+  if (comparison.within()) return std::nullopt;
+  return difference_text(comparison, got, want);
+}
+
+std::string schema(const std::string& op) {
+  std::ostringstream text;
+  text << find_op(op).value().schema();
+  return text.str();
+}
+
+}  // namespace
+}  // namespace opgate
+
+PYBIND11_MODULE(_engine, module) {
+  module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
+  module.def("load", &opgate::load,
+             "Loads spec libraries and models (JSON). Raises RuntimeError for a broken spec.",
+             pybind11::arg("spec_libraries"), pybind11::arg("models"));
+  module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
+  module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
+             pybind11::arg("call_id"));
+  module.def("difference", &opgate::difference,
+             "How two tensors differ, bit for bit; None where they do not.", pybind11::arg("got"),
+             pybind11::arg("want"));
+  module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
+             pybind11::arg("tensors"));
+  module.def("schema", &opgate::schema, "The registered schema of \"ns::op.overload\".", pybind11::arg("op"));
+}

@@ -1,0 +1,1 @@
+"""The checks of the Python half, one module each."""

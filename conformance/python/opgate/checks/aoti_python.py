@@ -1,0 +1,39 @@
+"""aoti.python: the AOTInductor package, run in Python, equals eager."""
+
+from __future__ import annotations
+
+from opgate import _engine
+from opgate.call import Call, first_line
+from opgate.check import check
+from opgate.judgement import PASS, Judgement, fail, invalid
+
+PROMISED = "the package, run in Python, returns eager's values bit for bit"
+
+
+@check(
+    "aoti.python",
+    promise="The AOTInductor package, run in Python, equals eager bit for bit.",
+    why="The compiler lays out buffers after the fake kernel's word and calls the operator with them; what differs here differs "
+    "in production.",
+    fix="First make value.layout and fake.metadata pass: most differences here are one of these.",
+    example="pytorch 180884; a fake kernel with other strides than the real one.",
+    layouts="packaged",
+    models=True,
+    needs_package=True,
+)
+def judge(call: Call) -> Judgement:
+    """Compares the package's outputs for this call with eager's."""
+    try:
+        eager = call.eager()
+    except RuntimeError as error:
+        return invalid(f"eager refuses this sample: {first_line(error)}")
+    try:
+        outputs = call.packages.outputs(call)
+    except RuntimeError as error:
+        return fail(PROMISED, first_line(error))
+    if len(outputs) != len(eager):
+        return fail(PROMISED, f"{len(outputs)} tensors returned, not {len(eager)}")
+    for output, expected in zip(outputs, eager, strict=True):
+        if difference := _engine.difference(output, expected):
+            return fail(PROMISED, difference)
+    return PASS

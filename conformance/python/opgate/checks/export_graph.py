@@ -1,0 +1,91 @@
+"""export.graph: the exported graph holds exactly the promised calls, survives saving, and runs equal."""
+
+from __future__ import annotations
+
+import io
+
+import torch
+
+from opgate import _engine
+from opgate.call import Call, first_line, flat_tensors
+from opgate.check import check
+from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.package import export
+
+PROMISED = (
+    "the exported graph holds exactly the promised calls, survives save and load, and runs equal to eager"
+)
+
+
+def graph_calls(program: torch.export.ExportedProgram) -> list[str]:
+    """The graph's calls in order, as "aten.conv2d.default" or "higher_order.call_torchbind"."""
+    calls = []
+    for node in program.graph.nodes:
+        if node.op != "call_function":
+            continue
+        if isinstance(node.target, torch._ops.HigherOrderOperator):
+            calls.append(f"higher_order.{node.target.name()}")
+        else:
+            calls.append(str(node.target))
+    return calls
+
+
+def saved_and_loaded(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """The program after a round trip through torch.export.save."""
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    buffer.seek(0)
+    return torch.export.load(buffer)
+
+
+def differences(program: torch.export.ExportedProgram, call: Call, eager: list[torch.Tensor]) -> str | None:
+    """How the program's results differ from eager's, bit for bit; None where they do not."""
+    with torch.no_grad():
+        results = flat_tensors(program.module()(*call.tensors()))
+    if len(results) != len(eager):
+        return f"{len(results)} tensors returned, not {len(eager)}"
+    for result, expected in zip(results, eager, strict=True):
+        if difference := _engine.difference(result, expected):
+            return difference
+    return None
+
+
+@check(
+    "export.graph",
+    promise="The exported graph holds exactly the promised calls, survives save and load, and runs equal to eager.",
+    why="Deployment starts from the exported graph: an operator that was decomposed, inlined or replaced there is not the one "
+    "that was tested, and an object that cannot be saved cannot be shipped.",
+    fix="Register the operator with torch.library (a plain Python function is inlined), give it a fake kernel, and a TorchBind "
+    "class a fake class, def_pickle and __obj_flatten__.",
+    example="A TorchBind object that is inlined as a constant because its class has no fake.",
+    layouts="packaged",
+    models=True,
+)
+def judge(call: Call) -> Judgement:
+    """Exports the call and compares graph and results."""
+    try:
+        eager = call.eager()
+    except RuntimeError as error:
+        return invalid(f"eager refuses this sample: {first_line(error)}")
+    if call.is_model:
+        expected = flat_tensors(call.model.expected(*call.tensors()))
+        for result, wanted in zip(eager, expected, strict=True):
+            if difference := _engine.difference(result, wanted):
+                return fail("eager equals the model's reference bit for bit", difference)
+    try:
+        program = export(call.module(), call.tensors())
+        promised = call.model.nodes if call.is_model else [str(call.overload)]
+        calls = graph_calls(program)
+        if calls != promised:
+            return fail(
+                PROMISED,
+                f"the graph calls {', '.join(calls) or 'nothing'}",
+                f"promised: {', '.join(promised)}",
+            )
+        if difference := differences(program, call, eager):
+            return fail(PROMISED, f"the exported program: {difference}")
+        if difference := differences(saved_and_loaded(program), call, eager):
+            return fail(PROMISED, f"the program that was saved and loaded: {difference}")
+    except Exception as error:  # torch.export raises whatever a fake kernel raises
+        return fail(PROMISED, first_line(error))
+    return PASS

@@ -1,0 +1,41 @@
+"""What a check says of one case: the Python twin of checks/verdict.h, as the JSON that both write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`verdict` is pass, fail, owed or invalid (the spec is at fault). A fail says what was promised and what happened."""
+
+    verdict: str
+    promised: str = ""
+    happened: str = ""
+    likely: str = ""
+    reason: str = ""
+    detail: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        fields = {
+            "promised": self.promised,
+            "happened": self.happened,
+            "likely": self.likely,
+            "reason": self.reason,
+            "detail": self.detail,
+        }
+        return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
+
+
+PASS = Judgement("pass")
+
+
+def fail(promised: str, happened: str, likely: str = "", detail: list[str] | None = None) -> Judgement:
+    """A broken promise."""
+    return Judgement("fail", promised, happened, likely, detail=detail or [])
+
+
+def invalid(reason: str) -> Judgement:
+    """The spec or its sample is at fault."""
+    return Judgement("invalid", reason=reason)

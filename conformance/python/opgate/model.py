@@ -1,0 +1,118 @@
+"""Models: whole modules that are exported, packaged and run beside the operators.
+
+@opgate.model("IdentityModel")
+def identity_model(spec: opgate.ModelSpec) -> None:
+    spec.module(IdentityModel)
+    spec.dtypes(torch.float32)
+    spec.sample(opgate.uniform(1, 3, 224, 224))
+    spec.graph("aten.conv2d.default", "higher_order.call_torchbind", ...)
+    spec.reference(lambda x: x)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class TensorArgument:
+    """A tensor to generate: `shape`, and a value domain as the engine writes it, such as "uniform" or "uniform(0,1)"."""
+
+    shape: tuple[int, ...]
+    values: str = "uniform"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"shape": list(self.shape), "values": self.values}
+
+
+def uniform(*shape: int, low: float | None = None, high: float | None = None) -> TensorArgument:
+    """Values spread evenly over [low, high), by default [-1, 1), the same bits as in C++."""
+    if (low is None) != (high is None):
+        raise ValueError("uniform: give both low and high, or neither")
+    return TensorArgument(shape, "uniform" if low is None else f"uniform({low:g},{high:g})")
+
+
+@dataclass
+class ModelSpec:
+    """What one model promises. Filled in by the function that `opgate.model` decorates."""
+
+    name: str
+    where: str
+    factory: Callable[[], torch.nn.Module] | None = None
+    samples: list[list[TensorArgument]] = field(default_factory=list)
+    dtype_names: list[str] = field(default_factory=list)
+    nodes: list[str] | None = None
+    expected: Callable[..., torch.Tensor] | None = None
+
+    def module(self, factory: Callable[[], torch.nn.Module]) -> None:
+        """How to make the module: called once a device, then moved there."""
+        self.factory = factory
+
+    def dtypes(self, *dtypes: torch.dtype) -> None:
+        """The dtypes of its inputs, on every device."""
+        self.dtype_names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
+
+    def sample(self, *arguments: TensorArgument) -> None:
+        """One set of inputs, in the order of forward()."""
+        self.samples.append(list(arguments))
+
+    def graph(self, *nodes: str) -> None:
+        """The exported graph's calls in order, as `aten.conv2d.default` or `higher_order.call_torchbind`."""
+        self.nodes = list(nodes)
+
+    def reference(self, expected: Callable[..., torch.Tensor]) -> None:
+        """What eager must return, bit for bit, for the same inputs."""
+        self.expected = expected
+
+    def validate(self) -> None:
+        """Raises ValueError that names the spec's place and the word that is missing."""
+        for word, value in (
+            ("module", self.factory),
+            ("dtypes", self.dtype_names),
+            ("sample", self.samples),
+            ("graph", self.nodes),
+            ("reference", self.expected),
+        ):
+            if not value:
+                raise ValueError(
+                    f"{self.where}: the spec of model {self.name} names no {word}: add spec.{word}(...)"
+                )
+
+    def as_json(self) -> dict[str, Any]:
+        """The description that the native plan is made from."""
+        return {
+            "name": self.name,
+            "where": self.where,
+            "dtypes": {"cpu": self.dtype_names, "cuda": self.dtype_names},
+            "samples": [
+                {"arguments": [argument.as_json() for argument in sample], "where": self.where}
+                for sample in self.samples
+            ],
+        }
+
+
+MODELS: dict[str, ModelSpec] = {}
+
+
+def model(name: str) -> Callable[[Callable[[ModelSpec], None]], Callable[[ModelSpec], None]]:
+    """Registers the model that the decorated function describes.
+
+    Raises ValueError for an incomplete description, or a second model of that name.
+    """
+
+    def register(describe: Callable[[ModelSpec], None]) -> Callable[[ModelSpec], None]:
+        code = inspect.unwrap(describe).__code__
+        spec = ModelSpec(name, f"{code.co_filename}:{code.co_firstlineno}")
+        describe(spec)
+        spec.validate()
+        if name in MODELS:
+            raise ValueError(f"{spec.where}: model {name} is described already, at {MODELS[name].where}")
+        MODELS[name] = spec
+        return describe
+
+    return register

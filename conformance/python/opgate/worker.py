@@ -1,0 +1,128 @@
+"""The Python worker: serves the protocol of run/protocol.h on stdin and descriptor 3."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+ANSWER_DESCRIPTOR = 3
+
+
+class SetupError(Exception):
+    """Something that the user must mend; the message is one line."""
+
+
+def load_modules(names: list[str]) -> None:
+    """Imports the modules that opgate.toml lists. Raises SetupError that names the module and the reason."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except (
+            Exception
+        ) as error:  # a user's module may raise anything while it is imported; all of it is reported
+            raise SetupError(
+                f"Python module {name} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+
+
+class Worker:
+    """Holds the process's checks and packages and answers one command after the other."""
+
+    def __init__(self, setup: dict[str, Any]) -> None:
+        try:
+            import torch
+
+            from opgate import _engine
+        except ImportError as error:
+            raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
+        from opgate.check import load_checks
+        from opgate.model import MODELS
+        from opgate.package import PackageStore
+
+        for library in setup["libraries"]:
+            try:
+                torch.ops.load_library(library)
+            except (OSError, RuntimeError) as error:
+                raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
+        load_modules(setup["modules"])
+        self.checks = load_checks()
+        self.models = [model.as_json() for model in MODELS.values()]
+        try:
+            _engine.load(setup["specs"], json.dumps(self.models))
+        except RuntimeError as error:
+            raise SetupError(str(error)) from error
+        self.torch_version = torch.__version__.partition("+")[0]
+        self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
+
+    def described(self) -> dict[str, Any]:
+        """What the supervisor plans with."""
+        return {
+            "checks": [check.as_json() for check in self.checks.values()],
+            "models": self.models,
+            "torch": self.torch_version,
+        }
+
+    def answer(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Carries out one command."""
+        handlers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "run": self._run,
+            "package": self._package,
+            "run_package": self._run_package,
+        }
+        return next(handler for name, handler in handlers.items() if name in command)(command)
+
+    def _run(self, command: dict[str, Any]) -> dict[str, Any]:
+        from opgate.call import Call, first_line
+        from opgate.judgement import invalid
+
+        call = Call(command["run"], self.packages)
+        judgements = {}
+        for check_id in command["checks"]:
+            try:
+                judgement = self.checks[check_id].judge(call)
+            except Exception as error:  # a judge that raises is a fault of OpGate, and says so as a verdict
+                judgement = invalid(f"OpGate itself failed: {first_line(error)}")
+            judgements[check_id] = judgement.as_json()
+        return {"ran": call.id, "judgements": judgements}
+
+    def _package(self, command: dict[str, Any]) -> dict[str, Any]:
+        request = command["package"]
+        self.packages.make(request["device"], request["calls"])
+        return {"packaged": request["device"]}
+
+    def _run_package(self, command: dict[str, Any]) -> dict[str, Any]:
+        device = command["run_package"]["device"]
+        self.packages.run(device)
+        return {"packaged": device}
+
+
+def serve(commands: TextIO, answers: TextIO) -> int:
+    """Answers each line of `commands` with a line; returns the exit status."""
+
+    def answer(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    setup = commands.readline()
+    if not setup:
+        return 2
+    try:
+        worker = Worker(json.loads(setup)["setup"])
+    except SetupError as error:
+        answer({"broken": str(error)})
+        return 2
+    answer({"ready": worker.described()})
+    for line in commands:
+        answer(worker.answer(json.loads(line)))
+    return 0
+
+
+def main() -> int:
+    """Serves until stdin ends."""
+    with os.fdopen(ANSWER_DESCRIPTOR, "w", encoding="utf-8") as answers:
+        return serve(sys.stdin, answers)

@@ -1,0 +1,162 @@
+#include "run/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <thread>
+
+extern char** environ;
+
+namespace opgate {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{5};
+
+std::string ending(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return fmt::format("SIG{} ({})", sigabbrev_np(number), sigdescr_np(number));
+  }
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!added.contains(std::string(text.substr(0, text.find('='))))) variables.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+}  // namespace
+
+Child::Child(const Command& command, const std::filesystem::path& log) {
+  std::array<int, 2> in{};
+  std::array<int, 2> out{};
+  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
+    throw SetupError(fmt::format("cannot start a worker: {}", std::strerror(errno)));
+  }
+  commands_ = in[1];
+  answers_ = out[0];
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in[0], STDIN_FILENO);
+  // dup2 onto itself would leave close-on-exec set: move the pipe out of the way first.
+  const int answer_end = fcntl(out[1], F_DUPFD_CLOEXEC, kAnswerDescriptor + 1);
+  posix_spawn_file_actions_adddup2(&files, answer_end, kAnswerDescriptor);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+
+  std::vector<std::string> words = command.words;
+  std::vector<std::string> variables = environment_with(command.environment);
+  const int status = posix_spawnp(&pid_, words[0].c_str(), &files, &attributes, pointers(words).data(),
+                                  pointers(variables).data());
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  close(in[0]);
+  close(out[1]);
+  close(answer_end);
+  if (status != 0) {
+    pid_ = -1;
+    throw SetupError(
+        fmt::format("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status)));
+  }
+}
+
+Child::~Child() {
+  end();
+  close(answers_);
+}
+
+bool Child::send(const std::string& line) {
+  if (commands_ < 0) return false;
+  const std::string text = line + "\n";
+  size_t sent = 0;
+  while (sent < text.size()) {
+    const ssize_t count = write(commands_, text.data() + sent, text.size() - sent);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    sent += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+bool Child::receive(std::vector<std::string>& lines) {
+  std::array<char, 1 << 16> buffer;
+  const ssize_t count = read(answers_, buffer.data(), buffer.size());
+  if (count < 0) return errno == EINTR;
+  if (count == 0) return false;
+  partial_.append(buffer.data(), static_cast<size_t>(count));
+  size_t begin = 0;
+  for (size_t end = partial_.find('\n'); end != std::string::npos; end = partial_.find('\n', begin)) {
+    lines.push_back(partial_.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  partial_.erase(0, begin);
+  return true;
+}
+
+std::string Child::end(std::chrono::milliseconds grace) {
+  if (pid_ < 0) return "";
+  int status = 0;
+  const auto deadline = std::chrono::steady_clock::now() + grace;
+  pid_t left = waitpid(pid_, &status, WNOHANG);
+  while (left == 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kPatience);
+    left = waitpid(pid_, &status, WNOHANG);
+  }
+  kill(-pid_, SIGKILL);
+  if (left == 0) waitpid(pid_, &status, 0);
+  pid_ = -1;
+  if (commands_ >= 0) close(commands_);
+  commands_ = -1;
+  return ending(status);
+}
+
+void Child::dismiss() {
+  if (pid_ < 0) return;
+  if (commands_ >= 0) close(commands_);
+  commands_ = -1;
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  kill(-pid_, SIGKILL);  // compilers and pools that it may have left behind
+  pid_ = -1;
+}
+
+std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count) {
+  std::ifstream file(log);
+  std::deque<std::string> kept;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) continue;
+    kept.push_back(line);
+    if (kept.size() > count) kept.pop_front();
+  }
+  return {kept.begin(), kept.end()};
+}
+
+}  // namespace opgate

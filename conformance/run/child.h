@@ -1,0 +1,59 @@
+// A worker process: lines in on its stdin, lines out on its descriptor 3, everything it prints itself in a
+// log file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace opgate {
+
+/// The descriptor on which a worker answers; stdout stays free for operators that print.
+inline constexpr int kAnswerDescriptor = 3;
+
+struct Command {
+  std::vector<std::string> words;
+  std::map<std::string, std::string> environment;  ///< added to this process's own
+};
+
+class Child {
+ public:
+  /// Starts the process, in a process group of its own so that it can be ended with all it started. Throws
+  /// SetupError.
+  Child(const Command& command, const std::filesystem::path& log);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// False once the process reads no more; what it has answered can still be read.
+  bool send(const std::string& line);
+
+  /// Reads what has arrived; whole lines are appended to `lines`. False at the end of the stream.
+  bool receive(std::vector<std::string>& lines);
+
+  int answers() const { return answers_; }
+
+  /// Ends the process group, reaps the process and says how it ended: "SIGSEGV (Segmentation fault)", "exit
+  /// status 1". A process that is leaving by itself is given `grace` to do so, so that its own ending is what
+  /// is reported.
+  std::string end(std::chrono::milliseconds grace = {});
+
+  /// Closes its stdin and waits for it to leave by itself.
+  void dismiss();
+
+ private:
+  pid_t pid_ = -1;
+  int commands_ = -1;
+  int answers_ = -1;
+  std::string partial_;
+};
+
+/// The last `count` lines of a log; none for a file that is not there.
+std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count);
+
+}  // namespace opgate

@@ -1,0 +1,20 @@
+// The native worker: runs calls under instruments and lets the checks judge.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace opgate {
+
+/// Runs one call, once, and lets each of the checks judge it. An engine or set-up error becomes an invalid
+/// verdict.
+std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
+                                            Workbench& bench);
+
+/// Serves the protocol on stdin and kAnswerDescriptor until stdin ends. Returns the exit status.
+int serve_as_worker();
+
+}  // namespace opgate

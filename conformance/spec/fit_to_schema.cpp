@@ -1,0 +1,72 @@
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+
+#include <set>
+
+#include "spec/specs.h"
+
+namespace opgate {
+namespace {
+
+// A tensor argument fits Tensor and Tensor?; any other value must have the type that the schema states.
+bool fits(const Argument& argument, const c10::TypePtr& type) {
+  if (argument.tensor() != nullptr) return c10::TensorType::get()->isSubtypeOf(*type);
+  const c10::IValue& value = argument.other();
+  if (type->kind() == c10::TypeKind::NumberType) return value.isInt() || value.isDouble() || value.isBool();
+  if (type->kind() == c10::TypeKind::OptionalType) {
+    return value.isNone() || fits(argument, type->castRaw<c10::OptionalType>()->getElementType());
+  }
+  if (type->kind() == c10::TypeKind::ListType && value.isList() && value.toListRef().empty()) return true;
+  return value.type()->isSubtypeOf(*type);
+}
+
+std::string type_of(const Argument& argument) {
+  return argument.tensor() != nullptr ? "Tensor" : argument.other().type()->str();
+}
+
+void fit_sample(Sample& sample, const c10::FunctionSchema& schema) {
+  const auto& formals = schema.arguments();
+  if (sample.arguments.size() > formals.size()) {
+    throw SpecError(fmt::format("{}: the sample has {} arguments, but the schema takes {}: {}", sample.where,
+                                sample.arguments.size(), formals.size(), c10::toString(schema)));
+  }
+  for (size_t i = 0; i < formals.size(); ++i) {
+    if (i == sample.arguments.size()) {
+      if (!formals[i].default_value()) {
+        throw SpecError(fmt::format("{}: the sample gives no value for '{}', which has no default: {}",
+                                    sample.where, formals[i].name(), c10::toString(schema)));
+      }
+      sample.arguments.emplace_back(*formals[i].default_value());
+    }
+    if (!fits(sample.arguments[i], formals[i].real_type())) {
+      throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
+                                  formals[i].name(), type_of(sample.arguments[i]),
+                                  formals[i].real_type()->str(), c10::toString(schema)));
+    }
+  }
+}
+
+}  // namespace
+
+void fit_to_schema(Spec& spec) {
+  std::set<std::string> names;
+  for (const Sample& sample : spec.samples) {
+    if (!names.insert(sample.name).second) {
+      throw SpecError(fmt::format("{}: two samples of {} are named '{}'; name one with .named(\"...\")",
+                                  sample.where, spec.name, sample.name));
+    }
+  }
+  if (spec.kind == Spec::Kind::model) return;
+  const auto op = find_op(spec.name);
+  if (!op) {
+    throw SpecError(
+        fmt::format("{}: no loaded library defines {}; check its name and overload, and `libraries` in "
+                    "opgate.toml",
+                    spec.where, spec.name));
+  }
+  for (Sample& sample : spec.samples) fit_sample(sample, op->schema());
+}
+
+}  // namespace opgate

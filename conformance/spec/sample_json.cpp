@@ -1,0 +1,98 @@
+#include "spec/sample_json.h"
+
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+
+#include "base/dtypes.h"
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+
+c10::ScalarType known_dtype(const std::string& name) {
+  const auto dtype = dtype_from_name(name);
+  if (!dtype)
+    throw SpecError(
+        fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
+  return *dtype;
+}
+
+json to_json(const c10::IValue& value) {
+  if (value.isNone()) return nullptr;
+  if (value.isBool()) return value.toBool();
+  if (value.isInt()) return value.toInt();
+  if (value.isDouble()) return value.toDouble();
+  if (value.isString()) return value.toStringRef();
+  if (value.isIntList()) return value.toIntVector();
+  if (value.isDoubleList()) return value.toDoubleVector();
+  throw SpecError(fmt::format("a sample argument of type {} cannot be written as JSON", value.type()->str()));
+}
+
+c10::IValue value_from_json(const json& value) {
+  if (value.is_null()) return {};
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array() && std::ranges::all_of(value, [](const json& e) { return e.is_number_integer(); })) {
+    return value.get<std::vector<int64_t>>();
+  }
+  if (value.is_array()) return value.get<std::vector<double>>();
+  throw SpecError(fmt::format("{} is no sample argument", value.dump()));
+}
+
+Argument argument_from_json(const json& argument) {
+  if (!argument.is_object()) return value_from_json(argument);
+  TensorArgument tensor{argument.at("shape").get<Shape>(), domain_from_string(argument.at("values")),
+                        std::nullopt};
+  if (argument.contains("dtype")) tensor.dtype = known_dtype(argument.at("dtype"));
+  return tensor;
+}
+
+}  // namespace
+
+json to_json(const Sample& sample) {
+  json arguments = json::array();
+  for (const Argument& argument : sample.arguments) {
+    if (const TensorArgument* tensor = argument.tensor()) {
+      json described{{"shape", tensor->shape}, {"values", to_string(tensor->domain)}};
+      if (tensor->dtype) described["dtype"] = dtype_name(*tensor->dtype);
+      arguments.push_back(std::move(described));
+    } else {
+      arguments.push_back(to_json(argument.other()));
+    }
+  }
+  return {{"name", sample.name}, {"arguments", std::move(arguments)}, {"where", sample.where}};
+}
+
+Sample sample_from_json(const json& described) {
+  try {
+    Sample sample{described.value("name", ""), {}, described.value("where", "")};
+    for (const json& argument : described.at("arguments"))
+      sample.arguments.push_back(argument_from_json(argument));
+    if (sample.name.empty()) sample.name = default_name(sample.arguments);
+    return sample;
+  } catch (const json::exception& error) {
+    throw SpecError(fmt::format("not the description of a sample: {} ({})", described.dump(), error.what()));
+  }
+}
+
+Spec model_from_json(const json& described) {
+  try {
+    Spec spec;
+    spec.name = described.at("name");
+    spec.kind = Spec::Kind::model;
+    spec.where = described.at("where");
+    spec.accuracy = exact();
+    for (const auto& [device, names] : described.at("dtypes").items()) {
+      for (const json& name : names) spec.dtypes[c10::Device(device).type()].push_back(known_dtype(name));
+    }
+    for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
+    return spec;
+  } catch (const json::exception& error) {
+    throw SpecError(fmt::format("not the description of a model: {} ({})", described.dump(), error.what()));
+  }
+}
+
+}  // namespace opgate

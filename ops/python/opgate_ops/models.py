@@ -1,0 +1,21 @@
+"""The models of this library, described for OpGate: opgate.toml lists this module."""
+
+import torch
+
+import opgate
+from opgate_ops.identity_model import IdentityModel
+
+
+@opgate.model("IdentityModel")
+def identity_model(spec: opgate.ModelSpec) -> None:
+    """System 1: the class and the operator between two native convolutions, deployed without Python."""
+    spec.module(IdentityModel)
+    spec.dtypes(torch.float32)
+    spec.sample(opgate.uniform(1, 3, 224, 224))
+    spec.graph(
+        "aten.conv2d.default",
+        "higher_order.call_torchbind",
+        "opgate_ops.identity_conv.default",
+        "aten.conv2d.default",
+    )
+    spec.reference(lambda x: x)
