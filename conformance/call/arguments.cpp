@@ -28,13 +28,6 @@ at::Tensor first_slices(at::Tensor tensor, const Geometry& geometry) {
   return tensor;
 }
 
-bool repeats_values(const Geometry& geometry) {
-  for (size_t dim = 0; dim < geometry.sizes.size(); ++dim) {
-    if (geometry.strides[dim] == 0 && geometry.sizes[dim] > 1) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::DeviceType device) {
@@ -64,7 +57,7 @@ Arguments materialise(const CallKey& key, ValueCache& cache, Lay lay) {
     Geometry placed = geometry_for(key, name, described->shape);
     at::Tensor values = cache.values(key, i, placed.sizes);
     if (lay == Lay::contiguous) {
-      if (repeats_values(placed)) values = first_slices(values, placed).expand(placed.sizes).contiguous();
+      if (placed.overlaps()) values = first_slices(values, placed).expand(placed.sizes).contiguous();
       placed = geometry(placed.sizes, dense_strides(placed.sizes));
     }
     at::Tensor tensor = lay_out(values, placed, key.device);
@@ -79,7 +72,7 @@ Arguments materialise(const CallKey& key, ValueCache& cache, Lay lay) {
 bool keeps_values(const Arguments& arguments, const Sample& sample) {
   return std::ranges::all_of(arguments.tensors, [&](const TensorInput& input) {
     return input.geometry.sizes == sample.arguments[input.position].tensor()->shape &&
-           !repeats_values(input.geometry);
+           !input.geometry.overlaps();
   });
 }
 

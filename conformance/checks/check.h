@@ -28,7 +28,8 @@ struct Scope {
     contiguous,
     rearranged,  ///< other strides or offsets for the same sizes: transposed, stepped, expanded ...
     plain,       ///< contiguous, and contiguous of other sizes: empty along each dim, 0-dim
-    packaged,    ///< contiguous and stepped: what goes into the package, which is compiled as one graph
+    packaged,    ///< contiguous, stepped, transposed: what goes into the package, which is compiled as one
+                 ///< graph
     every,
   };
   enum class Dtypes { declared, every };

@@ -17,6 +17,13 @@ bool Geometry::is_contiguous() const {
   return true;
 }
 
+bool Geometry::overlaps() const {
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    if (strides[dim] == 0 && sizes[dim] > 1) return true;
+  }
+  return false;
+}
+
 int64_t Geometry::storage_element(int64_t linear) const {
   int64_t element = offset;
   for (size_t dim = sizes.size(); dim-- > 0;) {

@@ -19,6 +19,8 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 
   int64_t numel() const;
+  /// Several positions share one element: stride 0 along a dim of more than one.
+  bool overlaps() const;
   /// Row-major strides and no offset: nothing about this layout is special.
   bool is_contiguous() const;
   /// The storage element that holds the value at row-major position `linear`.

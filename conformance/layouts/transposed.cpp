@@ -15,7 +15,8 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
 OPGATE_REGISTER_LAYOUT(transposed,
                        {.name = "transposed",
                         .explanation = "x.mT of a contiguous tensor: the last two dims swapped in memory",
-                        .offer = &offer});
+                        .offer = &offer,
+                        .packaged = true});
 
 }  // namespace
 }  // namespace opgate

@@ -1,5 +1,6 @@
 #include "paths/package_folder.h"
 
+#include <c10/util/hash.h>
 #include <fmt/format.h>
 
 #include <fstream>
@@ -15,6 +16,15 @@ json read_json(const std::filesystem::path& file) {
   return stream ? json::parse(stream) : json::object();
 }
 
+// A package with a flipped byte loads and runs: whoever keeps a package keeps its digest.
+void check_unaltered(const std::filesystem::path& file, const std::string& sha1) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  if (c10::sha1(bytes).str() == sha1) return;
+  throw SetupError(fmt::format(
+      "{} is not the file that was made (its SHA-1 is another); remove it and run again", file.string()));
+}
+
 }  // namespace
 
 PackageFolder::Entry& PackageFolder::entry(c10::DeviceType device) {
@@ -28,6 +38,7 @@ PackageFolder::Entry& PackageFolder::entry(c10::DeviceType device) {
     if (!entry.error.empty()) return entry;
     made.at("left_out").get_to(entry.left_out);
     read_json(folder_ / (name + ".python.json")).get_to(entry.python_digests);
+    check_unaltered(folder_ / made.at("file").get<std::string>(), made.at("sha1"));
     entry.package = std::make_unique<Package>(folder_ / made.at("file").get<std::string>());
   } catch (const SetupError& error) {
     entry.error = error.what();

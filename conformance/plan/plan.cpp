@@ -10,6 +10,7 @@
 #include <set>
 
 #include "layouts/layout.h"
+#include "spec/specs.h"
 
 namespace opgate {
 namespace {
@@ -74,6 +75,12 @@ struct LayoutChoice {
   const Layout* layout;
 };
 
+bool is_written(const Spec& spec, size_t position) {
+  const auto op = find_op(spec.name);
+  const auto* alias = op ? op->schema().arguments().at(position).alias_info() : nullptr;
+  return alias != nullptr && alias->isWrite();
+}
+
 // Contiguous, then each tensor argument in each other placement, the others contiguous. Sizes are changed
 // only where there is one tensor: with several, they must fit each other, which the spec's own samples say.
 std::vector<LayoutChoice> layout_choices(const Spec& spec, const Sample& sample) {
@@ -84,7 +91,10 @@ std::vector<LayoutChoice> layout_choices(const Spec& spec, const Sample& sample)
     const TensorArgument* tensor = sample.arguments[i].tensor();
     if (tensor == nullptr) continue;
     for (const auto& [layout, placement] : placements(tensor->shape)) {
-      if (placement.name == kContiguous || (!layout->same_sizes && sample.tensor_count() > 1)) continue;
+      if (placement.name == kContiguous) continue;
+      if (!layout->same_sizes && sample.tensor_count() > 1) continue;
+      // PyTorch writes to no tensor in which several positions are one element.
+      if (placement.geometry.overlaps() && is_written(spec, i)) continue;
       choices.push_back({fmt::format("{}={}", argument_name(spec, i), placement.name), layout});
     }
   }

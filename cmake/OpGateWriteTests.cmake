@@ -1,0 +1,38 @@
+# Run by the build for opgate_discover_tests: writes LIST from what `opgate list tests` says of CONFIG.
+execute_process(COMMAND "${OPGATE}" list tests --config "${CONFIG}" --output "${OUTPUT}"
+                OUTPUT_VARIABLE _lines ERROR_VARIABLE _error RESULT_VARIABLE _status)
+if(NOT _status EQUAL 0)
+  message(FATAL_ERROR "opgate list tests --config ${CONFIG} failed:\n${_error}")
+endif()
+string(STRIP "${_lines}" _lines)
+string(REPLACE "\n" ";" _lines "${_lines}")
+
+# A group is one test, whatever kinds of worker its checks need.
+set(_tests)
+foreach(_line IN LISTS _lines)
+  separate_arguments(_words UNIX_COMMAND "${_line}")
+  list(POP_FRONT _words _op _group _device _worker)
+  set(_test "${_op}.${_group}.${_device}")
+  list(APPEND _tests "${_test}")
+  set(_command_${_test} "--op [==[${_op}]==] --check ${_group} --device ${_device}")
+  set(_label "${_device}")
+  if(_device STREQUAL "cuda")
+    set(_label gpu)
+  endif()
+  list(APPEND _labels_${_test} ${_label})
+  if(NOT _worker STREQUAL "native")
+    list(APPEND _labels_${_test} python slow)
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES _tests)
+
+set(_text "# Written by opgate_discover_tests; do not edit.\n")
+foreach(_test IN LISTS _tests)
+  list(REMOVE_DUPLICATES _labels_${_test})
+  set(_full "${NAME}.${_test}")
+  string(APPEND _text
+    "add_test([==[${_full}]==] [==[${OPGATE}]==] run --config [==[${CONFIG}]==] --output [==[${OUTPUT}/${_test}]==] ${_command_${_test}})\n"
+    "set_tests_properties([==[${_full}]==] PROPERTIES LABELS \"${_labels_${_test}}\" TIMEOUT 900\n"
+    "  SKIP_REGULAR_EXPRESSION \"(^|\\n)0 passed, 0 failed, [1-9][0-9]* owed\")\n")
+endforeach()
+file(WRITE "${LIST}" "${_text}")

@@ -1,0 +1,105 @@
+"""Helpers of the tests: the program as a function, its results as dicts, and a compiler for tiny libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+Completed = subprocess.CompletedProcess[str]
+
+# A run of these takes seconds: no compiler, no exporter.
+FAST = ["--check", "value", "effect", "fake", "--device", "cpu"]
+# A run of this has 19 cases: every dtype of one sample.
+FASTEST = ["--check", "value.dtype", "--device", "cpu"]
+
+
+@dataclass(frozen=True)
+class OpGate:
+    """Calls the program with standard input closed and both outputs in pipes."""
+
+    program: Path
+    folder: Path
+
+    def __call__(
+        self,
+        *arguments: str | Path,
+        folder: Path | None = None,
+        environment: dict[str, str] | None = None,
+        timeout: float = 300,
+    ) -> Completed:
+        return subprocess.run(
+            [str(self.program), *map(str, arguments)],
+            cwd=folder or self.folder,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results.jsonl: the first line, the verdicts by case id, and the last line, if the run was finished."""
+
+    header: dict[str, Any]
+    cases: dict[str, dict[str, Any]]
+    finished: dict[str, Any] | None
+
+    def of(self, op: str) -> dict[str, dict[str, Any]]:
+        """The verdicts of one operator."""
+        return {case: line for case, line in self.cases.items() if case.startswith(f"{op}/")}
+
+    def convicted(self, op: str) -> set[str]:
+        """The checks that some case of the operator failed."""
+        return {case.rpartition("/")[2] for case, line in self.of(op).items() if line["verdict"] != "pass"}
+
+
+def read_results(output: Path) -> Results:
+    """Reads results.jsonl in an output folder; every case must have one line."""
+    lines = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
+    finished = lines.pop() if "finished" in lines[-1] else None
+    cases = {line["case"]: line for line in lines[1:]}
+    assert len(cases) == len(lines) - 1, "a case has two verdicts"
+    return Results(lines[0], cases, finished)
+
+
+def assert_refused(result: Completed, *fragments: str) -> str:
+    """Exit 2 and one line on stderr that holds each of `fragments`; returns the line."""
+    lines = result.stderr.splitlines()
+    assert result.returncode == 2, result
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("opgate: ")
+    assert "Traceback" not in lines[0]
+    for fragment in fragments:
+        assert fragment in lines[0]
+    return lines[0]
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Compiles one C++ source into a shared library against torch and, for specs, the engine."""
+
+    build: Path
+    source: Path
+
+    def __call__(self, text: str, library: Path, *, spec: bool = False) -> Path:
+        file = library.with_suffix(".cpp")
+        file.write_text(text)
+        torch_folder = Path(torch.__file__).parent
+        include = [torch_folder / "include", torch_folder / "include" / "torch" / "csrc" / "api" / "include"]
+        command = ["g++", "-std=c++20", "-O0", "-fPIC", "-shared", "-DFMT_HEADER_ONLY"]
+        command += [f"-I{self.source}/conformance/include", *(f"-isystem{folder}" for folder in include)]
+        command += [str(file), "-o", str(library), f"-L{torch_folder}/lib", "-ltorch_cpu", "-lc10"]
+        if spec:
+            command += [f"-L{self.build}/lib", "-lopgate", f"-Wl,-rpath,{self.build}/lib"]
+        compiled = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert compiled.returncode == 0, compiled.stderr
+        return library
