@@ -79,6 +79,7 @@ choose_python() {
   unset OPGATE_PYTHON  # from here on the build knows its interpreter
 }
 
+# build [TARGET...]: everything, or only these.
 build() {
   local log=$BUILD/build.log jobs
   jobs=$(nproc)
@@ -89,7 +90,7 @@ build() {
   if ! cmake -S "$ROOT" -B "$BUILD" -G Ninja -DPython_EXECUTABLE="$PYTHON" ${CMAKE_ARGUMENTS:-} > "$log" 2>&1; then
     tail -n 25 "$log" >&2; die "cmake failed; the whole log is $log"
   fi
-  if ! cmake --build "$BUILD" -j "$jobs" >> "$log" 2>&1; then
+  if ! cmake --build "$BUILD" -j "$jobs" ${1:+--target "$@"} >> "$log" 2>&1; then
     grep -E -A5 'error|FAILED' "$log" | head -n 40 >&2; die "the build failed; the whole log is $log"
   fi
   expose_tools
@@ -105,9 +106,10 @@ expose_tools() {
   say "built: $(dirname "${PYTHON#"$ROOT"/}")/opgate"
 }
 
+# set_up [TARGET...]
 set_up() {
   ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
   cd "$ROOT"
   choose_python
-  build
+  build "$@"
 }

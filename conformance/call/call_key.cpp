@@ -8,7 +8,6 @@
 
 #include "base/dtypes.h"
 #include "layouts/layout.h"
-#include "spec/specs.h"
 
 namespace opgate {
 namespace {
@@ -97,9 +96,7 @@ c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key) {
 }
 
 std::string argument_name(const Spec& spec, size_t position) {
-  if (spec.kind == Spec::Kind::op) {
-    if (const auto op = find_op(spec.name)) return op->schema().arguments().at(position).name();
-  }
+  if (spec.op) return spec.op->schema().arguments().at(position).name();
   return fmt::format("input{}", position);
 }
 

@@ -5,12 +5,9 @@
 
 #include "call/path.h"
 #include "layouts/layout.h"
-#include "spec/specs.h"
 
 namespace opgate {
-Evidence::Evidence(CallKey key, Workbench& bench) : key_(std::move(key)), bench_(bench) {
-  if (key_.spec->kind == Spec::Kind::op) op_ = find_op(key_.spec->name);
-}
+Evidence::Evidence(CallKey key, Workbench& bench) : key_(std::move(key)), bench_(bench) {}
 
 const Observation& Evidence::by(std::string_view path) {
   auto& made = by_path_[std::string(path)];

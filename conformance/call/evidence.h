@@ -35,7 +35,8 @@ class Evidence {
   Evidence(CallKey key, Workbench& bench);
 
   const CallKey& key() const { return key_; }
-  const c10::OperatorHandle& op() const { return *op_; }
+  /// The operator; not for models.
+  const c10::OperatorHandle& op() const { return key_.spec->op.value(); }
   Workbench& bench() { return bench_; }
 
   /// The call, eager, as the case lays it out.
@@ -53,7 +54,6 @@ class Evidence {
  private:
   CallKey key_;
   Workbench& bench_;
-  std::optional<c10::OperatorHandle> op_;
   std::map<std::string, std::shared_ptr<const Observation>, std::less<>> by_path_;
   std::shared_ptr<const Observation> dense_;
   std::optional<Outcome> reference_;

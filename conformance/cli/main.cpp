@@ -4,6 +4,7 @@
 
 #include "base/build.h"
 #include "cli/subcommand.h"
+#include "run/interrupt.h"
 
 namespace opgate {
 namespace {
@@ -31,8 +32,14 @@ int run_command(int argc, char** argv) {
   } catch (const SetupError& error) {
     fmt::print(stderr, "opgate: {}\n", error.what());
     return kUsageOrSetup;
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "opgate: interrupted before the first case\n");
+    return kInterrupted;
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "opgate: {}\n", error.what());
+    return kUsageOrSetup;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "opgate: internal error, please report it: {}\n", error.what());
     return kUsageOrSetup;
   }
 }

@@ -28,9 +28,8 @@ std::string describe_tensor(const TensorInput& input) {
 
 void describe_call(const PlannedCall& call) {
   if (call.key.spec->kind == Spec::Kind::op) {
-    const auto op = find_op(call.key.spec->name);
     std::ostringstream schema;
-    schema << op->schema();
+    schema << call.key.spec->op->schema();
     fmt::print("schema   {}\n", schema.str());
   }
   fmt::print("spec     {}\n", call.key.sample->where);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cli/subcommand.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 
 namespace opgate {
@@ -14,12 +15,7 @@ namespace {
 
 size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
 
-struct CellText {
-  std::string text;
-  Colour colour;
-};
-
-CellText cell_text(const std::array<size_t, 6>& counts) {
+TableCell cell_text(const std::array<size_t, 6>& counts) {
   const size_t broken = counts[index(Verdict::fail)] + counts[index(Verdict::timeout)];
   if (const size_t crashed = counts[index(Verdict::crash)]; crashed > 0)
     return {fmt::format("CRASH {}", crashed), Colour::red};
@@ -29,11 +25,6 @@ CellText cell_text(const std::array<size_t, 6>& counts) {
   }
   if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
   return {"ok", Colour::green};
-}
-
-std::pair<std::string, std::string> split_id(const std::string& check) {
-  const auto dot = check.find('.');
-  return {check.substr(0, dot), dot == std::string::npos ? "" : check.substr(dot + 1)};
 }
 
 }  // namespace
@@ -58,49 +49,13 @@ int Tally::exit_status() const {
 }
 
 std::string Tally::table() const {
-  constexpr size_t kGap = 2;
-  size_t label_width = 0;
-  for (const auto& [row, cells] : rows_)
-    label_width = std::max(label_width, row.first.size() + 1 + row.second.size());
-  // Checks side by side as far as the terminal is wide, the others in a further block.
-  std::string text;
-  auto check = checks_.begin();
-  while (check != checks_.end()) {
-    std::string groups = fmt::format("{:{}}", "", label_width);
-    std::string names = groups;
-    std::vector<std::pair<std::string, size_t>> columns;
-    std::string last_group;
-    size_t used = label_width;
-    for (; check != checks_.end(); ++check) {
-      const auto [group, name] = split_id(*check);
-      const std::string shown_group = group == last_group ? "" : group;
-      size_t width = std::max({shown_group.size(), name.size(), size_t{4}});
-      for (const auto& [row, cells] : rows_) {
-        if (const auto cell = cells.find(*check); cell != cells.end()) {
-          width = std::max(width, cell_text(cell->second.counts).text.size());
-        }
-      }
-      if (!columns.empty() && used + kGap + width > terminal_width()) break;
-      used += kGap + width;
-      groups += fmt::format("  {:{}}", shown_group, width);
-      names += fmt::format("  {:{}}", name, width);
-      columns.emplace_back(*check, width);
-      last_group = group;
-    }
-    text += coloured(Colour::bold, groups) + "\n" + coloured(Colour::bold, names) + "\n";
-    for (const auto& [row, cells] : rows_) {
-      text += fmt::format("{:{}}", row.first + " " + row.second, label_width);
-      for (const auto& [id, width] : columns) {
-        const auto cell = cells.find(id);
-        const CellText shown =
-            cell == cells.end() ? CellText{".", Colour::faint} : cell_text(cell->second.counts);
-        text += "  " + coloured(shown.colour, fmt::format("{:{}}", shown.text, width));
-      }
-      text += "\n";
-    }
-    text += "\n";
+  std::vector<TableRow> rows;
+  for (const auto& [key, cells] : rows_) {
+    TableRow row{key.first + " " + key.second, {}};
+    for (const auto& [check, cell] : cells) row.cells[check] = cell_text(cell.counts);
+    rows.push_back(std::move(row));
   }
-  return text;
+  return format_table({checks_.begin(), checks_.end()}, rows, terminal_width());
 }
 
 std::string Tally::findings() const {
@@ -132,8 +87,10 @@ std::string Tally::summary() const {
   std::vector<std::string> notes;
   if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
   if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
-  for (const auto& [reason, number] : owed_reasons_)
-    notes.push_back(fmt::format("{} owed: {}", number, reason));
+  for (const auto& [reason, number] : owed_reasons_) {
+    const std::string which = owed_reasons_.size() == 1 ? "owed" : fmt::format("{} owed", number);
+    notes.push_back(fmt::format("{}: {}", which, reason));
+  }
   if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
   return text;
 }

@@ -42,9 +42,7 @@ json read_manifest(const std::filesystem::path& file) {
   }
   if (!metadata.contains(kManifestKey)) {
     throw SetupError(fmt::format(
-        "{} has no OpGate manifest, so its inputs are unknown; make it with `opgate run`, or with "
-        "opgate.package in Python",
-        file.string()));
+        "{} has no OpGate manifest, so its inputs are unknown; make it with `opgate run`", file.string()));
   }
   return json::parse(metadata[kManifestKey]);
 }
@@ -88,6 +86,7 @@ Package::Package(std::filesystem::path file) : file_(std::move(file)) {
                       file_.string(), op));
     }
   }
+  for (PackagedCall& call : calls_) call.spec.op = find_op(call.spec.name);
   setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);  // read when the package is loaded
   try {
     loader_ = std::make_unique<Loader>(file_.string(), kModelName);

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
+#include <map>
+#include <ranges>
 
 #include "layouts/layout.h"
-#include "spec/specs.h"
 
 namespace opgate {
 namespace {
@@ -30,27 +30,28 @@ bool selects_check(const std::vector<std::string>& patterns, const Check& check)
          (!patterns.empty() && selects(patterns, std::string(check.group())));
 }
 
-void demand_matches(std::string_view what, const std::vector<std::string>& patterns,
-                    const std::set<std::string>& names) {
+// A part as it is listed, and another name by which it may be asked for.
+using Names = std::map<std::string, std::string>;
+
+void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names) {
   for (const std::string& pattern : patterns) {
-    if (std::ranges::none_of(names, [&](const std::string& name) { return matches(pattern, name); })) {
-      throw SetupError(
-          fmt::format("no {} matches '{}'; there are: {}", what, pattern, fmt::join(names, ", ")));
-    }
+    const auto named = [&](const auto& part) {
+      return matches(pattern, part.first) || matches(pattern, part.second);
+    };
+    if (std::ranges::any_of(names, named)) continue;
+    throw SetupError(fmt::format("no {} matches '{}'; there are: {}", what, pattern,
+                                 fmt::join(std::views::keys(names), ", ")));
   }
 }
 
 void demand_matches(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
-  std::set<std::string> ops;
-  std::set<std::string> ids;
-  for (const Spec& spec : specs) ops.insert(spec.id);
-  for (const Check& check : checks) {
-    ids.insert(check.name);
-    ids.insert(std::string(check.group()));
-  }
+  Names ops;
+  Names ids;
+  for (const Spec& spec : specs) ops[spec.id] = spec.name;
+  for (const Check& check : checks) ids[check.name] = check.group();
   demand_matches("op", filter.ops, ops);
   demand_matches("check", filter.checks, ids);
-  demand_matches("device", filter.devices, {"cpu", "cuda"});
+  demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}});
 }
 
 bool in_scope(const Scope& scope, const Layout& layout) {
@@ -76,8 +77,7 @@ struct LayoutChoice {
 };
 
 bool is_written(const Spec& spec, size_t position) {
-  const auto op = find_op(spec.name);
-  const auto* alias = op ? op->schema().arguments().at(position).alias_info() : nullptr;
+  const auto* alias = spec.op ? spec.op->schema().arguments().at(position).alias_info() : nullptr;
   return alias != nullptr && alias->isWrite();
 }
 
@@ -107,7 +107,7 @@ class Planner {
       : checks_(checks), filter_(filter), plan_(plan) {}
 
   void add(const Spec& spec) {
-    if (!selects(filter_.ops, spec.id)) return;
+    if (!selects(filter_.ops, spec.id) && !selects(filter_.ops, spec.name)) return;
     for (const Sample& sample : spec.samples) {
       const std::vector<LayoutChoice> layouts = layout_choices(spec, sample);
       for (const auto& [device, declared] : spec.dtypes) {

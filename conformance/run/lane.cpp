@@ -5,6 +5,8 @@
 #include <opgate/error.h>
 #include <poll.h>
 
+#include "run/interrupt.h"
+
 namespace opgate {
 namespace {
 
@@ -14,6 +16,7 @@ using std::chrono::steady_clock;
 // Enough to keep a worker busy while the supervisor looks elsewhere; few enough to fit into a pipe.
 constexpr size_t kWindow = 32;
 constexpr std::chrono::seconds kStartLimit{120};
+constexpr int kPollMilliseconds = 200;
 constexpr std::chrono::seconds kLeavingLimit{2};
 constexpr size_t kLogLines = 6;
 // An operator on which the worker dies again and again, without one answer in between, will not get better.
@@ -45,7 +48,8 @@ json Lane::await_ready() {
   if (!child_) start();
   while (!ready_) {
     pollfd waiting{descriptor(), POLLIN, 0};
-    poll(&waiting, 1, 1000);
+    poll(&waiting, 1, kPollMilliseconds);
+    if (interrupted()) throw Interrupted();
     if (waiting.revents != 0) receive();
     check_deadline();
   }

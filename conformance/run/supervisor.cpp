@@ -5,13 +5,13 @@
 #include <opgate/error.h>
 #include <poll.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 
 #include "base/build.h"
 #include "call/device.h"
+#include "run/interrupt.h"
 
 namespace opgate {
 namespace {
@@ -23,18 +23,6 @@ constexpr std::chrono::seconds kNativeLimit{30};
 constexpr std::chrono::seconds kPythonLimit{180};
 constexpr std::chrono::seconds kPackageLimit{900};
 constexpr int kPollMilliseconds = 100;
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void on_signal(int) { interrupted = 1; }
-
-void watch_signals() {
-  struct sigaction action {};
-  action.sa_handler = &on_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-}
 
 // Where no package could be made, the cases that need it say why.
 void note_failed_package(const fs::path& folder, const json& preparation, const std::string& reason) {
@@ -180,7 +168,7 @@ bool Supervisor::serve(const std::vector<Lane*>& lanes, const OnProgress& on_pro
     }
     if (waiting.empty()) return true;
     poll(waiting.data(), waiting.size(), kPollMilliseconds);
-    if (interrupted != 0) return false;
+    if (interrupted()) return false;
     for (size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].revents != 0) waiting_lanes[i]->receive();
       waiting_lanes[i]->check_deadline();

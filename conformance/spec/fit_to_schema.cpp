@@ -59,14 +59,14 @@ void fit_to_schema(Spec& spec) {
     }
   }
   if (spec.kind == Spec::Kind::model) return;
-  const auto op = find_op(spec.name);
-  if (!op) {
+  spec.op = find_op(spec.name);
+  if (!spec.op) {
     throw SpecError(
         fmt::format("{}: no loaded library defines {}; check its name and overload, and `libraries` in "
                     "opgate.toml",
                     spec.where, spec.name));
   }
-  for (Sample& sample : spec.samples) fit_sample(sample, op->schema());
+  for (Sample& sample : spec.samples) fit_sample(sample, spec.op->schema());
 }
 
 }  // namespace opgate

@@ -26,7 +26,13 @@ Spec written(const Registration& registration) {
   spec.name = registration.name;
   spec.where = registration.where;
   SpecWriter writer(spec);
-  registration.function(writer);
+  try {
+    registration.function(writer);
+  } catch (const SetupError&) {
+    throw;
+  } catch (const std::exception& error) {  // a spec is user code, and may throw anything
+    throw SpecError(fmt::format("{}: the spec of {} throws: {}", spec.where, spec.name, error.what()));
+  }
   const auto demand = [&](bool present, std::string_view what, std::string_view how) {
     if (!present)
       throw SpecError(

@@ -15,8 +15,9 @@ std::vector<Spec> registered_specs();
 /// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
 std::optional<c10::OperatorHandle> find_op(const std::string& name);
 
-/// Throws SpecError where a spec does not fit its operator's schema: argument count and types, sample names
-/// that repeat, an operator that is not there. Fills arguments left out with the schema's defaults.
+/// Finds the operator that the spec speaks of, and fills arguments left out with the schema's defaults.
+/// Throws SpecError where the spec does not fit the schema: argument count and types, sample names that
+/// repeat, an operator that is not there.
 void fit_to_schema(Spec& spec);
 
 /// Gives each spec its id: "identity_conv", or the full name where two namespaces have an op of that name.

@@ -1,1 +1,189 @@
-// soon
+// The values that samples are made of: the counter generator, the domain "uniform", domains as text.
+#include <ATen/ops/view_as_real.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+#include <opgate/sample.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/dtypes.h"
+#include "support.h"
+#include "values/counter.h"
+#include "values/domain.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::same_bits;
+
+constexpr int64_t kMany = 20000;
+
+// SplitMix64 as published, with state: what the engine computes at random access must be this sequence.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = (state_ += 0x9E3779B97F4A7C15ull);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+  }
+  double next_unit() { return static_cast<double>(next() >> 11) / 9007199254740992.0; }
+
+ private:
+  uint64_t state_;
+};
+
+at::Tensor uniform_values(c10::ScalarType dtype, int64_t count, std::vector<double> range = {},
+                          uint64_t key = 7) {
+  return make_values({"uniform", std::move(range)}, key, {count}, dtype);
+}
+
+// Every real number in the tensor, the parts of complex ones too, as Double.
+std::vector<double> numbers(at::Tensor values) {
+  if (values.is_complex()) values = at::view_as_real(values);
+  if (values.scalar_type() == c10::kUInt64) values = values.view(c10::kLong);  // no conversion of its own
+  values = values.to(c10::kFloat8_e5m2 <= values.scalar_type() ? c10::kFloat : values.scalar_type());
+  const at::Tensor wide = values.to(c10::kDouble).contiguous();
+  return {wide.const_data_ptr<double>(), wide.const_data_ptr<double>() + wide.numel()};
+}
+
+TEST(Counter, GivesThePublishedVectorOfSplitMix64) {
+  const std::vector<uint64_t> published{6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                        4593380528125082431u, 16408922859458223821u};
+  for (size_t i = 0; i < published.size(); ++i) EXPECT_EQ(bits_at(1234567, i), published[i]) << i;
+}
+
+TEST(Counter, NeedsNoValueBeforeTheOneAskedFor) {
+  SplitMix64 sequence(42);
+  std::vector<uint64_t> in_order;
+  for (int i = 0; i < 1000; ++i) in_order.push_back(sequence.next());
+  for (size_t i = in_order.size(); i-- > 0;) ASSERT_EQ(bits_at(42, i), in_order[i]) << i;
+}
+
+TEST(Counter, GivesEachNameAStreamOfItsOwn) {
+  std::set<uint64_t> keys;
+  for (const char* op : {"a::f", "a::g", "b::f"}) {
+    for (const char* sample : {"2x3", "3x2", "23"}) {
+      for (const char* argument : {"0", "1", "10"}) {
+        keys.insert(stream_key(std::string(op) + "/" + sample + "/" + argument));
+      }
+    }
+  }
+  EXPECT_EQ(keys.size(), 27u);
+  EXPECT_NE(stream_key(""), stream_key(std::string_view("\0", 1)));
+  EXPECT_FALSE(same_bits(uniform_values(c10::kFloat, 100, {}, stream_key("x")),
+                         uniform_values(c10::kFloat, 100, {}, stream_key("y"))));
+}
+
+class UniformOfEachDtype : public ::testing::TestWithParam<c10::ScalarType> {};
+
+TEST_P(UniformOfEachDtype, StaysInItsRangeAndUsesAllOfIt) {
+  const c10::ScalarType dtype = GetParam();
+  const std::vector<double> values = numbers(uniform_values(dtype, kMany));
+  const bool is_bool = dtype == c10::kBool;
+  const bool is_integer = c10::isIntegralType(dtype, false) || c10::isBarebonesUnsignedType(dtype);
+  const bool is_signed = !is_integer || dtype == c10::kChar || dtype == c10::kShort || dtype == c10::kInt ||
+                         dtype == c10::kLong;
+  const double high = is_integer ? 100 : 1;
+  const double low = is_bool || !is_signed ? 0 : -high;
+  const auto [least, greatest] = std::ranges::minmax(values);
+  EXPECT_GE(least, low);
+  EXPECT_LE(greatest, high);  // rounding to a short format may reach the open end
+  EXPECT_LE(least, low + (is_integer || is_bool ? 0 : 0.01));
+  EXPECT_GE(greatest, high - (is_integer || is_bool ? 0 : 0.1));  // fp8's neighbour of 1 is 0.875
+}
+
+TEST_P(UniformOfEachDtype, GivesTheSameBitsInTwoCalls) {
+  EXPECT_TRUE(same_bits(uniform_values(GetParam(), 1000), uniform_values(GetParam(), 1000)));
+  EXPECT_FALSE(same_bits(uniform_values(GetParam(), 1000), uniform_values(GetParam(), 1000, {}, 8)));
+}
+
+TEST_P(UniformOfEachDtype, GivesElementIWhateverTheCount) {
+  EXPECT_TRUE(same_bits(uniform_values(GetParam(), 1000).slice(0, 0, 17), uniform_values(GetParam(), 17)));
+  const at::Tensor shaped = make_values({"uniform", {}}, 7, {5, 200}, GetParam());
+  EXPECT_TRUE(same_bits(shaped.view({1000}), uniform_values(GetParam(), 1000)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, UniformOfEachDtype, ::testing::ValuesIn(every_dtype()),
+                         [](const auto& info) { return std::string(dtype_name(info.param)); });
+
+TEST(Uniform, RoundsTheDoubleFormulaOnceToFloat) {
+  SplitMix64 sequence(7);
+  const at::Tensor floats = uniform_values(c10::kFloat, 1000);
+  const at::Tensor doubles = uniform_values(c10::kDouble, 1000);
+  for (int64_t i = 0; i < 1000; ++i) {
+    const double formula = -1 + 2 * sequence.next_unit();
+    ASSERT_EQ(doubles.const_data_ptr<double>()[i], formula) << i;
+    ASSERT_EQ(floats.const_data_ptr<float>()[i], static_cast<float>(formula)) << i;
+  }
+}
+
+TEST(Uniform, RoundsShortFormatsFromFloat) {
+  const at::Tensor floats = uniform_values(c10::kFloat, kMany);
+  for (const c10::ScalarType dtype : {c10::kHalf, c10::kBFloat16, c10::kFloat8_e4m3fn, c10::kFloat8_e5m2}) {
+    EXPECT_TRUE(same_bits(uniform_values(dtype, kMany), floats.to(dtype))) << dtype_name(dtype);
+  }
+}
+
+TEST(Uniform, TakesTwoCountersForAComplexNumber) {
+  const at::Tensor parts = at::view_as_real(uniform_values(c10::kComplexFloat, 500)).contiguous().view({1000});
+  EXPECT_TRUE(same_bits(parts, uniform_values(c10::kFloat, 1000)));
+}
+
+TEST(Uniform, TakesFloatsFromTheRangeThatIsGiven) {
+  const std::vector<double> values = numbers(uniform_values(c10::kDouble, kMany, {2, 3}));
+  const auto [least, greatest] = std::ranges::minmax(values);
+  EXPECT_GE(least, 2);
+  EXPECT_LT(greatest, 3);
+  EXPECT_GT(greatest - least, 0.99);
+}
+
+TEST(Uniform, TakesIntegersFromCeilOfLowToFloorOfHigh) {
+  const std::vector<double> values = numbers(uniform_values(c10::kInt, kMany, {-1.5, 2.5}));
+  EXPECT_EQ(std::set<double>(values.begin(), values.end()), (std::set<double>{-1, 0, 1, 2}));
+}
+
+TEST(Uniform, KeepsUnsignedIntegersFromBelowZero) {
+  const std::vector<double> values = numbers(uniform_values(c10::kByte, kMany, {-5, 5}));
+  EXPECT_EQ(std::set<double>(values.begin(), values.end()), (std::set<double>{0, 1, 2, 3, 4, 5}));
+}
+
+// A range wider than the dtype at its upper end: what is past the dtype's largest must not wrap around.
+TEST(Uniform, KeepsIntegersWithinTheirDtypesLargest) {
+  for (const double value : numbers(uniform_values(c10::kByte, 1000, {200, 1000}))) ASSERT_GE(value, 200);
+}
+
+TEST(DomainText, IsReadBackAsItWasWritten) {
+  for (const Domain& domain : {Domain{"uniform", {}}, {"uniform", {0, 1}}, {"uniform", {-0.1, 1e300}},
+                               {"uniform", {1e-5, 0.30000000000000004}}}) {
+    EXPECT_EQ(domain_from_string(to_string(domain)), domain) << to_string(domain);
+  }
+  EXPECT_EQ(to_string({"uniform", {}}), "uniform");
+  EXPECT_EQ(to_string({"uniform", {0, 1}}), "uniform(0,1)");
+}
+
+TEST(DomainText, NamesWhatItDoesNotUnderstand) {
+  const auto refusal = [](const std::string& text) {
+    return message_of<SpecError>([&] { domain_from_string(text); });
+  };
+  EXPECT_THAT(refusal("normal"), HasSubstr("'normal' is no value domain that this OpGate knows"));
+  EXPECT_THAT(refusal(""), HasSubstr("'' is no value domain"));
+  EXPECT_THAT(refusal("uniform(a,1)"), HasSubstr("a number is expected at 'a,1)'"));
+  EXPECT_THAT(refusal("uniform(0,)x"), HasSubstr("no value domain"));
+  EXPECT_THAT(message_of<SpecError>([] { make_values({"normal", {}}, 1, {2}, c10::kFloat); }),
+              HasSubstr("no value domain is named 'normal'"));
+}
+
+TEST(DomainText, IsRefusedWhereItIsCutOffOrGoesOn) {
+  for (const char* text : {"uniform(0,1", "uniform(0,1)x", "uniform(3)", "uniform(0,1,2)", "uniform(0 1)"}) {
+    EXPECT_THAT(message_of<SpecError>([&] { domain_from_string(text); }), HasSubstr("no value domain")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace opgate

@@ -38,6 +38,7 @@ struct Spec {
   std::string name;  ///< "namespace::op" or "namespace::op.overload"; a model's own name
   std::string id;    ///< as in case ids: the name without its namespace, where that leaves no doubt
   Kind kind = Kind::op;
+  std::optional<c10::OperatorHandle> op;  ///< the overload, once its library is loaded; none for a model
   std::map<c10::DeviceType, Dtypes> dtypes;
   std::vector<Sample> samples;
   Reference reference;

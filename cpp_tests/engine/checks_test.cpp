@@ -1,0 +1,249 @@
+// Each native check: passes a correct operator, and fails the one defect that it is there for (tiny_ops.cpp).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/worker.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::spec_of;
+
+struct Case {
+  std::string layout = "contiguous";
+  c10::ScalarType dtype = c10::kFloat;
+  Shape shape = {4, 6};
+  Accuracy accuracy = exact();
+};
+
+// One call of opgate_test::`op`, judged by all of `checks`; the reference doubles.
+std::map<std::string, Judgement> judge_all(const std::string& op, const std::vector<std::string>& checks,
+                                           const Case& about = {}, bool reference_throws = false) {
+  Spec spec = spec_of("opgate_test::" + op, {{uniform(about.shape)}});
+  spec.accuracy = about.accuracy;
+  if (reference_throws) {
+    SpecWriter(spec).reference([](const at::Tensor&) -> at::Tensor { throw std::runtime_error("no idea"); });
+  } else {
+    SpecWriter(spec).reference([](at::Tensor x) { return x.mul_(2); });
+  }
+  const std::vector<Check> all = native_checks();
+  std::vector<const Check*> asked;
+  for (const std::string& check : checks) asked.push_back(&find_check(all, check));
+  Workbench bench;
+  return judge_call({&spec, &spec.samples[0], about.dtype, c10::kCPU, about.layout}, asked, bench);
+}
+
+Judgement judge(const std::string& op, const std::string& check, const Case& about = {}) {
+  return judge_all(op, {check}, about).at(check);
+}
+
+// All that is said of a call: verdict, reason, finding. One string, so that a failed test shows all of it.
+std::string said(const Judgement& judgement) {
+  std::string text = std::string(to_string(judgement.verdict)) + ": " + judgement.reason;
+  if (judgement.finding) {
+    text += judgement.finding->promised + " | " + judgement.finding->happened + " | " + judgement.finding->likely;
+  }
+  return text;
+}
+
+std::string said(const std::string& op, const std::string& check, const Case& about = {}) {
+  return said(judge(op, check, about));
+}
+
+const std::vector<std::string> kAll{"effect.alias",  "effect.mutation", "fake.metadata",
+                                    "value.dtype",   "value.layout",    "value.reference"};
+
+TEST(NativeChecks, PassACorrectOperatorInEveryCaseOfItsPlan) {
+  for (const char* op : {"doubled", "double_in_place"}) {
+    std::vector<Spec> specs{spec_of(std::string("opgate_test::") + op, {{uniform({2, 3, 4, 6})}, {uniform({7})}})};
+    specs[0].reference = nullptr;
+    SpecWriter(specs[0]).reference([](at::Tensor x) { return x.mul_(2); });
+    std::vector<Check> checks = native_checks();
+    std::erase_if(checks, [](const Check& check) { return check.needs_package; });
+    Workbench bench;
+    size_t judged = 0;
+    for (const PlannedCall& call : make_plan(specs, checks).calls) {
+      const bool undeclared = call.checks.size() == 1 && call.checks[0]->name == "value.dtype";
+      if (undeclared && std::string(op) == "double_in_place") continue;  // it has no check of the dtype
+      for (const auto& [check, judgement] : judge_call(call.key, call.checks, bench)) {
+        EXPECT_EQ(judgement.verdict, Verdict::pass) << call.id << "/" << check << " " << said(judgement);
+        ++judged;
+      }
+    }
+    EXPECT_GT(judged, 150u);
+  }
+}
+
+TEST(ValueReference, FailsOneWrongElement) {
+  EXPECT_THAT(said("wrong_in_one_place", "value.reference"),
+              AllOf(HasSubstr("fail"), HasSubstr("1 of 24 elements differ, the first at [0, 5]")));
+  EXPECT_THAT(said("wrong_in_one_place", "value.reference", {.accuracy = ulps(8)}), HasSubstr("ulps)"));
+  EXPECT_FALSE(judge("wrong_in_one_place", "value.reference").finding->detail.empty());
+}
+
+TEST(ValueReference, FailsALostWriteBack) {
+  EXPECT_THAT(said("loses_write_back", "value.reference"), HasSubstr("pass"));  // contiguous() copies nothing
+  EXPECT_THAT(said("loses_write_back", "value.layout", {.layout = "x=stepped"}),
+              AllOf(HasSubstr("fail"), HasSubstr("elements differ")));
+}
+
+// The reference is exact and the operator returns its values truncated to int32.
+TEST(ValueReference, FailsAResultOfAnotherKindOfDtype) {
+  EXPECT_THAT(said("returns_other_dtype", "value.reference"), AllOf(HasSubstr("fail"), HasSubstr("dtype int32")));
+  EXPECT_THAT(said("returns_other_dtype", "value.reference", {.accuracy = ulps(4)}), HasSubstr("dtype int32"));
+}
+
+TEST(ValueReference, CannotJudgeASampleThatTheOperatorRefuses) {
+  EXPECT_THAT(said("refuses_all", "value.reference"),
+              AllOf(HasSubstr("invalid"), HasSubstr("refuses this sample of its spec: not today")));
+}
+
+TEST(ValueReference, FailsAnEmptySizeThatOnlyTheReferenceTakes) {
+  EXPECT_THAT(said("refuses_all", "value.reference", {.layout = "x=empty-dim0"}),
+              AllOf(HasSubstr("fail"), HasSubstr("raised: not today")));
+}
+
+TEST(ValueReference, CannotJudgeByAReferenceThatThrows) {
+  EXPECT_THAT(said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
+              AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses what the operator takes: no idea")));
+}
+
+TEST(ValueReference, SaysWhatWasThrownWhateverItWas) {
+  EXPECT_THAT(said("throws_a_number", "value.reference"), HasSubstr("an exception that is no std::exception"));
+}
+
+TEST(ValueLayout, FailsIgnoredStridesAndSaysSo) {
+  EXPECT_THAT(said("ignores_strides", "value.layout", {.layout = "x=stepped"}),
+              AllOf(HasSubstr("fail"), HasSubstr("whatever the layout of `x`"), HasSubstr("read as if it were dense"),
+                    HasSubstr("element [0, 1] of the result was computed from the gap after x[0, 0]")));
+  EXPECT_THAT(said("ignores_strides", "value.layout", {.layout = "x=transposed"}), HasSubstr("computed from x[1, 0]"));
+}
+
+TEST(ValueLayout, FailsAnIgnoredOffsetAndSaysSo) {
+  EXPECT_THAT(said("ignores_offset", "value.layout", {.layout = "x=offset"}),
+              AllOf(HasSubstr("fail"), HasSubstr("the storage offset is ignored"),
+                    HasSubstr("the gap before x's first element")));
+  EXPECT_THAT(said("ignores_offset", "value.layout", {.layout = "x=stepped"}), HasSubstr("pass"));
+}
+
+TEST(ValueLayout, FailsARefusalOfStridedInput) {
+  EXPECT_THAT(said("wants_contiguous", "value.layout", {.layout = "x=stepped"}),
+              AllOf(HasSubstr("fail"), HasSubstr("raised: x must be contiguous")));
+}
+
+TEST(ValueLayout, CannotJudgeWhereContiguousInputIsRefusedToo) {
+  EXPECT_THAT(said("refuses_all", "value.layout", {.layout = "x=stepped"}),
+              AllOf(HasSubstr("invalid"), HasSubstr("laid out contiguously: not today")));
+}
+
+TEST(ValueLayout, IsNotThrownOffByAnErrorThatContiguousInputHasToo) {
+  EXPECT_THAT(said("wrong_in_one_place", "value.layout", {.layout = "x=stepped"}), HasSubstr("pass"));
+}
+
+TEST(ValueDtype, FailsAnUndeclaredDtypeThatIsAccepted) {
+  EXPECT_THAT(said("takes_any_dtype", "value.dtype", {.dtype = c10::kInt}),
+              AllOf(HasSubstr("fail"), HasSubstr("float16, bfloat16, float32, float64"),
+                    HasSubstr("int32 is accepted")));
+  EXPECT_THAT(said("doubled", "value.dtype", {.dtype = c10::kInt}), HasSubstr("pass"));
+}
+
+TEST(ValueDtype, FailsADeclaredDtypeThatIsRefused) {
+  EXPECT_THAT(said("refuses_half", "value.dtype", {.dtype = c10::kHalf}),
+              AllOf(HasSubstr("fail"), HasSubstr("float16 is refused: x must not be Half")));
+  EXPECT_THAT(said("refuses_half", "value.dtype"), HasSubstr("pass"));
+}
+
+TEST(ValueDtype, FailsARefusalThatDoesNotNameTheDtype) {
+  EXPECT_THAT(said("names_no_dtype", "value.dtype", {.dtype = c10::kComplexFloat}),
+              AllOf(HasSubstr("fail"), HasSubstr("complex64 is refused without being named"),
+                    HasSubstr("got ComplexFloat")));
+}
+
+TEST(ValueDtype, FailsAnExceptionThatNamesNothing) {
+  EXPECT_THAT(said("throws_a_number", "value.dtype", {.dtype = c10::kInt}),
+              AllOf(HasSubstr("fail"), HasSubstr("int32 is refused without being named")));
+}
+
+// "x must be floating point" holds the letters of Int.
+TEST(ValueDtype, WantsTheDtypeAsAWordOfItsOwn) {
+  EXPECT_THAT(said("mentions_a_point", "value.dtype", {.dtype = c10::kInt}),
+              AllOf(HasSubstr("fail"), HasSubstr("int32 is refused without being named")));
+}
+
+TEST(EffectMutation, FailsAWriteInAGap) {
+  EXPECT_THAT(said("writes_in_a_gap", "effect.mutation", {.layout = "x=row-sliced"}),
+              AllOf(HasSubstr("fail"), HasSubstr("4 of "), HasSubstr("the gap after x[0, 5]"),
+                    HasSubstr("0xa5a5a5a5 became 0x3f800000"), HasSubstr("the end of a row")));
+  EXPECT_THAT(said("writes_in_a_gap", "effect.mutation"), HasSubstr("pass"));
+}
+
+TEST(EffectMutation, FailsAnUndeclaredWrite) {
+  EXPECT_THAT(said("writes_its_input", "effect.mutation"),
+              AllOf(HasSubstr("fail"), HasSubstr("the first in x[0, 1]"), HasSubstr("declare it: Tensor(a!) x")));
+}
+
+TEST(EffectMutation, TakesADeclaredWriteInsideTheViewOnly) {
+  const Case stepped{.layout = "x=stepped"};
+  EXPECT_THAT(said("double_in_place", "effect.mutation", stepped), HasSubstr("pass"));
+  EXPECT_THAT(said("writes_past_the_view", "effect.mutation", stepped),
+              AllOf(HasSubstr("fail"), HasSubstr("outside the view that the schema lets it write"),
+                    HasSubstr("the gap after x[0, 0]")));
+}
+
+TEST(EffectAlias, FailsAReturnedInput) {
+  EXPECT_THAT(said("returns_input", "effect.alias"),
+              AllOf(HasSubstr("fail"), HasSubstr("does not share storage with `x`"),
+                    HasSubstr("the output is `x` itself or a view of it"), HasSubstr("x.clone()")));
+  EXPECT_THAT(said("returns_input", "effect.alias", {.layout = "x=stepped"}), HasSubstr("pass"));
+}
+
+TEST(EffectAlias, FailsAReturnedInputInsideAList) {
+  EXPECT_THAT(said("returns_input_in_list", "effect.alias"), AllOf(HasSubstr("fail"), HasSubstr("`x`")));
+}
+
+TEST(EffectAlias, FailsOutputsThatShareAWorkspace) {
+  EXPECT_THAT(said("shares_a_workspace", "effect.alias"),
+              AllOf(HasSubstr("fail"), HasSubstr("outputs 0 and 1 share one")));
+}
+
+TEST(EffectAlias, FailsADeclaredAliasThatIsNotMade) {
+  EXPECT_THAT(said("makes_no_view", "effect.alias"),
+              AllOf(HasSubstr("fail"), HasSubstr("the output has a storage of its own")));
+}
+
+TEST(FakeMetadata, FailsOtherStrides) {
+  EXPECT_THAT(said("has_dense_meta", "fake.metadata", {.layout = "x=transposed"}),
+              AllOf(HasSubstr("fail"), HasSubstr("the output has strides [6, 1], not [1, 4]")));
+  EXPECT_THAT(said("has_dense_meta", "fake.metadata"), HasSubstr("pass"));
+}
+
+TEST(FakeMetadata, FailsAnotherDtype) {
+  EXPECT_THAT(said("has_double_meta", "fake.metadata"),
+              AllOf(HasSubstr("fail"), HasSubstr("dtype float64, not float32")));
+}
+
+TEST(FakeMetadata, FailsAMissingMetaKernel) {
+  EXPECT_THAT(said("has_no_meta", "fake.metadata"),
+              AllOf(HasSubstr("fail"), HasSubstr("the meta kernel raised"), HasSubstr("no meta kernel is registered")));
+}
+
+TEST(FakeMetadata, FailsAMetaKernelThatTakesWhatTheRealOneRefuses) {
+  EXPECT_THAT(said("meta_takes_more", "fake.metadata", {.layout = "x=stepped"}),
+              AllOf(HasSubstr("fail"), HasSubstr("the real kernel raised, the meta kernel did not")));
+  EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
+}
+
+TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {
+  const auto judgements = judge_all("writes_its_input", kAll, {.layout = "x=stepped"});
+  ASSERT_EQ(judgements.size(), kAll.size());
+  for (const auto& [check, judgement] : judgements) {
+    const bool seen = check == "effect.mutation" || check == "fake.metadata";  // it has no meta kernel either
+    EXPECT_EQ(judgement.verdict, seen ? Verdict::fail : Verdict::pass) << check << " " << said(judgement);
+  }
+}
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,172 @@
+// A worker process from its parent's side: lines, endings, and nothing left running.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+#include <poll.h>
+
+#include <csignal>
+#include <numeric>
+
+#include "run/child.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::TemporaryFolder;
+using testing::text_of;
+
+constexpr std::chrono::seconds kLong{30};  // ends a test that would hang; no test waits for it
+
+class ChildTest : public ::testing::Test {
+ protected:
+  // As the supervisor does: a worker that died is an answer of send(), not a signal.
+  void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
+  void TearDown() override { std::signal(SIGPIPE, before_); }
+
+  Command shell(const std::string& script) const { return {{"/bin/sh", "-c", script}, {}}; }
+  std::filesystem::path log() const { return folder_ / "log"; }
+
+  static std::vector<std::string> all_lines(Child& child) {
+    std::vector<std::string> lines;
+    while (child.receive(lines)) {
+    }
+    return lines;
+  }
+
+  std::string ending_of(const std::string& script) const { return Child(shell(script), log()).end(kLong); }
+
+  TemporaryFolder folder_;
+
+ private:
+  void (*before_)(int) = SIG_DFL;
+};
+
+TEST_F(ChildTest, AnswersInLinesOnDescriptorThree) {
+  Child child(shell("echo one >&3; echo 'two words' >&3; echo >&3"), log());
+  EXPECT_THAT(all_lines(child), ElementsAre("one", "two words", ""));
+}
+
+TEST_F(ChildTest, GivesALineOnlyOnceItIsWhole) {
+  Child child(shell("printf 'half a ' >&3; read go; printf 'line\\nleft over' >&3"), log());
+  std::vector<std::string> lines;
+  ASSERT_TRUE(child.receive(lines));
+  EXPECT_THAT(lines, ElementsAre());
+  ASSERT_TRUE(child.send("go"));
+  EXPECT_THAT(all_lines(child), ElementsAre("half a line"));
+}
+
+TEST_F(ChildTest, PassesLinesOfAnyLength) {
+  const std::string text(300000, 'x');
+  Child child(shell("head -c 300000 /dev/zero | tr '\\0' x >&3; echo >&3; echo end >&3"), log());
+  EXPECT_THAT(all_lines(child), ElementsAre(text, "end"));
+}
+
+TEST_F(ChildTest, ReadsLinesOnItsStandardInput) {
+  Child child(shell("while read line; do echo \"got $line\" >&3; done"), log());
+  std::vector<std::string> lines;
+  for (const char* line : {"one", "two"}) {
+    ASSERT_TRUE(child.send(line));
+    while (lines.empty() || lines.back() != std::string("got ") + line) ASSERT_TRUE(child.receive(lines));
+  }
+  EXPECT_THAT(lines, ElementsAre("got one", "got two"));
+}
+
+TEST_F(ChildTest, SaysByWhichSignalItEnded) {
+  EXPECT_EQ(ending_of("kill -SEGV $$"), "SIGSEGV (Segmentation fault)");
+  EXPECT_EQ(ending_of("kill -ABRT $$"), "SIGABRT (Aborted)");
+  EXPECT_EQ(ending_of("kill -FPE $$"), "SIGFPE (Floating point exception)");
+}
+
+TEST_F(ChildTest, SaysItsExitStatus) {
+  EXPECT_EQ(ending_of("exit 0"), "exit status 0");
+  EXPECT_EQ(ending_of("exit 7"), "exit status 7");
+}
+
+TEST_F(ChildTest, IsKilledWhenItDoesNotLeave) {
+  Child child(shell("sleep 600"), log());
+  EXPECT_EQ(child.end(), "SIGKILL (Killed)");
+  EXPECT_EQ(child.end(), "");  // it has ended already
+}
+
+// Whatever holds descriptor 3 keeps the pipe open: it closes once the last process of the group is dead.
+TEST_F(ChildTest, TakesAllThatItStartedWithItWhenItIsEnded) {
+  Child child(shell("sleep 600 & echo ready >&3; wait"), log());
+  std::vector<std::string> lines;
+  while (lines.empty()) ASSERT_TRUE(child.receive(lines));
+  child.end();
+  pollfd answers{child.answers(), POLLIN, 0};
+  ASSERT_EQ(poll(&answers, 1, 30000), 1) << "a process that it started is still running";
+  EXPECT_FALSE(child.receive(lines));
+}
+
+TEST_F(ChildTest, TakesWhatItLeftBehindWithItWhenItIsDismissed) {
+  Child child(shell("sleep 600 & echo ready >&3; read line"), log());
+  std::vector<std::string> lines;
+  while (lines.empty()) ASSERT_TRUE(child.receive(lines));
+  child.dismiss();
+  pollfd answers{child.answers(), POLLIN, 0};
+  ASSERT_EQ(poll(&answers, 1, 30000), 1) << "a process that it started is still running";
+  EXPECT_FALSE(child.receive(lines));
+}
+
+TEST_F(ChildTest, KnowsThatNobodyReadsAnyMore) {
+  Child child(shell("exec <&-; echo deaf >&3; read never <&3"), log());
+  std::vector<std::string> lines;
+  while (lines.empty()) ASSERT_TRUE(child.receive(lines));
+  EXPECT_FALSE(child.send("hello"));
+  child.end();
+  EXPECT_FALSE(child.send("hello"));
+}
+
+TEST_F(ChildTest, CanStillBeReadAfterItEnded) {
+  Child child(shell("echo last words >&3; kill -SEGV $$"), log());
+  EXPECT_EQ(child.end(kLong), "SIGSEGV (Segmentation fault)");
+  EXPECT_THAT(all_lines(child), ElementsAre("last words"));
+}
+
+TEST_F(ChildTest, PrintsIntoItsLogAndNotIntoItsAnswers) {
+  Child child(shell("echo to stdout; echo to stderr >&2; echo answer >&3"), log());
+  EXPECT_THAT(all_lines(child), ElementsAre("answer"));
+  child.end(kLong);
+  EXPECT_EQ(text_of(log()), "to stdout\nto stderr\n");
+}
+
+TEST_F(ChildTest, AppendsToTheLogOfTheOneBeforeIt) {
+  Child(shell("echo first"), log()).end(kLong);
+  Child(shell("echo second"), log()).end(kLong);
+  EXPECT_EQ(text_of(log()), "first\nsecond\n");
+}
+
+TEST_F(ChildTest, HasTheVariablesThatAreAdded) {
+  setenv("OPGATE_TEST_REPLACED", "old", 1);
+  Command command = shell("echo \"$OPGATE_TEST_ADDED $OPGATE_TEST_REPLACED ${PATH:+path}\" >&3");
+  command.environment = {{"OPGATE_TEST_ADDED", "a b"}, {"OPGATE_TEST_REPLACED", "new"}};
+  Child child(command, log());
+  EXPECT_THAT(all_lines(child), ElementsAre("a b new path"));
+  unsetenv("OPGATE_TEST_REPLACED");
+}
+
+TEST_F(ChildTest, SaysWhichProgramIsMissing) {
+  EXPECT_THAT(message_of<SetupError>([&] { Child({{"opgate-no-such-program", "-x"}, {}}, log()); }),
+              AllOf(HasSubstr("cannot start 'opgate-no-such-program -x'"), HasSubstr("No such file")));
+}
+
+TEST_F(ChildTest, SaysThatItsLogCannotBeWritten) {
+  EXPECT_THAT(message_of<SetupError>([&] { Child(shell("true"), folder_ / "none/log"); }),
+              HasSubstr("cannot start"));
+}
+
+TEST_F(ChildTest, LastLinesAreTheLastThatSaySomething) {
+  const auto file = folder_.write("text", "one\n\ntwo\n\n\nthree\nfour");
+  EXPECT_THAT(last_lines(file, 2), ElementsAre("three", "four"));
+  EXPECT_THAT(last_lines(file, 9), ElementsAre("one", "two", "three", "four"));
+  EXPECT_THAT(last_lines(folder_ / "none", 2), ElementsAre());
+}
+
+}  // namespace
+}  // namespace opgate

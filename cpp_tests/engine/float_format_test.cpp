@@ -1,0 +1,155 @@
+// Units in the last place, compared with the spacing of the numbers that the formats really have.
+#include <c10/util/BFloat16.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e4m3fnuz.h>
+#include <c10/util/Float8_e5m2.h>
+#include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Half.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "base/dtypes.h"
+#include "compare/float_format.h"
+
+namespace opgate {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+FloatFormat format_of(c10::ScalarType dtype) { return *float_format(dtype); }
+
+double half_ulps(double got, double want) { return ulp_error(got, want, format_of(c10::kHalf)); }
+double float_ulps(double got, double want) { return ulp_error(got, want, format_of(c10::kFloat)); }
+
+// All non-negative finite numbers of a short format, in order: `bits` up to `largest` counts through them.
+template <class T, class Bits>
+void expect_spacing(c10::ScalarType dtype, Bits largest) {
+  const FloatFormat format = format_of(dtype);
+  const auto value = [](Bits bits) { return static_cast<double>(static_cast<float>(T(bits, T::from_bits()))); };
+  EXPECT_EQ(value(largest), format.largest);
+  for (Bits bits = 0; bits < largest; ++bits) {
+    const double here = value(bits);
+    const double next = value(static_cast<Bits>(bits + 1));
+    ASSERT_EQ(ulp_at(here, format), next - here) << dtype_name(dtype) << " at " << here;
+    ASSERT_EQ(ulp_at(-here, format), next - here) << dtype_name(dtype) << " at " << -here;
+    ASSERT_EQ(ulp_error(next, here, format), 1) << dtype_name(dtype) << " at " << here;
+  }
+}
+
+TEST(UlpAt, IsTheDistanceToTheNextNumberOfEveryShortFormat) {
+  expect_spacing<c10::Half, uint16_t>(c10::kHalf, 0x7BFF);
+  expect_spacing<c10::BFloat16, uint16_t>(c10::kBFloat16, 0x7F7F);
+  expect_spacing<c10::Float8_e4m3fn, uint8_t>(c10::kFloat8_e4m3fn, 0x7E);
+  expect_spacing<c10::Float8_e4m3fnuz, uint8_t>(c10::kFloat8_e4m3fnuz, 0x7F);
+  expect_spacing<c10::Float8_e5m2, uint8_t>(c10::kFloat8_e5m2, 0x7B);
+  expect_spacing<c10::Float8_e5m2fnuz, uint8_t>(c10::kFloat8_e5m2fnuz, 0x7F);
+}
+
+TEST(UlpAt, IsTheDistanceToTheNextFloat) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 100000; ++i) {
+    const auto bits = static_cast<uint32_t>(random() & 0x7FFFFFFFu);
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    if (!std::isfinite(value) || value == std::numeric_limits<float>::max()) continue;
+    const double next = std::nextafter(value, std::numeric_limits<float>::infinity());
+    ASSERT_EQ(ulp_at(value, format_of(c10::kFloat)), next - static_cast<double>(value)) << value;
+  }
+}
+
+TEST(UlpAt, IsTheDistanceToTheNextDouble) {
+  for (const double value : {0.0, 5e-324, 2.2250738585072014e-308, 1e-300, 0.1, 1.0, 1.5, 1e300}) {
+    EXPECT_EQ(ulp_at(value, format_of(c10::kDouble)), std::nextafter(value, kInfinity) - value) << value;
+  }
+}
+
+TEST(UlpAt, StaysThatOfTheSmallestNormalInTheSubnormalRange) {
+  EXPECT_EQ(ulp_at(0, format_of(c10::kHalf)), 0x1p-24);
+  EXPECT_EQ(ulp_at(0x1p-24, format_of(c10::kHalf)), 0x1p-24);
+  EXPECT_EQ(ulp_at(0x1p-14, format_of(c10::kHalf)), 0x1p-24);
+  EXPECT_EQ(ulp_at(0x1p-13, format_of(c10::kHalf)), 0x1p-23);
+  EXPECT_EQ(ulp_at(1e-300, format_of(c10::kHalf)), 0x1p-24);  // a wider value below all of them
+}
+
+TEST(UlpError, IsMeasuredAboveAPowerOfTwo) {
+  const float below = std::nextafter(1.0f, 0.0f);
+  const float above = std::nextafter(1.0f, 2.0f);
+  EXPECT_EQ(float_ulps(above, 1), 1);
+  EXPECT_EQ(float_ulps(below, 1), 0.5);  // the spacing halves below, the unit is that at `want`
+  EXPECT_EQ(float_ulps(1, below), 1);
+}
+
+TEST(UlpError, CountsFromTheUnroundedValue) {
+  const double third = 1.0 / 3;
+  EXPECT_GT(float_ulps(static_cast<float>(third), third), 0);
+  EXPECT_LE(float_ulps(static_cast<float>(third), third), 0.5);  // a correct rounding is at most half off
+  EXPECT_GT(float_ulps(std::nextafter(static_cast<float>(third), 1.0f), third), 0.5);
+}
+
+TEST(UlpError, CountsSubnormalsByTheirOwnSpacing) {
+  EXPECT_EQ(half_ulps(0x1p-24, 0), 1);
+  EXPECT_EQ(half_ulps(-0x1p-24, 0x1p-24), 2);
+  EXPECT_EQ(float_ulps(std::numeric_limits<float>::denorm_min(), 0), 1);
+  EXPECT_EQ(half_ulps(0.0, -0.0), 0);  // ulps do not see the sign of zero: only bits do
+}
+
+TEST(UlpError, TakesANanForANanOnly) {
+  EXPECT_EQ(float_ulps(kNan, kNan), 0);
+  EXPECT_EQ(float_ulps(kNan, 1), kInfinity);
+  EXPECT_EQ(float_ulps(1, kNan), kInfinity);
+  EXPECT_EQ(float_ulps(kInfinity, kNan), kInfinity);
+  EXPECT_EQ(float_ulps(kNan, 0), kInfinity);
+}
+
+TEST(UlpError, TakesAnInfinityForTheSameInfinityOnly) {
+  EXPECT_EQ(float_ulps(kInfinity, kInfinity), 0);
+  EXPECT_EQ(float_ulps(-kInfinity, -kInfinity), 0);
+  EXPECT_EQ(float_ulps(kInfinity, -kInfinity), kInfinity);
+  EXPECT_EQ(float_ulps(kInfinity, 1), kInfinity);
+  EXPECT_EQ(float_ulps(1, kInfinity), kInfinity);
+}
+
+TEST(UlpError, ForgivesAnOverflowExactlyWhereRoundingOverflows) {
+  for (const double want : {65505.0, 65519.0, 65520.0, 65521.0, 1e6}) {
+    const bool overflows = std::isinf(static_cast<float>(c10::Half(static_cast<float>(want))));
+    EXPECT_EQ(half_ulps(kInfinity, want), overflows ? 0 : kInfinity) << want;
+    EXPECT_EQ(half_ulps(-kInfinity, -want), overflows ? 0 : kInfinity) << want;
+    EXPECT_EQ(half_ulps(-kInfinity, want), kInfinity) << want;  // never to the other end
+  }
+  EXPECT_EQ(half_ulps(kInfinity, 65519.99), kInfinity);  // by a double that a float cannot tell from 65520
+  EXPECT_EQ(half_ulps(kInfinity, 65504), kInfinity);
+  const double past_float = 0x1.FFFFFFp127;
+  EXPECT_TRUE(std::isinf(static_cast<float>(past_float)));
+  EXPECT_EQ(float_ulps(kInfinity, past_float), 0);
+  EXPECT_EQ(float_ulps(kInfinity, std::nextafter(past_float, 0)), kInfinity);
+  EXPECT_EQ(ulp_error(kInfinity, std::numeric_limits<double>::max(), format_of(c10::kDouble)), kInfinity);
+}
+
+TEST(UlpError, DoesNotForgiveAFiniteNumberFarFromAnOverflow) {
+  EXPECT_GT(half_ulps(0, 1e6), 1000);
+  EXPECT_LE(half_ulps(65504, 65520), 0.5);
+}
+
+// torch rounds to NaN where e4m3fn overflows: it has no infinity.
+TEST(UlpError, ForgivesTheNanOfAFormatWithoutInfinityWhereRoundingOverflows) {
+  ASSERT_TRUE(std::isnan(static_cast<float>(c10::Float8_e4m3fn(1000.0f))));
+  EXPECT_EQ(ulp_error(kNan, 1000, format_of(c10::kFloat8_e4m3fn)), 0);
+  EXPECT_EQ(ulp_error(kNan, 448, format_of(c10::kFloat8_e4m3fn)), kInfinity);
+}
+
+TEST(FloatFormat, ExistsExactlyForFloatingDtypes) {
+  for (const c10::ScalarType dtype : every_dtype()) {
+    const bool floating = c10::isFloatingType(dtype) || c10::isComplexType(dtype);
+    EXPECT_EQ(float_format(dtype).has_value(), floating) << dtype_name(dtype);
+  }
+  EXPECT_EQ(format_of(c10::kComplexFloat).precision, format_of(c10::kFloat).precision);
+  EXPECT_EQ(format_of(c10::kComplexDouble).precision, format_of(c10::kDouble).precision);
+}
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,195 @@
+// results.jsonl: nothing that was written is lost, and nothing that is none of ours is taken for results.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "run/journal.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::TemporaryFolder;
+using testing::text_of;
+
+const RunHeader kHeader{"0.1.0", "2.15.0", "abc123", 3, "2026-01-02T03:04:05Z"};
+
+const Judgement kFailure = Judgement::fail(
+    {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1  >2<", "want 1  >3<"}});
+
+void write_three(const std::filesystem::path& file) {
+  Journal journal(file, kHeader);
+  journal.add("op/float32/2x3/contiguous/cpu/value.reference", Judgement::pass(0.25));
+  journal.add("op/float32/2x3/x=stepped/cpu/value.layout", kFailure);
+  journal.add("op/float32/2x3/contiguous/cuda/value.reference", Judgement::owed("no NVIDIA driver"));
+  journal.finish();
+}
+
+std::string refusal(const std::filesystem::path& file) {
+  return message_of<SetupError>([&] { read_journal(file); });
+}
+
+TEST(Journal, IsReadBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  const ReadJournal read = read_journal(folder / "results.jsonl");
+  EXPECT_EQ(read.header.opgate, "0.1.0");
+  EXPECT_EQ(read.header.torch, "2.15.0");
+  EXPECT_EQ(read.header.plan, "abc123");
+  EXPECT_EQ(read.header.cases, 3u);
+  EXPECT_EQ(read.header.started, kHeader.started);
+  EXPECT_TRUE(read.finished);
+  ASSERT_EQ(read.entries.size(), 3u);
+  EXPECT_EQ(read.entries[0].case_id, "op/float32/2x3/contiguous/cpu/value.reference");
+  EXPECT_EQ(read.entries[0].judgement.worst_ulps, 0.25);
+  EXPECT_EQ(read.entries[1].judgement.verdict, Verdict::fail);
+  EXPECT_EQ(read.entries[1].judgement.finding, kFailure.finding);
+  EXPECT_EQ(read.entries[2].judgement.verdict, Verdict::owed);
+  EXPECT_EQ(read.entries[2].judgement.reason, "no NVIDIA driver");
+  EXPECT_EQ(read.whole_bytes, std::filesystem::file_size(folder / "results.jsonl"));
+}
+
+TEST(Journal, IsUnfinishedUntilTheLastLine) {
+  const TemporaryFolder folder;
+  Journal(folder / "results.jsonl", kHeader).flush();
+  EXPECT_FALSE(read_journal(folder / "results.jsonl").finished);
+  EXPECT_TRUE(read_journal(folder / "results.jsonl").entries.empty());
+}
+
+TEST(Journal, MakesTheFolderItIsWrittenTo) {
+  const TemporaryFolder folder;
+  write_three(folder / "a/b/results.jsonl");
+  EXPECT_EQ(read_journal(folder / "a/b/results.jsonl").entries.size(), 3u);
+}
+
+TEST(Journal, TakesBytesThatAreNoText) {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "results.jsonl", kHeader);
+    journal.add("case", Judgement::invalid("raised: \xFF\xFE"));
+    journal.finish();
+  }
+  EXPECT_THAT(read_journal(folder / "results.jsonl").entries.at(0).judgement.reason, HasSubstr("raised: "));
+}
+
+TEST(ReadJournal, LeavesOutALineThatWasCutOffWhereverItWasCut) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  const std::string whole = text_of(folder / "results.jsonl");
+  const size_t header = whole.find('\n') + 1;
+  for (size_t length = header; length < whole.size(); length += 7) {
+    const std::string kept = whole.substr(0, length);
+    const ReadJournal read = read_journal(folder.write("cut.jsonl", kept));
+    EXPECT_EQ(read.whole_bytes, kept.rfind('\n') + 1);
+    EXPECT_EQ(static_cast<long>(read.entries.size()), std::ranges::count(kept, '\n') - 1);
+    EXPECT_FALSE(read.finished);
+  }
+}
+
+TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
+  const TemporaryFolder folder;
+  const std::string header = R"({"opgate":"1","torch":"2","plan":"p","cases":1})" "\n";
+  EXPECT_THAT(refusal(folder.write("a.jsonl", header + "garbage\n")),
+              HasSubstr("a.jsonl:2: not a line of OpGate's results"));
+  EXPECT_THAT(refusal(folder.write("b.jsonl", "\n" + header)), HasSubstr("b.jsonl:1: not a line"));
+  EXPECT_THAT(refusal(folder.write("c.jsonl", "{}\n")), HasSubstr("c.jsonl:1: not a line"));
+  EXPECT_THAT(refusal(folder.write("d.jsonl", header + R"({"case":"x","verdict":"splendid"})" "\n")),
+              AllOf(HasSubstr("d.jsonl:2:"), HasSubstr("'splendid' is no verdict")));
+  EXPECT_THAT(refusal(folder.write("e.jsonl", header + R"({"verdict":"pass"})" "\n")), HasSubstr("e.jsonl:2:"));
+  EXPECT_THAT(refusal(folder.write("f.jsonl", header + "[1]\n")), HasSubstr("f.jsonl:2:"));
+}
+
+TEST(ReadJournal, RefusesAFileThatHasNoFirstLineOrIsNotThere) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(refusal(folder.write("empty.jsonl", "")), HasSubstr("is no results file of OpGate"));
+  EXPECT_THAT(refusal(folder.write("cut.jsonl", R"({"opgate":"1")")), HasSubstr("is no results file of OpGate"));
+  EXPECT_THAT(refusal(folder / "none.jsonl"), HasSubstr("No such file or directory"));
+}
+
+TEST(Journal, RefusesASecondWriterAndKeepsWhatTheFirstWrote) {
+  const TemporaryFolder folder;
+  Journal first(folder / "results.jsonl", kHeader);
+  first.add("case", Judgement::pass());
+  first.flush();
+  const std::string before = text_of(folder / "results.jsonl");
+  EXPECT_THAT(message_of<SetupError>([&] { Journal(folder / "results.jsonl", kHeader); }),
+              HasSubstr("another run is writing"));
+  EXPECT_THAT(message_of<SetupError>([&] { Journal(folder / "results.jsonl", ReadJournal{}); }),
+              HasSubstr("another run is writing"));
+  EXPECT_EQ(text_of(folder / "results.jsonl"), before);
+}
+
+TEST(Journal, CanBeWrittenOnceTheFirstWriterIsGone) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  write_three(folder / "results.jsonl");
+  EXPECT_EQ(read_journal(folder / "results.jsonl").entries.size(), 3u);  // begun anew, not appended to
+}
+
+TEST(Journal, GoesOnBehindTheLastWholeLine) {
+  const TemporaryFolder folder;
+  const auto file = folder / "results.jsonl";
+  {
+    Journal journal(file, kHeader);
+    journal.add("first", Judgement::pass());
+    journal.flush();
+  }
+  folder.write("results.jsonl", text_of(file) + R"({"case":"cut o)");
+  {
+    Journal journal(file, read_journal(file));
+    journal.add("second", kFailure);
+    journal.finish();
+  }
+  const ReadJournal read = read_journal(file);
+  ASSERT_EQ(read.entries.size(), 2u);
+  EXPECT_EQ(read.entries[0].case_id, "first");
+  EXPECT_EQ(read.entries[1].case_id, "second");
+  EXPECT_TRUE(read.finished);
+}
+
+TEST(Journal, SaysWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("file", "not a folder");
+  EXPECT_THAT(message_of<SetupError>([&] { Journal(file / "results.jsonl", kHeader); }),
+              AllOf(HasSubstr("cannot write"), HasSubstr("Not a directory"), HasSubstr("--output")));
+  EXPECT_THAT(message_of<SetupError>([&] { Journal("/dev/full", kHeader); }), HasSubstr("cannot write /dev/full"));
+}
+
+// A limit on file sizes stands in for a full disk: writes come back short, then fail.
+TEST(Journal, KeepsWholeWhatWasWrittenBeforeTheDiskWasFull) {
+  const TemporaryFolder folder;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  std::string message;
+  {
+    Journal journal(folder / "results.jsonl", kHeader);
+    const rlimit small{1000, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    message = message_of<SetupError>([&] {
+      for (int i = 0; i < 100; ++i) {
+        journal.add("case", Judgement::pass());
+        journal.flush();
+      }
+    });
+    setrlimit(RLIMIT_FSIZE, &before);
+  }
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(message, HasSubstr("cannot write"));
+  const size_t kept = read_journal(folder / "results.jsonl").entries.size();
+  EXPECT_GT(kept, 10u);
+  EXPECT_LT(kept, 100u);
+}
+
+TEST(Timestamp, IsUtcInIso8601) {
+  EXPECT_THAT(timestamp(), ::testing::MatchesRegex("20[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+Z"));
+}
+
+}  // namespace
+}  // namespace opgate

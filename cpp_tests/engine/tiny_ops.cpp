@@ -1,0 +1,164 @@
+// Operators of a few lines, each with one planted defect; checks_test.cpp says which check must see it.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/util/Exception.h>
+#include <torch/library.h>
+
+#include <tuple>
+#include <vector>
+
+namespace {
+
+bool is_floating(const at::Tensor& x) {
+  const at::ScalarType dtype = x.scalar_type();
+  return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble;
+}
+
+// What every one of them should do.
+at::Tensor doubled(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
+  return at::empty_like(x).copy_(x).mul_(2);
+}
+
+at::Tensor doubled_meta(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
+  return at::empty_like(x);
+}
+
+at::Tensor takes_any_dtype(const at::Tensor& x) { return at::empty_like(x).copy_(x); }
+
+at::Tensor refuses_half(const at::Tensor& x) {
+  TORCH_CHECK(x.scalar_type() != at::kHalf, "x must not be Half");
+  return doubled(x);
+}
+
+at::Tensor names_no_dtype(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "this input is not supported");
+  return doubled(x);
+}
+
+at::Tensor mentions_a_point(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating point");
+  return doubled(x);
+}
+
+at::Tensor returns_other_dtype(const at::Tensor& x) { return doubled(x).to(at::kInt); }
+
+at::Tensor wrong_in_one_place(const at::Tensor& x) {
+  at::Tensor out = doubled(x);
+  if (out.numel() > 5) out.flatten()[5].add_(1);  // out is dense: flatten() is a view of it
+  return out;
+}
+
+at::Tensor ignores_strides(const at::Tensor& x) {
+  const at::Tensor dense =
+      x.storage().nbytes() < x.nbytes() ? x : x.as_strided(x.sizes(), at::empty(x.sizes()).strides());
+  return at::empty(x.sizes(), x.options()).copy_(dense).mul_(2);
+}
+
+at::Tensor ignores_offset(const at::Tensor& x) { return doubled(x.as_strided(x.sizes(), x.strides(), 0)); }
+
+at::Tensor wants_contiguous(const at::Tensor& x) {
+  TORCH_CHECK(x.is_contiguous(), "x must be contiguous");
+  return doubled(x);
+}
+
+// The element after the last one of each row, where a layout leaves room for one.
+at::Tensor writes_in_a_gap(const at::Tensor& x) {
+  at::Tensor out = doubled(x);
+  const int64_t width = x.dim() == 2 ? x.size(1) : 0;
+  if (width > 0 && x.size(0) > 0 && x.stride(1) == 1 && x.stride(0) > width) {
+    x.as_strided({x.size(0)}, {x.stride(0)}, x.storage_offset() + width).fill_(1);
+  }
+  return out;
+}
+
+at::Tensor writes_its_input(const at::Tensor& x) {
+  at::Tensor out = doubled(x);
+  if (x.numel() > 1) x.flatten()[1].fill_(3);
+  return out;
+}
+
+at::Tensor returns_input(const at::Tensor& x) { return x.contiguous(); }
+
+std::vector<at::Tensor> returns_input_in_list(const at::Tensor& x) { return {x}; }
+
+std::tuple<at::Tensor, at::Tensor> shares_a_workspace(const at::Tensor& x) {
+  const at::Tensor out = doubled(x);
+  return {out, out.view(out.sizes())};
+}
+
+at::Tensor makes_no_view(const at::Tensor& x) { return x.clone(); }
+
+at::Tensor& double_in_place(at::Tensor& x) { return x.mul_(2); }
+
+// On strided input contiguous() is a copy, and the result never comes back.
+at::Tensor& loses_write_back(at::Tensor& x) {
+  x.contiguous().mul_(2);
+  return x;
+}
+
+at::Tensor& in_place_meta(at::Tensor& x) { return x; }
+
+at::Tensor& writes_past_the_view(at::Tensor& x) {
+  x.mul_(2);
+  if (x.stride(-1) == 2) x.as_strided(x.sizes(), x.strides(), x.storage_offset() + 1).fill_(0);
+  return x;
+}
+
+at::Tensor throws_a_number(const at::Tensor&) { throw 42; }
+
+at::Tensor refuses_all(const at::Tensor&) { TORCH_CHECK(false, "not today"); }
+
+at::Tensor dense_meta(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
+
+at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options().dtype(at::kDouble)); }
+
+}  // namespace
+
+TORCH_LIBRARY(opgate_test, m) {
+  for (const char* name :
+       {"doubled", "takes_any_dtype", "refuses_half", "names_no_dtype", "mentions_a_point", "returns_other_dtype",
+        "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous", "writes_in_a_gap",
+        "writes_its_input", "returns_input", "throws_a_number", "refuses_all", "has_no_meta",
+        "has_dense_meta", "has_double_meta", "meta_takes_more"}) {
+    m.def(std::string(name) + "(Tensor x) -> Tensor");
+  }
+  m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
+  m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);
+  m.def("makes_no_view(Tensor(a) x) -> Tensor(a)", &makes_no_view);
+  m.def("double_in_place(Tensor(a!) x) -> Tensor(a!)");
+  m.def("loses_write_back(Tensor(a!) x) -> Tensor(a!)");
+  m.def("writes_past_the_view(Tensor(a!) x) -> Tensor(a!)");
+  m.def("sized(Tensor x, SymInt n, SymInt[] sizes, float scale=0.5, Tensor? bias=None, Scalar s=1) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
+  for (const char* name : {"doubled", "has_no_meta", "has_dense_meta", "has_double_meta"}) m.impl(name, &doubled);
+  m.impl("takes_any_dtype", &takes_any_dtype);
+  m.impl("refuses_half", &refuses_half);
+  m.impl("names_no_dtype", &names_no_dtype);
+  m.impl("mentions_a_point", &mentions_a_point);
+  m.impl("returns_other_dtype", &returns_other_dtype);
+  m.impl("wrong_in_one_place", &wrong_in_one_place);
+  m.impl("ignores_strides", &ignores_strides);
+  m.impl("ignores_offset", &ignores_offset);
+  m.impl("wants_contiguous", &wants_contiguous);
+  m.impl("meta_takes_more", &wants_contiguous);
+  m.impl("writes_in_a_gap", &writes_in_a_gap);
+  m.impl("writes_its_input", &writes_its_input);
+  m.impl("returns_input", &returns_input);
+  m.impl("double_in_place", &double_in_place);
+  m.impl("loses_write_back", &loses_write_back);
+  m.impl("writes_past_the_view", &writes_past_the_view);
+  m.impl("throws_a_number", &throws_a_number);
+  m.impl("refuses_all", &refuses_all);
+}
+
+TORCH_LIBRARY_IMPL(opgate_test, Meta, m) {
+  for (const char* name : {"doubled", "meta_takes_more"}) m.impl(name, &doubled_meta);
+  m.impl("double_in_place", &in_place_meta);
+  m.impl("has_dense_meta", &dense_meta);
+  m.impl("has_double_meta", &double_meta);
+  m.impl("refuses_all", &refuses_all);
+}

@@ -1,0 +1,133 @@
+"""Operators that bring their process down cost their own cases, and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import Compiler, Completed, OpGate, Results, read_results
+
+# Each dies on a stepped tensor only, and only on the CPU; `hopeless` always does.
+LIBRARY = """
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/clone.h>
+#include <torch/library.h>
+#include <cstdio>
+#include <cstdlib>
+
+using at::Tensor;
+namespace {
+bool stepped(const Tensor& x) { return x.dim() == 1 && x.size(0) > 1 && x.stride(0) == 2; }
+Tensor fine(const Tensor& x) { return x.clone(); }
+Tensor segfaults(const Tensor& x) {
+  if (stepped(x)) *static_cast<volatile int*>(nullptr) = 1;
+  return x.clone();
+}
+Tensor aborts(const Tensor& x) {
+  if (stepped(x)) { std::puts("a last word"); std::fflush(stdout); std::abort(); }
+  return x.clone();
+}
+Tensor exits(const Tensor& x) {
+  if (stepped(x)) std::_Exit(0);
+  return x.clone();
+}
+Tensor hopeless(const Tensor&) { std::_Exit(3); }
+#define OPERATOR(name) \\
+  m.def(#name "(Tensor x) -> Tensor"); \\
+  m.impl(#name, torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(name))); \\
+  m.impl(#name, torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(fine)));
+TORCH_LIBRARY(crashy, m) {
+  OPERATOR(fine) OPERATOR(segfaults) OPERATOR(aborts) OPERATOR(exits) OPERATOR(hopeless)
+}
+}
+"""
+SPECS = """
+#include <ATen/ops/clone.h>
+#include <opgate/spec.h>
+using namespace opgate;
+static void promise(SpecWriter& spec) {
+  spec.dtypes(c10::kCPU, {c10::kFloat});
+  spec.reference([](const at::Tensor& x) { return x.clone(); });
+  spec.accuracy(exact());
+  for (const Shape& shape : {Shape{7}, {4}}) spec.sample({uniform(shape)});
+}
+OPGATE_SPEC("crashy::fine", spec) { promise(spec); }
+OPGATE_SPEC("crashy::segfaults", spec) { promise(spec); }
+OPGATE_SPEC("crashy::aborts", spec) { promise(spec); }
+OPGATE_SPEC("crashy::exits", spec) { promise(spec); }
+OPGATE_SPEC("crashy::hopeless", spec) { promise(spec); }
+"""
+ENDINGS = {
+    "segfaults": "the native worker ended: SIGSEGV (Segmentation fault)",
+    "aborts": "the native worker ended: SIGABRT (Aborted); it last printed: a last word",
+    "exits": "the native worker ended: exit status 0",
+}
+
+
+@pytest.fixture(scope="module")
+def project(
+    compiler: Compiler, new_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("crashy")
+    library = compiler(LIBRARY, folder / "libcrashy.so")
+    specs = compiler(SPECS, folder / "libcrashy_specs.so", spec=True)
+    return new_project(libraries=[str(library)], specs=[str(specs)])
+
+
+@pytest.fixture(scope="module")
+def finished(opgate: OpGate, project: Path) -> Completed:
+    """One run over all of them: they crash some dozen times."""
+    return opgate("run", "--device", "cpu", "--check", "value.layout", "value.reference", "effect", "fake", folder=project)
+
+
+@pytest.fixture(scope="module")
+def results(finished: Completed, project: Path) -> Results:
+    return read_results(project / ".opgate")
+
+
+def test_the_run_ends_with_every_verdict_and_exit_1(finished: Completed, results: Results) -> None:
+    assert (finished.returncode, finished.stderr) == (1, "")
+    assert results.finished is not None
+    assert len(results.cases) == results.header["cases"]
+
+
+@pytest.mark.parametrize("op", ENDINGS)
+def test_the_case_that_crashes_is_named_with_its_end(op: str, results: Results) -> None:
+    for case, line in results.of(op).items():
+        if "/x=stepped/" in case:
+            assert (line["verdict"], line["reason"].splitlines()) == ("crash", [ENDINGS[op]])
+        else:
+            assert line["verdict"] == "pass", case
+
+
+def test_a_stranger_in_the_same_run_passes(results: Results) -> None:
+    assert {line["verdict"] for line in results.of("fine").values()} == {"pass"}
+
+
+def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
+    lines = results.of("hopeless").values()
+    assert {line["verdict"] for line in lines} == {"crash"}
+    given_up = [line["reason"] for line in lines if line["reason"].startswith("not run, because")]
+    assert given_up
+    assert all("the native worker ended 8 times in a row on hopeless" in reason for reason in given_up)
+    died = [line["reason"] for line in lines if line["reason"] not in given_up]
+    assert set(died) == {"the native worker ended: exit status 3"}
+
+
+def test_the_table_and_the_last_line_say_crash(finished: Completed, results: Results) -> None:
+    crashed = sum(line["verdict"] == "crash" for line in results.cases.values())
+    rows = {line.split()[0]: line for line in finished.stdout.splitlines() if " cpu " in line and "·" not in line}
+    assert all("CRASH" in rows[op] for op in [*ENDINGS, "hopeless"])
+    assert "CRASH" not in rows["fine"]
+    last = finished.stdout.splitlines()[-1]
+    assert last.startswith(f"{len(results.cases) - crashed} passed, {crashed} failed, 0 owed")
+    assert last.endswith(f"({crashed} crashed)")
+
+
+def test_a_crash_is_reproduced_by_the_printed_command(finished: Completed, opgate: OpGate, project: Path) -> None:
+    printed = [line for line in finished.stdout.splitlines() if "opgate repro 'segfaults/" in line]
+    again = opgate("repro", printed[0].split("'")[1], folder=project)
+    assert again.returncode == 1
+    assert "CRASH" in again.stdout
+    assert "SIGSEGV (Segmentation fault)" in again.stdout

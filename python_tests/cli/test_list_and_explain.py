@@ -1,0 +1,162 @@
+"""`opgate list`, `explain`, --help and --version: what there is, and how what there is not is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import OpGate, assert_refused
+
+NATIVE = ["effect.alias", "effect.mutation", "fake.metadata", "value.dtype", "value.layout", "value.reference"]
+PYTHON = ["aoti.python", "export.graph", "opcheck"]
+AOTI = ["aoti.cpp", "aoti.cross"]
+CASE = re.compile(r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|\w+=[\w-]+)/(cpu|cuda)/\w+(\.\w+)?")
+
+
+@pytest.fixture(scope="module")
+def project(identity_project: Callable[[], Path]) -> Path:
+    return identity_project()
+
+
+@pytest.fixture(scope="module")
+def everything(opgate: OpGate, project: Path) -> list[str]:
+    """Every planned case."""
+    return listed(opgate, project, "cases")
+
+
+def listed(opgate: OpGate, project: Path, *arguments: str) -> list[str]:
+    """The lines of `opgate list ...`."""
+    result = opgate("list", *arguments, folder=project)
+    assert (result.returncode, result.stderr) == (0, ""), result
+    return result.stdout.splitlines()
+
+
+def test_operators_are_listed_with_devices_and_dtypes(opgate: OpGate, project: Path) -> None:
+    words = [line.split() for line in listed(opgate, project, "ops")]
+    floating = ["float16", "bfloat16", "float32", "float64"]
+    assert words == [
+        ["identity_conv", device, "5", "samples", *floating, "opgate_ops::identity_conv"]
+        for device in ("cpu", "cuda")
+    ]
+
+
+def test_checks_are_listed_with_worker_and_promise(opgate: OpGate, project: Path) -> None:
+    lines = listed(opgate, project, "checks")
+    worker_of = {line.split()[0]: line.split()[1] for line in lines}
+    known = {**dict.fromkeys(NATIVE, "native"), **dict.fromkeys(PYTHON, "python"), **dict.fromkeys(AOTI, "aoti")}
+    assert known.items() <= worker_of.items()
+    assert list(worker_of) == sorted(worker_of)
+    assert all(line.endswith(".") for line in lines)
+
+
+def test_cases_are_listed_sorted_and_once(everything: list[str]) -> None:
+    assert all(CASE.fullmatch(case) for case in everything)
+    assert len(set(everything)) == len(everything)
+    calls = [case.rpartition("/")[0] for case in everything]
+    assert calls == sorted(calls)
+
+
+@pytest.mark.parametrize(
+    ("words", "fits"),
+    [
+        (["--check", "value"], lambda case: "/value." in case),
+        (["--check", "value.layout", "opcheck"], lambda case: case.endswith(("/value.layout", "/opcheck"))),
+        (["--device", "cuda"], lambda case: "/cuda/" in case),
+        (["--op", "identity_*"], lambda case: case.startswith("identity_conv/")),
+        (["--case", "*/7/x=stepped/*"], lambda case: "/7/x=stepped/" in case),
+    ],
+    ids=["group", "checks", "device", "op", "case"],
+)
+def test_a_filter_leaves_what_it_names(
+    words: list[str], fits: Callable[[str], bool], everything: list[str], opgate: OpGate, project: Path
+) -> None:
+    kept = listed(opgate, project, "cases", *words)
+    assert kept
+    assert kept == [case for case in everything if fits(case)]
+
+
+def test_tests_are_one_line_an_operator_group_and_device(opgate: OpGate, project: Path) -> None:
+    lines = listed(opgate, project, "tests", "--check", "value", "opcheck")
+    assert sorted(lines) == [
+        f"identity_conv {group} {device} {worker}"
+        for group, worker in (("opcheck", "python"), ("value", "native"))
+        for device in ("cpu", "cuda")
+    ]
+
+
+@pytest.mark.parametrize("check", [*NATIVE, *PYTHON, *AOTI])
+def test_each_check_is_explained_in_four_parts(check: str, opgate: OpGate, project: Path) -> None:
+    result = opgate("explain", check, folder=project)
+    assert (result.returncode, result.stderr) == (0, "")
+    parts = re.split(r"\n\n(?=\S)", result.stdout.rstrip())
+    titles = [part.splitlines()[0] for part in parts]
+    assert titles == [check, "Why it matters", "How to mend it", "A real bug of this kind"]
+    assert all(part.splitlines()[1].startswith("  ") and len(part.splitlines()[1]) > 20 for part in parts)
+
+
+def test_a_native_check_is_explained_without_a_project(opgate: OpGate) -> None:
+    assert opgate("explain", "value.layout").stdout.startswith("value.layout\n  The same values")
+
+
+@pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        (["explain", "value.nothing"], ["value.nothing", "value.layout", "opcheck"]),
+        (["list", "cases", "--check", "nothing"], ["nothing", "value", "opcheck"]),
+        (["list", "cases", "--op", "identity"], ["'identity'", "identity_conv"]),
+        (["list", "cases", "--device", "tpu"], ["tpu", "cpu", "cuda"]),
+        (["list", "cases", "--case", "*/9x9/*"], ["*/9x9/*", "opgate list cases"]),
+        (["run", "--op", "identity"], ["'identity'", "identity_conv"]),
+        (["repro", "no-case"], ["no-case", "opgate list cases"]),
+        (["repro", "identity_conv/float32/7/contiguous/cpu/nothing"], ["'nothing'", "value.layout"]),
+        (["repro", "identity/float32/7/contiguous/cpu/opcheck"], ["'identity'", "identity_conv"]),
+        (["repro", "identity_conv/float32/9/contiguous/cpu/opcheck"], ["'9'", "2x3x257"]),
+        (["repro", "identity_conv/float32/7/x=flat/cpu/opcheck"], ["'flat'", "stepped"]),
+    ],
+    ids=" ".join,
+)
+def test_what_there_is_not_is_refused_with_what_there_is(
+    words: list[str], fragments: list[str], opgate: OpGate, project: Path
+) -> None:
+    result = opgate(*words, folder=project)
+    assert result.stdout == ""
+    assert_refused(result, *fragments)
+
+
+def test_a_filter_that_leaves_nothing_is_refused(opgate: OpGate, project: Path) -> None:
+    words = ["list", "cases", "--check", "value.layout", "--case", "*/contiguous/*"]
+    assert_refused(opgate(*words, folder=project), "no case matches", "*/contiguous/*")
+
+
+@pytest.mark.parametrize("subcommand", ["run", "list", "explain", "repro", "aoti"])
+def test_each_subcommand_has_help(subcommand: str, opgate: OpGate) -> None:
+    result = opgate(subcommand, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert f"Usage: opgate {subcommand}" in result.stdout
+    assert "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage" in result.stdout
+    assert subcommand in opgate("--help").stdout
+
+
+def test_the_version_names_torch_too(opgate: OpGate) -> None:
+    result = opgate("--version")
+    assert result.returncode == 0
+    assert re.fullmatch(r"OpGate \d+\.\d+\.\d+ \(torch \d+\.\d+\.\d+\)\n", result.stdout)
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["list"], ["list", "nothing"], ["explain"], ["repro"], ["aoti"], ["run", "--nothing"], ["nothing"]]
+)
+def test_wrong_usage_exits_with_2_and_points_to_help(words: list[str], opgate: OpGate) -> None:
+    result = opgate(*words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.splitlines()[-1] == "Run with --help for more information."
+
+
+def test_an_unknown_subcommand_is_named(opgate: OpGate) -> None:
+    assert "nothing" in opgate("nothing").stderr
+
+
+def test_a_filter_may_stand_before_what_to_list(opgate: OpGate, project: Path) -> None:
+    assert listed(opgate, project, "--op", "identity_conv", "ops")

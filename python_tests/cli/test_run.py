@@ -1,0 +1,130 @@
+"""`opgate run` with checks that take seconds: the table, the last line, results.jsonl, owed cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import FAST, FASTEST, Completed, OpGate, read_results
+
+
+@pytest.fixture(scope="module")
+def project(identity_project: Callable[[], Path]) -> Path:
+    return identity_project()
+
+
+@pytest.fixture(scope="module")
+def finished(opgate: OpGate, project: Path) -> Completed:
+    """One run of the native checks on the CPU."""
+    return opgate("run", *FAST, folder=project)
+
+
+def counts(run: Completed) -> tuple[int, ...]:
+    """Passed, failed and owed, from the last line."""
+    found = re.match(r"(\d+) passed, (\d+) failed, (\d+) owed", run.stdout.splitlines()[-1])
+    assert found is not None, run.stdout
+    return tuple(map(int, found.groups()))
+
+
+def test_a_correct_operator_exits_with_0(finished: Completed) -> None:
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+def test_the_first_line_says_what_is_run(finished: Completed) -> None:
+    assert re.fullmatch(
+        r"OpGate [\d.]+ · torch [\d.]+ · 1 operators and models, 6 checks, \d+ cases",
+        finished.stdout.splitlines()[0],
+    )
+
+
+def test_the_table_has_a_column_a_check_and_a_row_an_operator(finished: Completed) -> None:
+    groups, names, row = finished.stdout.splitlines()[2:5]
+    assert groups.split() == ["effect", "fake", "value"]
+    assert names.split() == ["alias", "mutation", "metadata", "dtype", "layout", "reference"]
+    assert row.split() == ["identity_conv", "cpu", *["ok"] * 6]
+    assert [row.index("ok"), names.index("alias")] == [groups.index("effect")] * 2
+
+
+def test_the_last_line_counts(finished: Completed, project: Path) -> None:
+    last = finished.stdout.splitlines()[-1]
+    assert re.match(r"^\d+ passed, \d+ failed, \d+ owed", last)
+    assert counts(finished) == (len(read_results(project / ".opgate").cases), 0, 0)
+
+
+def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Completed, project: Path) -> None:
+    results = read_results(project / ".opgate")
+    planned = opgate("list", "cases", *FAST, folder=project).stdout.splitlines()
+    assert sorted(results.cases) == sorted(planned)
+    assert results.header["cases"] == len(planned)
+    assert re.fullmatch(r"[0-9a-f]{40}", results.header["plan"])
+    assert set(results.header) == {"opgate", "torch", "plan", "cases", "started"}
+    assert {line["verdict"] for line in results.cases.values()} == {"pass"}
+    assert results.finished is not None
+    when = [results.header["started"], results.finished["finished"]]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", time) for time in when)
+    assert when == sorted(when)
+
+
+def test_a_pipe_gets_no_escape_codes(finished: Completed) -> None:
+    assert "\033" not in finished.stdout + finished.stderr
+    assert "\r" not in finished.stdout + finished.stderr
+
+
+def test_cases_for_a_gpu_are_owed_with_the_reason_exactly_where_there_is_none(
+    opgate: OpGate, project: Path, tmp_path: Path, has_gpu: bool
+) -> None:
+    run = opgate("run", "--check", "value.dtype", "--output", tmp_path, folder=project)
+    cases = read_results(tmp_path).cases
+    on_cpu = [line for case, line in cases.items() if "/cpu/" in case]
+    on_cuda = [line for case, line in cases.items() if "/cuda/" in case]
+    assert run.returncode == 0
+    assert len(on_cpu) == len(on_cuda) == 19
+    assert {line["verdict"] for line in on_cpu} == {"pass"}
+    assert {line["verdict"] for line in on_cuda} == ({"pass"} if has_gpu else {"owed"})
+    assert all(bool(line.get("reason")) != has_gpu for line in on_cuda)
+    assert counts(run) == ((38, 0, 0) if has_gpu else (19, 0, 19))
+    if not has_gpu:
+        assert f"19 owed: {on_cuda[0]['reason']}" in run.stdout.splitlines()[-1]
+
+
+def test_the_configuration_is_found_from_a_folder_below(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    below = project / "some" / "folder"
+    below.mkdir(parents=True)
+    run = opgate("run", *FASTEST, "--output", tmp_path, folder=below)
+    assert (run.returncode, counts(run)) == (0, (19, 0, 0))
+    assert not (below / ".opgate").exists()
+
+
+def test_the_output_is_a_folder_beside_the_configuration(
+    opgate: OpGate, identity_project: Callable[[], Path], tmp_path: Path
+) -> None:
+    project = identity_project()
+    assert opgate("run", *FASTEST, "--config", project / "opgate.toml", folder=tmp_path).returncode == 0
+    assert read_results(project / ".opgate").finished
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_relative_output_is_one_of_the_working_folder(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    command = ["run", *FASTEST, "--config", project / "opgate.toml", "--output", "a folder/of results"]
+    assert opgate(*command, folder=tmp_path).returncode == 0
+    assert len(read_results(tmp_path / "a folder" / "of results").cases) == 19
+
+
+def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        run = opgate("run", *FASTEST, "--output", tmp_path, folder=project)
+        assert (run.returncode, run.stderr) == (0, "")
+    assert [file.name for file in tmp_path.glob("results*")] == ["results.jsonl"]
+    assert len(read_results(tmp_path).cases) == 19
+
+
+def test_one_case_can_be_reproduced(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    case = "identity_conv/float32/2x3x257/x=row-sliced/cpu/value.layout"
+    result = opgate("repro", case, "--output", tmp_path, folder=project)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "schema   opgate_ops::identity_conv(Tensor x) -> Tensor\n" in result.stdout
+    assert "shape [2, 3, 257] strides [780, 260, 1] offset 1 float32 of 1560 storage elements" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("PASS value.layout · identity_conv · float32 · 2x3x257")
+    assert not (tmp_path / "results.jsonl").exists()

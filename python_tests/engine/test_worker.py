@@ -1,0 +1,170 @@
+"""The Python worker as a process: one JSON object a line, commands on stdin, answers on descriptor 3."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+CALL = "identity_conv/float32/4x8/contiguous/cpu"
+
+PRINTING_MODEL = """
+import os, sys, torch, opgate
+
+class Loud(torch.nn.Module):
+    def forward(self, x):
+        print('{"ran": "nothing"}', flush=True)
+        os.write(1, b'{"ran": "nothing"}\\n')
+        print("loud", file=sys.stderr)
+        return x + 1
+
+@opgate.model("Loud")
+def loud(spec):
+    spec.module(Loud)
+    spec.dtypes(torch.float32)
+    spec.sample(opgate.uniform(3))
+    spec.graph("aten.add.Tensor")
+    spec.reference(lambda x: x + 1)
+"""
+
+
+@dataclass
+class Worker:
+    """A running worker."""
+
+    process: subprocess.Popen[str]
+    answers: IO[str]
+
+    def ask(self, command: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.answers.readline())
+
+    def leave(self) -> tuple[int, str, str]:
+        """Ends its input; returns exit status, stdout and stderr."""
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def worker(python_path: Path | None = None) -> Iterator[Worker]:
+    """Starts `python -m opgate` with a pipe as its descriptor 3."""
+    read_end, write_end = os.pipe()
+    folders = [str(python_path)] if python_path else []
+    environment = {**os.environ, "PYTHONPATH": ":".join([*folders, os.environ["PYTHONPATH"]])}
+    process = subprocess.Popen(
+        ["bash", "-c", 'exec "$0" -m opgate 3>&"$1"', sys.executable, str(write_end)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[write_end],
+        env=environment,
+        text=True,
+    )
+    os.close(write_end)
+    with os.fdopen(read_end, encoding="utf-8") as answers:
+        try:
+            yield Worker(process, answers)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def setup(build: Path, tmp_path: Path) -> dict[str, Any]:
+    """The first command for a worker that knows identity_conv."""
+    return {
+        "libraries": [str(build / "lib" / "libopgate_ops.so")],
+        "specs": [str(build / "lib" / "libopgate_ops_specs.so")],
+        "modules": [],
+        "packages": str(tmp_path / "packages"),
+        "models": [],
+    }
+
+
+def test_a_worker_introduces_itself_judges_and_leaves(setup: dict[str, Any]) -> None:
+    with worker() as python:
+        ready = python.ask({"setup": setup})["ready"]
+        assert {"aoti.python", "export.graph", "opcheck"} <= {check["id"] for check in ready["checks"]}
+        assert ready["models"] == []
+        answer = python.ask({"run": CALL, "checks": ["opcheck", "export.graph"]})
+        passed = {"verdict": "pass"}
+        assert answer == {"ran": CALL, "judgements": {"opcheck": passed, "export.graph": passed}}
+        assert python.leave() == (0, "", "")
+
+
+def test_each_check_describes_itself_in_full(setup: dict[str, Any]) -> None:
+    with worker() as python:
+        for check in python.ask({"setup": setup})["ready"]["checks"]:
+            assert all(check[word].strip() for word in ("id", "promise", "why", "fix", "example"))
+            assert check["layouts"] in {"contiguous", "rearranged", "plain", "packaged", "every"}
+
+
+def test_a_package_that_was_never_made_is_a_failed_case(setup: dict[str, Any]) -> None:
+    with worker() as python:
+        python.ask({"setup": setup})
+        judgement = python.ask({"run": CALL, "checks": ["aoti.python"]})["judgements"]["aoti.python"]
+        assert judgement["verdict"] == "fail"
+        assert "no package was made in this run" in judgement["happened"]
+
+
+def test_an_operator_that_prints_does_not_disturb_the_answers(setup: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "loud_model.py").write_text(PRINTING_MODEL)
+    with worker(tmp_path) as python:
+        ready = python.ask({"setup": {**setup, "modules": ["loud_model"]}})["ready"]
+        assert [model["name"] for model in ready["models"]] == ["Loud"]
+        call = "Loud/float32/3/contiguous/cpu"
+        answer = python.ask({"run": call, "checks": ["export.graph"]})
+        assert answer == {"ran": call, "judgements": {"export.graph": {"verdict": "pass"}}}
+        status, out, err = python.leave()
+    assert (status, set(out.splitlines())) == (0, {'{"ran": "nothing"}'})
+    assert "loud" in err
+
+
+def test_a_call_that_cannot_be_is_answered_and_survived(setup: dict[str, Any]) -> None:
+    with worker() as python:
+        python.ask({"setup": setup})
+        nonsense = CALL.replace("4x8", "5x5")
+        judgement = python.ask({"run": nonsense, "checks": ["opcheck"]})["judgements"]["opcheck"]
+        assert judgement["verdict"] == "fail" or "no sample '5x5'" in judgement["reason"]
+        assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {"verdict": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("change", "fragments"),
+    [
+        ({"libraries": ["/nowhere/libgone.so"]}, ["/nowhere/libgone.so", "cannot be loaded into Python"]),
+        ({"specs": ["/nowhere/libgone_specs.so"]}, ["/nowhere/libgone_specs.so", "is missing"]),
+        ({"modules": ["no_such_module"]}, ["no_such_module", "ModuleNotFoundError"]),
+        ({"modules": ["raises"]}, ["raises", "ZeroDivisionError"]),
+        ({"modules": ["unfinished"]}, ["unfinished", "unfinished.py:2", "names no module"]),
+    ],
+    ids=["library", "specs", "no module", "a module that raises", "an unfinished model"],
+)
+def test_a_broken_setup_is_named_and_ends_the_worker(
+    change: dict[str, list[str]], fragments: list[str], setup: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "raises.py").write_text("1 / 0\n")
+    (tmp_path / "unfinished.py").write_text('import opgate\n@opgate.model("M")\ndef m(spec):\n    pass\n')
+    with worker(tmp_path) as python:
+        answer = python.ask({"setup": {**setup, **change}})
+        assert set(answer) == {"broken"}
+        for fragment in fragments:
+            assert fragment in answer["broken"]
+        assert "\n" not in answer["broken"]
+        assert python.leave() == (2, "", "")
+
+
+def test_no_setup_at_all_ends_the_worker() -> None:
+    with worker() as python:
+        assert python.leave()[0] == 2
+        assert python.answers.read() == ""
