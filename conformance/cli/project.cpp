@@ -16,6 +16,10 @@ void ProjectOptions::declare(CLI::App& app) {
       ->type_name("FOLDER");
 }
 
+std::string ProjectOptions::again() const {
+  return config.empty() ? "" : fmt::format(" --config '{}'", config.string());
+}
+
 void declare_filter(CLI::App& app, Filter& filter) {
   const std::string pattern = "PATTERN";
   app.add_option("--op", filter.ops, "only operators and models of this name; * and ? match")

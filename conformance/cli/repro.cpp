@@ -59,12 +59,12 @@ int repro(const ProjectOptions& options, const std::string& id) {
   call.id = call_id(call.key);
   plan.calls.push_back(std::move(call));
   describe_call(plan.calls.front());
-  Tally tally;
+  Tally tally(options.again());
   const bool complete = project.supervisor->run(
       plan, {},
       [&](const PlannedCall& judged, const Check& by, const Judgement& judgement) {
         tally.add(judged, by, judgement);
-        fmt::print("\n{}", finding_text(case_id(judged, by), judgement));
+        fmt::print("\n{}", finding_text(case_id(judged, by), judgement, options.again()));
       },
       [](const std::vector<std::string>&) {});
   return complete ? tally.exit_status() : kInterrupted;

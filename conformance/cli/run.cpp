@@ -84,7 +84,7 @@ int run(const RunOptions& options) {
   const fs::path file = project.config.output / "results.jsonl";
   const RunHeader header{kVersion, project.torch, plan.digest(), plan.cases(), timestamp()};
 
-  Tally tally;
+  Tally tally(options.project.again());
   std::set<std::string> done;
   std::unique_ptr<Journal> journal;
   if (options.resume) {

@@ -63,7 +63,7 @@ std::string Tally::findings() const {
   for (const auto& [row, cells] : rows_) {
     for (const auto& [check, cell] : cells) {
       for (const Example& example : cell.examples) {
-        text += finding_text(example.case_id, example.judgement);
+        text += finding_text(example.case_id, example.judgement, options_);
         const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
                               cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
         if (others > 0) {
@@ -95,7 +95,7 @@ std::string Tally::summary() const {
   return text;
 }
 
-std::string finding_text(const std::string& case_id, const Judgement& judgement) {
+std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options) {
   const auto slash = case_id.rfind('/');
   const std::string check = case_id.substr(slash + 1);
   std::string word(to_string(judgement.verdict));
@@ -122,8 +122,8 @@ std::string finding_text(const std::string& case_id, const Judgement& judgement)
   line("because", judgement.reason);
   if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
   if (judgement.verdict != Verdict::pass) {
-    line("again", fmt::format("opgate repro '{}'", case_id));
-    line("more", fmt::format("opgate explain {}", check));
+    line("again", fmt::format("opgate repro '{}'{}", case_id, options));
+    line("more", fmt::format("opgate explain {}{}", check, options));
   }
   return text;
 }

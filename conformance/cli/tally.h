@@ -13,6 +13,9 @@ namespace opgate {
 
 class Tally {
  public:
+  /// `options` go into the commands that findings end with: " --config my.toml".
+  explicit Tally(std::string options) : options_(std::move(options)) {}
+
   void add(const PlannedCall& call, const Check& check, const Judgement& judgement);
 
   size_t count(Verdict verdict) const { return totals_[static_cast<size_t>(verdict)]; }
@@ -41,6 +44,7 @@ class Tally {
     std::vector<Example> examples;  // the first that is neither pass nor owed
   };
 
+  std::string options_;
   std::map<std::pair<std::string, std::string>, std::map<std::string, Cell>>
       rows_;  // (operator, device) -> check
   std::set<std::string> checks_;
@@ -49,6 +53,6 @@ class Tally {
 };
 
 /// A case and what was found, as the user reads it; also what `opgate repro` ends with.
-std::string finding_text(const std::string& case_id, const Judgement& judgement);
+std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options);
 
 }  // namespace opgate

@@ -64,7 +64,8 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
 void expect_same_geometry(const Geometry& geometry, const at::Tensor& made) {
   EXPECT_EQ(geometry.sizes, made.sizes().vec());
   for (size_t dim = 0; dim < geometry.sizes.size(); ++dim) {
-    if (geometry.sizes[dim] > 1) EXPECT_EQ(geometry.strides[dim], made.stride(static_cast<int64_t>(dim))) << dim;
+    if (geometry.sizes[dim] < 2) continue;  // a stride that nobody takes
+    EXPECT_EQ(geometry.strides[dim], made.stride(static_cast<int64_t>(dim))) << dim;
   }
   EXPECT_EQ(geometry.offset, made.storage_offset());
   EXPECT_EQ(geometry.elements * static_cast<int64_t>(made.element_size()),

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -122,7 +123,7 @@ TORCH_LIBRARY(opgate_test, m) {
         "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous", "writes_in_a_gap",
         "writes_its_input", "returns_input", "throws_a_number", "refuses_all", "has_no_meta",
         "has_dense_meta", "has_double_meta", "meta_takes_more"}) {
-    m.def(std::string(name) + "(Tensor x) -> Tensor");
+    m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
   m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);

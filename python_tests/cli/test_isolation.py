@@ -60,7 +60,7 @@ OPGATE_SPEC("crashy::hopeless", spec) { promise(spec); }
 """
 ENDINGS = {
     "segfaults": "the native worker ended: SIGSEGV (Segmentation fault)",
-    "aborts": "the native worker ended: SIGABRT (Aborted); it last printed: a last word",
+    "aborts": "the native worker ended: SIGABRT (Aborted)",
     "exits": "the native worker ended: exit status 0",
 }
 
@@ -96,9 +96,15 @@ def test_the_run_ends_with_every_verdict_and_exit_1(finished: Completed, results
 def test_the_case_that_crashes_is_named_with_its_end(op: str, results: Results) -> None:
     for case, line in results.of(op).items():
         if "/x=stepped/" in case:
-            assert (line["verdict"], line["reason"].splitlines()) == ("crash", [ENDINGS[op]])
+            assert line["verdict"] == "crash"
+            assert line["reason"].startswith(ENDINGS[op])
         else:
             assert line["verdict"] == "pass", case
+
+
+def test_a_crash_quotes_what_its_own_process_printed_and_no_other(results: Results) -> None:
+    quotes = {op: {line.get("reason", "").partition("printed: ")[2] for line in results.of(op).values()} for op in ENDINGS}
+    assert quotes == {"segfaults": {""}, "aborts": {"", "a last word"}, "exits": {""}}
 
 
 def test_a_stranger_in_the_same_run_passes(results: Results) -> None:
@@ -112,7 +118,8 @@ def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
     assert given_up
     assert all("the native worker ended 8 times in a row on hopeless" in reason for reason in given_up)
     died = [line["reason"] for line in lines if line["reason"] not in given_up]
-    assert set(died) == {"the native worker ended: exit status 3"}
+    assert died
+    assert all(reason.startswith("the native worker ended: exit status 3") for reason in died)
 
 
 def test_the_table_and_the_last_line_say_crash(finished: Completed, results: Results) -> None:
@@ -122,7 +129,7 @@ def test_the_table_and_the_last_line_say_crash(finished: Completed, results: Res
     assert "CRASH" not in rows["fine"]
     last = finished.stdout.splitlines()[-1]
     assert last.startswith(f"{len(results.cases) - crashed} passed, {crashed} failed, 0 owed")
-    assert last.endswith(f"({crashed} crashed)")
+    assert f"({crashed} crashed)" in last
 
 
 def test_a_crash_is_reproduced_by_the_printed_command(finished: Completed, opgate: OpGate, project: Path) -> None:

@@ -1,0 +1,173 @@
+// The plan: every case that the scopes ask for, none twice, and no filter that silently selects nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+
+#include <set>
+
+#include "plan/plan.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
+using ::testing::Not;
+using testing::message_of;
+using testing::spec_of;
+
+const std::vector<Check>& checks() {
+  static const std::vector<Check> all = native_checks();
+  return all;
+}
+
+const std::vector<Spec>& specs() {
+  static const std::vector<Spec> all = [] {
+    std::vector<Spec> list{spec_of("aten::relu", {{uniform({4, 8})}, {uniform({2, 3})}}),
+                           spec_of("aten::add.Tensor", {{uniform({4, 8}), uniform({4, 8})}})};
+    SpecWriter(list[0]).dtypes(c10::kCUDA, {c10::kHalf});
+    return list;
+  }();
+  return all;
+}
+
+std::vector<std::string> case_ids(const Filter& filter = {}) {
+  std::vector<std::string> ids;
+  for (const PlannedCall& call : make_plan(specs(), checks(), filter).calls) {
+    for (const Check* check : call.checks) ids.push_back(case_id(call, *check));
+  }
+  return ids;
+}
+
+// The layouts that one check is planned for on the first sample of relu, without "self=".
+std::set<std::string> layouts_of(const std::string& check, const std::string& op = "relu") {
+  std::set<std::string> layouts;
+  for (const PlannedCall& call : make_plan(specs(), checks(), {{op}, {check}, {"cpu"}, {"*/float32/4x8*"}}).calls) {
+    const auto equals = call.key.layout.find('=');
+    layouts.insert(equals == std::string::npos ? call.key.layout : call.key.layout.substr(equals + 1));
+  }
+  return layouts;
+}
+
+std::string refusal(const Filter& filter) {
+  return message_of<SetupError>([&] { make_plan(specs(), checks(), filter); });
+}
+
+TEST(Plan, IsSortedAndHasNoCaseTwice) {
+  const Plan plan = make_plan(specs(), checks());
+  EXPECT_TRUE(std::ranges::is_sorted(plan.calls, {}, &PlannedCall::id));
+  const std::vector<std::string> ids = case_ids();
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
+  EXPECT_EQ(plan.cases(), ids.size());
+  EXPECT_GT(plan.cases(), 200u);
+}
+
+TEST(Plan, HasADigestOfItsCasesAndOfNothingElse) {
+  const std::string digest = make_plan(specs(), checks()).digest();
+  std::vector<Spec> reversed(specs().rbegin(), specs().rend());
+  EXPECT_EQ(make_plan(reversed, checks()).digest(), digest);
+  EXPECT_EQ(digest.size(), 40u);
+  std::vector<Spec> renamed = specs();
+  renamed[0].samples[1].name = "other";
+  EXPECT_NE(make_plan(renamed, checks()).digest(), digest);
+  std::vector<Check> fewer = checks();
+  fewer.erase(fewer.begin());
+  EXPECT_NE(make_plan(specs(), fewer).digest(), digest);
+}
+
+TEST(Plan, TakesUndeclaredDtypesForValueDtypeOnTheFirstSampleOnly) {
+  std::set<std::string> seen;
+  for (const PlannedCall& call : make_plan(specs(), checks()).calls) {
+    const Dtypes& declared = call.key.spec->dtypes.at(call.key.device);
+    if (std::ranges::find(declared, call.key.dtype) != declared.end()) continue;
+    ASSERT_EQ(call.checks.size(), 1u) << call.id;
+    EXPECT_EQ(call.checks[0]->name, "value.dtype");
+    EXPECT_EQ(call.key.sample, &call.key.spec->samples.front()) << call.id;
+    EXPECT_EQ(call.key.layout, "contiguous") << call.id;
+    seen.insert(call.key.spec->id + device_name(call.key.device) + std::to_string(int(call.key.dtype)));
+  }
+  const size_t every = every_dtype().size();
+  EXPECT_EQ(seen.size(), 2 * (every - floating().size()) + (every - 1));
+}
+
+TEST(Plan, PlansEachCheckForTheLayoutsOfItsScope) {
+  EXPECT_EQ(layouts_of("value.dtype"), (std::set<std::string>{"contiguous"}));
+  EXPECT_EQ(layouts_of("value.reference"),
+            (std::set<std::string>{"contiguous", "empty-dim0", "empty-dim1", "0-dim"}));
+  EXPECT_EQ(layouts_of("value.layout"),
+            (std::set<std::string>{"expanded", "offset", "row-sliced", "stepped", "transposed"}));
+  EXPECT_EQ(layouts_of("aoti.cpp"), (std::set<std::string>{"contiguous", "stepped", "transposed"}));
+  EXPECT_EQ(layouts_of("effect.alias").size(), 9u);
+}
+
+TEST(Plan, LaysOutEachArgumentAloneAndKeepsSizesWhereThereAreSeveral) {
+  const std::vector<std::string> ids = case_ids({{"add.Tensor"}, {}, {}, {}});
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/self=stepped/cpu/value.layout"));
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/other=stepped/cpu/value.layout"));
+  EXPECT_THAT(ids, Each(Not(HasSubstr("empty"))));
+  EXPECT_THAT(ids, Each(Not(HasSubstr("0-dim"))));
+}
+
+TEST(Plan, ExpandsNoArgumentThatTheOperatorWrites) {
+  const std::vector<Spec> in_place{spec_of("opgate_test::double_in_place", {{uniform({4, 8})}})};
+  for (const PlannedCall& call : make_plan(in_place, checks()).calls) {
+    EXPECT_THAT(call.id, Not(HasSubstr("expanded")));
+  }
+  EXPECT_THAT(layouts_of("effect.mutation"), Contains("expanded"));
+}
+
+TEST(Plan, GivesModelsTheChecksForModelsOnContiguousInput) {
+  Spec model = specs()[0];
+  model.kind = Spec::Kind::model;
+  const std::vector<Spec> models{model};
+  std::set<std::string> planned;
+  for (const PlannedCall& call : make_plan(models, checks()).calls) {
+    EXPECT_EQ(call.key.layout, "contiguous");
+    for (const Check* check : call.checks) {
+      EXPECT_TRUE(check->scope.models) << check->name;
+      planned.insert(check->name);
+    }
+  }
+  EXPECT_EQ(planned, (std::set<std::string>{"aoti.cpp", "aoti.cross"}));
+}
+
+TEST(Filter, SelectsByEachOfItsLists) {
+  EXPECT_THAT(case_ids({{"rel?"}, {}, {}, {}}), Each(HasSubstr("relu/")));
+  EXPECT_THAT(case_ids({{}, {"value.layout"}, {}, {}}), Each(HasSubstr("/value.layout")));
+  EXPECT_THAT(case_ids({{}, {"effect"}, {}, {}}), Each(HasSubstr("/effect.")));
+  EXPECT_THAT(case_ids({{}, {}, {"cuda"}, {}}), Each(HasSubstr("/cuda/")));
+  EXPECT_THAT(case_ids({{}, {}, {}, {"*=stepped/*", "*=offset/*"}}),
+              Each(::testing::AnyOf(HasSubstr("=stepped"), HasSubstr("=offset/"))));
+  EXPECT_THAT(case_ids({{"relu"}, {"value"}, {"cpu"}, {}}), IsSubsetOf(case_ids()));
+}
+
+TEST(Filter, TogetherSelectsWhatEachSelects) {
+  EXPECT_THAT(case_ids({{"relu"}, {"value.layout"}, {"cpu"}, {"relu/float32/4x8/self=stepped/*"}}),
+              ::testing::ElementsAre("relu/float32/4x8/self=stepped/cpu/value.layout"));
+}
+
+TEST(Filter, IsRefusedWhereAPatternMatchesNothing) {
+  EXPECT_THAT(refusal({{"relux"}, {}, {}, {}}), AllOf(HasSubstr("no op matches 'relux'"), HasSubstr("add.Tensor, relu")));
+  EXPECT_THAT(refusal({{"relu", "gelu"}, {}, {}, {}}), HasSubstr("'gelu'"));
+  EXPECT_THAT(refusal({{}, {"value.layouts"}, {}, {}}),
+              AllOf(HasSubstr("no check matches 'value.layouts'"), HasSubstr("value.layout")));
+  EXPECT_THAT(refusal({{}, {}, {"xpu"}, {}}), HasSubstr("no device matches 'xpu'; there are: cpu, cuda"));
+  EXPECT_THAT(refusal({{}, {}, {}, {"relu/*", "relu/float99/*"}}), HasSubstr("no case matches 'relu/float99/*'"));
+}
+
+TEST(Filter, IsRefusedWhereNothingIsLeft) {
+  EXPECT_THAT(refusal({{"add.Tensor"}, {}, {"cuda"}, {}}), HasSubstr("nothing to check"));
+}
+
+TEST(FindCheck, ListsWhatThereIs) {
+  EXPECT_EQ(&find_check(checks(), "value.layout"), &*std::ranges::find(checks(), "value.layout", &Check::name));
+  EXPECT_THAT(message_of<SetupError>([] { find_check(checks(), "value"); }),
+              AllOf(HasSubstr("no check is named 'value'"), HasSubstr("value.dtype, value.layout, value.reference")));
+}
+
+}  // namespace
+}  // namespace opgate
