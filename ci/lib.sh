@@ -10,13 +10,15 @@ readonly DEBIAN_PACKAGES=(g++ libgtest-dev libgmock-dev libbenchmark-dev libcli1
 say() { printf '[opgate] %s\n' "$*"; }
 die() { printf '[opgate] %s\n' "$*" >&2; exit 2; }
 
-# parse_arguments "$@": --torch VERSION and --help; sets TORCH.
+# parse_arguments "$@": --torch VERSION and --help; sets TORCH, and FURTHER to what follows a --.
 parse_arguments() {
   TORCH=$DEFAULT_TORCH
+  FURTHER=()
   while [ $# -gt 0 ]; do
     case $1 in
       --torch) [ $# -ge 2 ] || die "--torch takes a version, such as --torch 2.11.0"; TORCH=$2; shift 2 ;;
       -h|--help) usage; exit 0 ;;
+      --) shift; FURTHER=("$@"); return ;;
       *) die "unknown argument '$1'; see $0 --help" ;;
     esac
   done

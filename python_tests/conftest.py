@@ -1,4 +1,4 @@
-"""What every test can ask for: the build, the program, folders to run it in, libraries compiled on the spot."""
+"""What a test can ask for: the build, the program, folders to run it in, libraries compiled on the spot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from harness import Compiler, OpGate
+
+pytest.register_assert_rewrite("harness")
+from harness import Compiler, OpGate  # noqa: E402 - its assertions explain themselves from the line above on
 
 
 @pytest.fixture(scope="session")

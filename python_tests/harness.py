@@ -1,9 +1,10 @@
-"""Helpers of the tests: the program as a function, its results as dicts, and a compiler for tiny libraries."""
+"""Helpers: the program as a function, its results as dicts, and a compiler for tiny libraries."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ class OpGate:
 
 @dataclass(frozen=True)
 class Results:
-    """A results.jsonl: the first line, the verdicts by case id, and the last line, if the run was finished."""
+    """A results.jsonl: its first line, the verdicts by case id, and the last line of a finished run."""
 
     header: dict[str, Any]
     cases: dict[str, dict[str, Any]]
@@ -60,6 +61,11 @@ class Results:
     def convicted(self, op: str) -> set[str]:
         """The checks that some case of the operator failed."""
         return {case.rpartition("/")[2] for case, line in self.of(op).items() if line["verdict"] != "pass"}
+
+
+def complaints(completed: Completed) -> list[str]:
+    """What the program said on stderr, besides the progress of a run that takes longer than some seconds."""
+    return [line for line in completed.stderr.splitlines() if not re.match(r" *\d+ % \|", line)]
 
 
 def read_results(output: Path) -> Results:

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "call/layout_choices.h"
 #include "layouts/layout.h"
 
 namespace opgate {
@@ -29,20 +30,13 @@ std::string listed(const Range& range, Projection name) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The layout must be one that the plan offers for this argument of this sample.
+// The layout must be one that the plan offers for this sample.
 void check_layout(const CallKey& key, std::string_view id) {
   if (key.is_contiguous()) return;
-  const auto [argument, name] = key.layout_parts();
-  for (size_t i = 0; i < key.sample->arguments.size(); ++i) {
-    const TensorArgument* tensor = key.sample->arguments[i].tensor();
-    if (tensor == nullptr || argument_name(*key.spec, i) != argument) continue;
-    if (find_placement(tensor->shape, name)) return;
-    throw SetupError(fmt::format(
-        "{}: no layout '{}' for sizes [{}]; there are: {}", id, name, fmt::join(tensor->shape, ", "),
-        listed(placements(tensor->shape), [](const auto& o) { return o.placement.name; })));
-  }
-  throw SetupError(
-      fmt::format("{}: '{}' is neither 'contiguous' nor TENSOR_ARGUMENT=LAYOUT", id, key.layout));
+  const std::vector<LayoutChoice> choices = layout_choices(*key.spec, *key.sample);
+  if (std::ranges::find(choices, key.layout, &LayoutChoice::text) != choices.end()) return;
+  throw SetupError(fmt::format("{}: sample {} of {} has no layout '{}'; there are: {}", id, key.sample->name,
+                               key.spec->id, key.layout, listed(choices, &LayoutChoice::text)));
 }
 
 }  // namespace
@@ -88,6 +82,9 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   if (parts[4] != "cpu" && parts[4] != "cuda")
     throw SetupError(fmt::format("{}: '{}' is neither cpu nor cuda", id, parts[4]));
   key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
+  if (!spec->dtypes.contains(key.device)) {
+    throw SetupError(fmt::format("{}: {} is not promised on {}", id, spec->id, parts[4]));
+  }
   return key;
 }
 

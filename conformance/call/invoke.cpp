@@ -18,16 +18,18 @@ std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const
 
 }  // namespace
 
+std::vector<at::Tensor> tensors_in(const c10::IValue& value) {
+  if (value.isTensor()) return {value.toTensor()};
+  if (value.isTensorList()) return value.toTensorVector();
+  return {};
+}
+
 std::vector<at::Tensor> Outcome::returned() const {
-  std::vector<at::Tensor> found;
+  std::vector<at::Tensor> all;
   for (const c10::IValue& result : results) {
-    if (result.isTensor()) {
-      found.push_back(result.toTensor());
-    } else if (result.isTensorList()) {
-      for (const at::Tensor& tensor : result.toTensorVector()) found.push_back(tensor);
-    }
+    for (const at::Tensor& tensor : tensors_in(result)) all.push_back(tensor);
   }
-  return found;
+  return all;
 }
 
 std::vector<at::Tensor> Outcome::values() const {

@@ -12,6 +12,9 @@
 
 namespace opgate {
 
+/// The tensors in one value: itself, or those of a list.
+std::vector<at::Tensor> tensors_in(const c10::IValue& value);
+
 /// An exception, in words: the message without a backtrace.
 struct Raised {
   std::string message;

@@ -12,7 +12,7 @@ Judgement judge(Evidence& evidence) {
   const std::string promised = "the package, run in C++ without Python, returns eager's values bit for bit";
   const Outcome& packaged = evidence.by("aoti").outcome;
   if (!packaged.ok()) return Judgement::fail({promised, packaged.raised->message, "", {}});
-  Package& package = evidence.bench().packages->package(evidence.key().device);
+  Package& package = evidence.bench().packages->package_of(evidence.key().device, call_id(evidence.key()));
   const bool is_op = evidence.key().spec->kind == Spec::Kind::op;
   if (const auto changes = package.changed_schemas(is_op ? evidence.key().spec->name : "");
       !changes.empty()) {

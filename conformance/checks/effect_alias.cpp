@@ -12,43 +12,70 @@ bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   return a.storage().nbytes() > 0 && a.storage().unsafeGetStorageImpl() == b.storage().unsafeGetStorageImpl();
 }
 
+// One returned tensor and the result of the schema that it is, or lies in.
+struct Output {
+  size_t result;
+  std::string name;
+  at::Tensor tensor;
+};
+
+std::vector<Output> outputs_of(const Outcome& outcome) {
+  std::vector<Output> outputs;
+  const size_t count = outcome.returned().size();
+  for (size_t r = 0; r < outcome.results.size(); ++r) {
+    for (const at::Tensor& tensor : tensors_in(outcome.results[r])) {
+      outputs.push_back({r, output_name(outputs.size(), count), tensor});
+    }
+  }
+  return outputs;
+}
+
+std::optional<Finding> input_alias(const Output& output, const TensorInput& input,
+                                   const c10::FunctionSchema& schema) {
+  if (input.before.empty()) return std::nullopt;  // nothing to share
+  const bool may = schema.may_contain_alias({c10::SchemaArgType::output, output.result},
+                                            {c10::SchemaArgType::input, input.position});
+  const bool does = share_storage(output.tensor, input.tensor);
+  if (does == may) return std::nullopt;
+  if (may) {
+    return Finding{
+        fmt::format("{} shares storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
+        fmt::format("{} has a storage of its own", output.name),
+        "the schema declares an alias that this path does not make",
+        {}};
+  }
+  return Finding{
+      fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
+      fmt::format("{} is `{}` itself or a view of it", output.name, input.name),
+      fmt::format(
+          "the kernel returns its input on some path (when it is contiguous, or nothing is to do): return "
+          "{}.clone() there; or declare the alias, Tensor(a) {}",
+          input.name, input.name),
+      {}};
+}
+
+std::optional<Finding> output_alias(const Output& one, const Output& other,
+                                    const c10::FunctionSchema& schema) {
+  const bool may = schema.may_contain_alias({c10::SchemaArgType::output, one.result},
+                                            {c10::SchemaArgType::output, other.result});
+  if (may || !share_storage(one.tensor, other.tensor)) return std::nullopt;
+  return Finding{"each output has a storage of its own: " + c10::toString(schema),
+                 fmt::format("{} and {} share one", one.name, other.name),
+                 "both are views of one workspace: clone one of them",
+                 {}};
+}
+
 Judgement judge(Evidence& evidence) {
   const Observation& call = evidence.observed();
   const c10::FunctionSchema& schema = evidence.op().schema();
-  size_t results = 0;
-  for (size_t r = 0; r < call.outcome.results.size(); ++r) {
-    if (call.outcome.results[r].isTensor()) ++results;
-  }
-  for (size_t r = 0; r < call.outcome.results.size(); ++r) {
-    if (!call.outcome.results[r].isTensor()) continue;
-    const at::Tensor output = call.outcome.results[r].toTensor();
-    const std::string name = output_name(r, results);
+  const std::vector<Output> outputs = outputs_of(call.outcome);
+  for (size_t i = 0; i < outputs.size(); ++i) {
     for (const TensorInput& input : call.arguments.tensors) {
-      const bool may =
-          schema.may_alias({c10::SchemaArgType::output, r}, {c10::SchemaArgType::input, input.position});
-      const bool does = share_storage(output, input.tensor);
-      if (does == may || input.before.empty()) continue;
-      return Judgement::fail(
-          {fmt::format("{} {} storage with `{}`: {}", name, may ? "shares" : "does not share", input.name,
-                       c10::toString(schema)),
-           does ? fmt::format("{} is `{}` itself or a view of it", name, input.name)
-                : fmt::format("{} has a storage of its own", name),
-           does ? fmt::format("the kernel returns its input on some path (when it is contiguous, or nothing "
-                              "is to do): return "
-                              "{}.clone() there; or declare the alias, Tensor(a) {}",
-                              input.name, input.name)
-                : "the schema declares an alias that this path does not make",
-           {}});
+      if (auto finding = input_alias(outputs[i], input, schema)) return Judgement::fail(*std::move(finding));
     }
-    for (size_t other = 0; other < r; ++other) {
-      if (!call.outcome.results[other].isTensor()) continue;
-      const bool may = schema.may_alias({c10::SchemaArgType::output, r}, {c10::SchemaArgType::output, other});
-      if (share_storage(output, call.outcome.results[other].toTensor()) && !may) {
-        return Judgement::fail({"each output has a storage of its own: " + c10::toString(schema),
-                                fmt::format("outputs {} and {} share one", other, r),
-                                "both are views of one workspace: clone one of them",
-                                {}});
-      }
+    for (size_t j = 0; j < i; ++j) {
+      if (auto finding = output_alias(outputs[j], outputs[i], schema))
+        return Judgement::fail(*std::move(finding));
     }
   }
   return Judgement::pass();

@@ -28,7 +28,25 @@ std::string bytes_text(const StorageImage& image, size_t element, size_t size) {
   return text;
 }
 
+std::optional<Finding> changed_metadata(const TensorInput& input) {
+  const at::Tensor& x = input.tensor;
+  if (x.sizes() == input.geometry.sizes && x.strides() == input.geometry.strides &&
+      x.storage_offset() == input.geometry.offset && x.storage().nbytes() == input.before.size()) {
+    return std::nullopt;
+  }
+  return Finding{
+      fmt::format("`{}` keeps its shape, strides and storage", input.name),
+      fmt::format("after the call it has shape {}, strides {}, offset {} and {} bytes of storage, not "
+                  "{}, {}, {} and {}",
+                  index_text(x.sizes()), index_text(x.strides()), x.storage_offset(), x.storage().nbytes(),
+                  index_text(input.geometry.sizes), index_text(input.geometry.strides), input.geometry.offset,
+                  input.before.size()),
+      "the kernel calls t_(), resize_() or set_() on its argument: work on a view of it",
+      {}};
+}
+
 std::optional<Finding> unwanted_write(const TensorInput& input, const c10::FunctionSchema& schema) {
+  if (auto finding = changed_metadata(input)) return finding;
   const StorageImage after = storage_image(input.tensor);
   if (after == input.before) return std::nullopt;
   const std::vector<bool> writable = writable_elements(input, schema);

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <regex>
 
 #include "base/dtypes.h"
 #include "checks/check.h"
@@ -11,17 +11,11 @@
 namespace opgate {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-// C++ messages say Int or BFloat16, Python ones torch.int32.
-bool names_dtype(std::string_view message, c10::ScalarType dtype) {
-  const std::string text = lower(message);
-  return text.find(lower(c10::toString(dtype))) != std::string::npos ||
-         text.find(dtype_name(dtype)) != std::string::npos;
+// C++ messages say Int or BFloat16, Python ones torch.int32: as a word of its own, or "point" would name int.
+bool names_dtype(const std::string& message, c10::ScalarType dtype) {
+  const std::regex name(fmt::format("\\b({}|{})\\b", c10::toString(dtype), dtype_name(dtype)),
+                        std::regex::icase);
+  return std::regex_search(message, name);
 }
 
 Judgement judge(Evidence& evidence) {

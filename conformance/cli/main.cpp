@@ -23,9 +23,15 @@ int run_command(int argc, char** argv) {
     sub->callback([&chosen, action = subcommand.declare(*sub)] { chosen = action; });
   }
   try {
+    if (argc > 1 && argv[1][0] != '-' && Registry<Subcommand>::instance().find(argv[1]) == nullptr) {
+      throw CLI::ExtrasError({fmt::format("there is no subcommand '{}'", argv[1])});
+    }
     app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kAllKept : kUsageOrSetup;
+    fmt::print(stderr, "opgate: {}; see opgate --help\n", error.what());
+    return kUsageOrSetup;
   }
   try {
     return chosen();

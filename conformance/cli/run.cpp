@@ -29,7 +29,8 @@ double seconds_since(steady_clock::time_point start) {
 
 // An interrupted run's results are worth keeping: moved aside, never overwritten.
 void keep_interrupted(const fs::path& file) {
-  if (!fs::exists(file) || read_journal(file).finished) return;
+  if (!fs::exists(file) || Journal::is_being_written(file)) return;  // the journal refuses the latter
+  if (read_journal(file).finished) return;
   fs::path kept;
   for (int number = 1; kept.empty() || fs::exists(kept); ++number) {
     kept = file.parent_path() / fmt::format("results.interrupted-{}.jsonl", number);

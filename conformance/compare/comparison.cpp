@@ -83,9 +83,17 @@ Comparison compare_ulps(const at::Tensor& got, const at::Tensor& want, const Flo
   result.total = got.numel();
   for (int64_t i = 0; i < result.total; ++i) {
     const double error = element_error(got, want, i, format);
-    note(result, i, !(error <= bound), error);
+    note(result, i, !(error <= bound) || std::isinf(error), error);
   }
   return result;
+}
+
+// Every value of narrow's dtype is one of wide's.
+bool holds_all_of(const at::Tensor& wide, const at::Tensor& narrow) {
+  const auto outer = float_format(wide.scalar_type());
+  const auto inner = float_format(narrow.scalar_type());
+  return outer && inner && wide.is_complex() == narrow.is_complex() && outer->precision >= inner->precision &&
+         outer->min_exponent <= inner->min_exponent;
 }
 
 }  // namespace
@@ -98,7 +106,7 @@ Comparison compare(const at::Tensor& got, const at::Tensor& want, Accuracy accur
   }
   const auto format = float_format(got.scalar_type());
   const bool in_ulps = format && !accuracy.exact;
-  const bool wider = in_ulps && float_format(want.scalar_type()) && got.is_complex() == want.is_complex();
+  const bool wider = in_ulps && holds_all_of(want, got);
   if (got.scalar_type() != want.scalar_type() && !wider) {
     result.unlike =
         fmt::format("dtype {}, not {}", dtype_name(got.scalar_type()), dtype_name(want.scalar_type()));

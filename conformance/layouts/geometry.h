@@ -40,7 +40,8 @@ std::vector<int64_t> unravel(int64_t linear, c10::IntArrayRef sizes);
 /// "[0, 0, 1]"
 std::string index_text(c10::IntArrayRef index);
 
-/// Where a storage element lies, in the reader's terms: "x[0, 1]", "the gap after x[0, 0]", "before x[0, 0]".
+/// Where a storage element lies, in the reader's terms: "x[0, 1]", "the gap after x[0, 0]", "past the end of
+/// the storage of x".
 std::string describe_element(const Geometry& geometry, int64_t element, const std::string& name);
 
 }  // namespace opgate

@@ -10,8 +10,7 @@ namespace {
 Outcome packaged(PackageFolder& folder, const CallKey& key) {
   const std::string id = call_id(key);
   try {
-    Package& package = folder.package(key.device);
-    if (const auto reason = folder.left_out(key.device, id)) return {{}, Raised{*reason}, {}};
+    Package& package = folder.package_of(key.device, id);
     const auto& outputs = package.run();
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (package.calls()[i].id != id) continue;

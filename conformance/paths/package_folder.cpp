@@ -27,42 +27,54 @@ void check_unaltered(const std::filesystem::path& file, const std::string& sha1)
 
 }  // namespace
 
-PackageFolder::Entry& PackageFolder::entry(c10::DeviceType device) {
-  if (const auto found = entries_.find(device); found != entries_.end()) return found->second;
-  Entry& entry = entries_[device];
-  const std::string name = device_name(device);
-  try {
-    const json made = read_json(folder_ / (name + ".json"));
-    entry.error = made.value("error", "");
-    if (entry.error.empty() && !made.contains("file")) entry.error = "no package was made in this run";
-    if (!entry.error.empty()) return entry;
-    made.at("left_out").get_to(entry.left_out);
-    read_json(folder_ / (name + ".python.json")).get_to(entry.python_digests);
-    check_unaltered(folder_ / made.at("file").get<std::string>(), made.at("sha1"));
-    entry.package = std::make_unique<Package>(folder_ / made.at("file").get<std::string>());
-  } catch (const SetupError& error) {
-    entry.error = error.what();
-  } catch (const json::exception& error) {
-    entry.error = fmt::format("{} is damaged: {}", (folder_ / (name + ".json")).string(), error.what());
+void PackageFolder::read(Device& device, const std::string& name) {
+  const json made = read_json(folder_ / (name + ".json"));
+  device.error = made.value("error", made.contains("packages") ? "" : "no package was made in this run");
+  if (!device.error.empty()) return;
+  made.at("left_out").get_to(device.left_out);
+  for (const json& package : made.at("packages")) {
+    for (const json& call : package.at("calls")) device.slot_of_call[call] = device.slots.size();
+    device.slots.push_back(
+        {folder_ / package.at("file").get<std::string>(), package.at("sha1"), "", nullptr});
   }
-  return entry;
+  read_json(folder_ / (name + ".python.json")).get_to(device.python_digests);
 }
 
-Package& PackageFolder::package(c10::DeviceType device) {
-  Entry& known = entry(device);
+PackageFolder::Device& PackageFolder::device(c10::DeviceType type) {
+  if (const auto found = devices_.find(type); found != devices_.end()) return found->second;
+  Device& device = devices_[type];
+  const std::string name = device_name(type);
+  try {
+    read(device, name);
+  } catch (const json::exception& error) {
+    device.error = fmt::format("{} is damaged: {}", (folder_ / (name + ".json")).string(), error.what());
+  }
+  return device;
+}
+
+Package& PackageFolder::package_of(c10::DeviceType type, const std::string& call) {
+  Device& known = device(type);
   if (!known.error.empty()) throw SetupError(known.error);
-  return *known.package;
+  const auto found = known.slot_of_call.find(call);
+  if (found == known.slot_of_call.end()) {
+    const auto reason = known.left_out.find(call);
+    throw SetupError(reason == known.left_out.end() ? "no package holds this call" : reason->second);
+  }
+  Slot& slot = known.slots[found->second];
+  if (slot.package == nullptr && slot.error.empty()) {
+    try {
+      check_unaltered(slot.file, slot.sha1);
+      slot.package = std::make_unique<Package>(slot.file);
+    } catch (const SetupError& error) {
+      slot.error = error.what();
+    }
+  }
+  if (!slot.error.empty()) throw SetupError(slot.error);
+  return *slot.package;
 }
 
-std::optional<std::string> PackageFolder::left_out(c10::DeviceType device, const std::string& call) {
-  const auto& calls = entry(device).left_out;
-  const auto found = calls.find(call);
-  if (found == calls.end()) return std::nullopt;
-  return found->second;
-}
-
-std::optional<std::string> PackageFolder::python_digest(c10::DeviceType device, const std::string& call) {
-  const auto& digests = entry(device).python_digests;
+std::optional<std::string> PackageFolder::python_digest(c10::DeviceType type, const std::string& call) {
+  const auto& digests = device(type).python_digests;
   const auto found = digests.find(call);
   if (found == digests.end()) return std::nullopt;
   return found->second;

@@ -1,5 +1,6 @@
-// The packages of one run: DEVICE.json names the package and the calls that could not be packaged,
-// DEVICE.python.json holds the digests that Python got from running it.
+// The packages of one run: DEVICE.json names them, their calls, and the calls that could not be packaged;
+// DEVICE.python.json holds the digests that Python got from running them. Written by
+// python/opgate/package.py.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "paths/package.h"
 
@@ -18,27 +20,32 @@ class PackageFolder {
  public:
   explicit PackageFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// The package for this device, loaded when first asked for. Throws SetupError, always with the same
-  /// message, where none could be made or it cannot be loaded.
-  Package& package(c10::DeviceType device);
-
-  /// Why this call is not in the package, if so.
-  std::optional<std::string> left_out(c10::DeviceType device, const std::string& call);
+  /// The package that holds this call, loaded when first asked for. Throws SetupError, always with the same
+  /// message, where no package holds it or it cannot be loaded.
+  Package& package_of(c10::DeviceType device, const std::string& call);
 
   /// The digest of the call's outputs when Python ran the package; none where it did not get that far.
   std::optional<std::string> python_digest(c10::DeviceType device, const std::string& call);
 
  private:
-  struct Entry {
+  struct Slot {
+    std::filesystem::path file;
+    std::string sha1;
     std::string error;
-    std::map<std::string, std::string> left_out;
-    std::map<std::string, std::string> python_digests;
     std::unique_ptr<Package> package;
   };
-  Entry& entry(c10::DeviceType device);
+  struct Device {
+    std::string error;
+    std::vector<Slot> slots;
+    std::map<std::string, size_t> slot_of_call;
+    std::map<std::string, std::string> left_out;
+    std::map<std::string, std::string> python_digests;
+  };
+  Device& device(c10::DeviceType type);
+  void read(Device& device, const std::string& name);
 
   std::filesystem::path folder_;
-  std::map<c10::DeviceType, Entry> entries_;
+  std::map<c10::DeviceType, Device> devices_;
 };
 
 }  // namespace opgate

@@ -56,6 +56,9 @@ fs::path program_library_folder() {
 
 Config read_config(fs::path file) {
   if (file.empty()) file = nearest_config();
+  if (fs::is_directory(file)) {
+    throw SetupError(fmt::format("--config names a folder, {}; name the file in it", file.string()));
+  }
   Config config;
   config.file = fs::absolute(file).lexically_normal();
   const fs::path base = config.file.parent_path();

@@ -10,7 +10,7 @@
 #include <map>
 #include <ranges>
 
-#include "layouts/layout.h"
+#include "call/layout_choices.h"
 
 namespace opgate {
 namespace {
@@ -69,36 +69,6 @@ bool in_scope(const Scope& scope, const Layout& layout) {
       return true;
   }
   return false;
-}
-
-struct LayoutChoice {
-  std::string text;
-  const Layout* layout;
-};
-
-bool is_written(const Spec& spec, size_t position) {
-  const auto* alias = spec.op ? spec.op->schema().arguments().at(position).alias_info() : nullptr;
-  return alias != nullptr && alias->isWrite();
-}
-
-// Contiguous, then each tensor argument in each other placement, the others contiguous. Sizes are changed
-// only where there is one tensor: with several, they must fit each other, which the spec's own samples say.
-std::vector<LayoutChoice> layout_choices(const Spec& spec, const Sample& sample) {
-  std::vector<LayoutChoice> choices{
-      {std::string(kContiguous), Registry<Layout>::instance().find(kContiguous)}};
-  if (spec.kind == Spec::Kind::model) return choices;
-  for (size_t i = 0; i < sample.arguments.size(); ++i) {
-    const TensorArgument* tensor = sample.arguments[i].tensor();
-    if (tensor == nullptr) continue;
-    for (const auto& [layout, placement] : placements(tensor->shape)) {
-      if (placement.name == kContiguous) continue;
-      if (!layout->same_sizes && sample.tensor_count() > 1) continue;
-      // PyTorch writes to no tensor in which several positions are one element.
-      if (placement.geometry.overlaps() && is_written(spec, i)) continue;
-      choices.push_back({fmt::format("{}={}", argument_name(spec, i), placement.name), layout});
-    }
-  }
-  return choices;
 }
 
 class Planner {

@@ -50,14 +50,17 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 
 }  // namespace
 
-Child::Child(const Command& command, const std::filesystem::path& log) {
+Child::Child(const Command& command, const std::filesystem::path& log) : log_(log) {
+  std::error_code none_yet;
+  const auto size = std::filesystem::file_size(log, none_yet);
+  if (!none_yet) log_begin_ = static_cast<std::streamoff>(size);
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
     throw SetupError(fmt::format("cannot start a worker: {}", std::strerror(errno)));
   }
-  commands_ = in[1];
-  answers_ = out[0];
+  commands_.reset(in[1]);
+  answers_.reset(out[0]);
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -87,17 +90,14 @@ Child::Child(const Command& command, const std::filesystem::path& log) {
   }
 }
 
-Child::~Child() {
-  end();
-  close(answers_);
-}
+Child::~Child() { end(); }
 
 bool Child::send(const std::string& line) {
-  if (commands_ < 0) return false;
+  if (!commands_.is_open()) return false;
   const std::string text = line + "\n";
   size_t sent = 0;
   while (sent < text.size()) {
-    const ssize_t count = write(commands_, text.data() + sent, text.size() - sent);
+    const ssize_t count = write(commands_.get(), text.data() + sent, text.size() - sent);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     sent += static_cast<size_t>(count);
@@ -107,7 +107,7 @@ bool Child::send(const std::string& line) {
 
 bool Child::receive(std::vector<std::string>& lines) {
   std::array<char, 1 << 16> buffer;
-  const ssize_t count = read(answers_, buffer.data(), buffer.size());
+  const ssize_t count = read(answers_.get(), buffer.data(), buffer.size());
   if (count < 0) return errno == EINTR;
   if (count == 0) return false;
   partial_.append(buffer.data(), static_cast<size_t>(count));
@@ -132,15 +132,13 @@ std::string Child::end(std::chrono::milliseconds grace) {
   kill(-pid_, SIGKILL);
   if (left == 0) waitpid(pid_, &status, 0);
   pid_ = -1;
-  if (commands_ >= 0) close(commands_);
-  commands_ = -1;
+  commands_.reset();
   return ending(status);
 }
 
 void Child::dismiss() {
   if (pid_ < 0) return;
-  if (commands_ >= 0) close(commands_);
-  commands_ = -1;
+  commands_.reset();
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -148,8 +146,9 @@ void Child::dismiss() {
   pid_ = -1;
 }
 
-std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count) {
-  std::ifstream file(log);
+std::vector<std::string> Child::last_printed(size_t count) const {
+  std::ifstream file(log_);
+  file.seekg(log_begin_);
   std::deque<std::string> kept;
   for (std::string line; std::getline(file, line);) {
     if (line.empty()) continue;

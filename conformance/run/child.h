@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace opgate {
 
 /// The descriptor on which a worker answers; stdout stays free for operators that print.
@@ -36,7 +38,10 @@ class Child {
   /// Reads what has arrived; whole lines are appended to `lines`. False at the end of the stream.
   bool receive(std::vector<std::string>& lines);
 
-  int answers() const { return answers_; }
+  /// The last `count` lines that this process printed.
+  std::vector<std::string> last_printed(size_t count) const;
+
+  int answers() const { return answers_.get(); }
 
   /// Ends the process group, reaps the process and says how it ended: "SIGSEGV (Segmentation fault)", "exit
   /// status 1". A process that is leaving by itself is given `grace` to do so, so that its own ending is what
@@ -47,13 +52,12 @@ class Child {
   void dismiss();
 
  private:
+  std::filesystem::path log_;
+  std::streamoff log_begin_ = 0;  // what lies before was printed by others
   pid_t pid_ = -1;
-  int commands_ = -1;
-  int answers_ = -1;
+  Descriptor commands_;
+  Descriptor answers_;
   std::string partial_;
 };
-
-/// The last `count` lines of a log; none for a file that is not there.
-std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count);
 
 }  // namespace opgate

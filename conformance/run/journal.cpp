@@ -64,7 +64,7 @@ ReadJournal read_journal(const std::filesystem::path& file) {
 
 Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
   open(file);
-  if (ftruncate(descriptor_, 0) != 0) throw cannot_write(file_);
+  if (ftruncate(descriptor_.get(), 0) != 0) throw cannot_write(file_);
   write_line(json{{"opgate", header.opgate},
                   {"torch", header.torch},
                   {"plan", header.plan},
@@ -76,20 +76,22 @@ Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
 
 Journal::Journal(const std::filesystem::path& file, const ReadJournal& interrupted) {
   open(file);
-  if (ftruncate(descriptor_, static_cast<off_t>(interrupted.whole_bytes)) != 0) throw cannot_write(file_);
+  if (ftruncate(descriptor_.get(), static_cast<off_t>(interrupted.whole_bytes)) != 0)
+    throw cannot_write(file_);
 }
 
-Journal::~Journal() {
-  if (descriptor_ >= 0) close(descriptor_);
+bool Journal::is_being_written(const std::filesystem::path& file) {
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return descriptor.is_open() && flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0;
 }
 
 void Journal::open(const std::filesystem::path& file) {
   file_ = file;
   std::error_code ignored;  // open() says what is wrong
   std::filesystem::create_directories(file.parent_path(), ignored);
-  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) throw cannot_write(file_);
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  descriptor_.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!descriptor_.is_open()) throw cannot_write(file_);
+  if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw SetupError(fmt::format(
         "another run is writing {}; wait for it, or give another folder with --output", file.string()));
   }
@@ -110,7 +112,7 @@ void Journal::write_line(const std::string& text) {
 void Journal::flush() {
   size_t written = 0;
   while (written < buffer_.size()) {
-    const ssize_t count = write(descriptor_, buffer_.data() + written, buffer_.size() - written);
+    const ssize_t count = write(descriptor_.get(), buffer_.data() + written, buffer_.size() - written);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw cannot_write(file_);
     written += static_cast<size_t>(count);

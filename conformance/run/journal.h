@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "checks/verdict.h"
 
 namespace opgate {
@@ -47,9 +48,8 @@ class Journal {
   /// Goes on where an interrupted run ended.
   Journal(const std::filesystem::path& file, const ReadJournal& interrupted);
 
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
+  /// True while another run holds the file.
+  static bool is_being_written(const std::filesystem::path& file);
 
   /// Throws SetupError where the disk is full; what was written before is whole.
   void add(const std::string& case_id, const Judgement& judgement);
@@ -62,7 +62,7 @@ class Journal {
   void write_line(const std::string& text);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::string buffer_;
 };
 

@@ -105,10 +105,11 @@ void Lane::check_deadline() {
 
 void Lane::worker_is_gone(Verdict verdict, const std::string& how) {
   const std::string ending = child_->end(verdict == Verdict::crash ? kLeavingLimit : std::chrono::seconds{0});
+  const std::vector<std::string> printed = child_->last_printed(kLogLines);
   child_.reset();
   std::string reason = fmt::format("the {} worker ended: {}", to_string(kind_), how.empty() ? ending : how);
-  if (const auto lines = last_lines(program_.log, kLogLines); !lines.empty() && verdict == Verdict::crash) {
-    reason += fmt::format("; it last printed: {}", fmt::join(lines, " | "));
+  if (!printed.empty() && verdict == Verdict::crash) {
+    reason += fmt::format("; it last printed: {}", fmt::join(printed, " | "));
   }
   if (!ready_)
     throw SetupError(fmt::format("{} (before its first case); see {}", reason, program_.log.string()));

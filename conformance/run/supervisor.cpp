@@ -76,11 +76,19 @@ Lane Supervisor::make_lane(Worker kind) {
 }
 
 void Supervisor::start_python() {
-  std::error_code ignored;  // the journal reports a folder that cannot be written
-  fs::create_directories(programs_.logs, ignored);
-  fs::create_directories(setup_.packages, ignored);
+  std::error_code failed;
+  fs::create_directories(setup_.packages, failed);  // inside the folder of the logs
+  if (failed) {
+    throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
+                                 programs_.logs.string(), failed.message()));
+  }
+  if (programs_.python.find('/') != std::string::npos && !fs::exists(programs_.python)) {
+    throw SetupError(
+        fmt::format("there is no Python interpreter {}; set OPGATE_PYTHON to one that has torch {}",
+                    programs_.python, kTorchVersion));
+  }
   for (const Worker kind : {Worker::native, Worker::python, Worker::aoti}) {
-    fs::remove(programs_.logs / fmt::format("worker-{}.log", to_string(kind)), ignored);
+    fs::remove(programs_.logs / fmt::format("worker-{}.log", to_string(kind)), failed);
   }
   python_.start();
 }

@@ -62,6 +62,8 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
     } catch (const c10::Error& error) {
       judgements[check->name] =
           Judgement::invalid(std::string("OpGate itself failed: ") + error.what_without_backtrace());
+    } catch (const std::exception& error) {  // a fault of a judge must not cost the other cases their verdict
+      judgements[check->name] = Judgement::invalid(std::string("OpGate itself failed: ") + error.what());
     }
   }
   return judgements;

@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "spec/specs.h"
@@ -40,11 +41,27 @@ void fit_sample(Sample& sample, const c10::FunctionSchema& schema) {
       }
       sample.arguments.emplace_back(*formals[i].default_value());
     }
-    if (!fits(sample.arguments[i], formals[i].real_type())) {
+    if (!fits(sample.arguments[i], formals[i].type())) {
       throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
                                   formals[i].name(), type_of(sample.arguments[i]),
                                   formals[i].real_type()->str(), c10::toString(schema)));
     }
+  }
+}
+
+// What is wrong with a sample whatever the operator.
+void check_sample(const Sample& sample) {
+  if (sample.name.find('/') != std::string::npos) {
+    throw SpecError(
+        fmt::format("{}: sample '{}' has a '/' in its name, which separates the parts of a case id; "
+                    "name it otherwise with .named(\"...\")",
+                    sample.where, sample.name));
+  }
+  for (const Argument& argument : sample.arguments) {
+    const TensorArgument* tensor = argument.tensor();
+    if (tensor == nullptr || std::ranges::all_of(tensor->shape, [](int64_t size) { return size >= 0; }))
+      continue;
+    throw SpecError(fmt::format("{}: sample '{}' has a tensor of negative size", sample.where, sample.name));
   }
 }
 
@@ -58,6 +75,7 @@ void fit_to_schema(Spec& spec) {
                                   sample.where, spec.name, sample.name));
     }
   }
+  for (const Sample& sample : spec.samples) check_sample(sample);
   if (spec.kind == Spec::Kind::model) return;
   spec.op = find_op(spec.name);
   if (!spec.op) {

@@ -1,7 +1,9 @@
 #include "spec/sample_json.h"
 
-#include <c10/core/Device.h>
 #include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
 
 #include "base/dtypes.h"
 
@@ -18,11 +20,21 @@ c10::ScalarType known_dtype(const std::string& name) {
   return *dtype;
 }
 
+c10::DeviceType known_device(const std::string& name) {
+  if (name == "cpu") return c10::kCPU;
+  if (name == "cuda") return c10::kCUDA;
+  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
+}
+
 json to_json(const c10::IValue& value) {
   if (value.isNone()) return nullptr;
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
-  if (value.isDouble()) return value.toDouble();
+  if (value.isDouble()) {
+    // JSON has no word for infinity and NaN.
+    if (!std::isfinite(value.toDouble())) return {{"number", fmt::format("{}", value.toDouble())}};
+    return value.toDouble();
+  }
   if (value.isString()) return value.toStringRef();
   if (value.isIntList()) return value.toIntVector();
   if (value.isDoubleList()) return value.toDoubleVector();
@@ -44,6 +56,8 @@ c10::IValue value_from_json(const json& value) {
 
 Argument argument_from_json(const json& argument) {
   if (!argument.is_object()) return value_from_json(argument);
+  if (argument.contains("number"))
+    return std::strtod(argument.at("number").get<std::string>().c_str(), nullptr);
   TensorArgument tensor{argument.at("shape").get<Shape>(), domain_from_string(argument.at("values")),
                         std::nullopt};
   if (argument.contains("dtype")) tensor.dtype = known_dtype(argument.at("dtype"));
@@ -69,8 +83,9 @@ json to_json(const Sample& sample) {
 Sample sample_from_json(const json& described) {
   try {
     Sample sample{described.value("name", ""), {}, described.value("where", "")};
-    for (const json& argument : described.at("arguments"))
+    for (const json& argument : described.at("arguments").get_ref<const json::array_t&>()) {
       sample.arguments.push_back(argument_from_json(argument));
+    }
     if (sample.name.empty()) sample.name = default_name(sample.arguments);
     return sample;
   } catch (const json::exception& error) {
@@ -86,7 +101,7 @@ Spec model_from_json(const json& described) {
     spec.where = described.at("where");
     spec.accuracy = exact();
     for (const auto& [device, names] : described.at("dtypes").items()) {
-      for (const json& name : names) spec.dtypes[c10::Device(device).type()].push_back(known_dtype(name));
+      for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
     }
     for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
     return spec;

@@ -84,12 +84,6 @@ SpecWriter& SpecWriter::accuracy(Accuracy promised) {
 SpecWriter& SpecWriter::sample(std::vector<Argument> arguments, std::source_location here) {
   const std::string where = at_line(here.file_name(), here.line());
   std::string name = default_name(arguments);
-  if (name.find('/') != std::string::npos) {
-    throw SpecError(
-        fmt::format("{}: sample '{}' has a '/' in it, which separates the parts of a case id; "
-                    "name it with .named(\"...\")",
-                    where, name));
-  }
   spec_.samples.push_back({std::move(name), std::move(arguments), where});
   return *this;
 }

@@ -5,7 +5,25 @@
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
 namespace opgate {
+namespace {
+
+const DomainFamily& known_family(const Domain& domain) {
+  const auto* family = Registry<DomainFamily>::instance().find(domain.family);
+  if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
+  if (std::ranges::find(family->parameter_counts, domain.parameters.size()) ==
+      family->parameter_counts.end()) {
+    throw SpecError(fmt::format("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
+                                fmt::join(family->parameter_counts, " or ")));
+  }
+  return *family;
+}
+
+}  // namespace
 
 std::string to_string(const Domain& domain) {
   if (domain.parameters.empty()) return domain.family;
@@ -13,29 +31,27 @@ std::string to_string(const Domain& domain) {
 }
 
 Domain domain_from_string(const std::string& text) {
-  const auto open = text.find('(');
-  Domain domain{text.substr(0, open), {}};
-  if (open != std::string::npos) {
-    const char* next = text.c_str() + open + 1;
-    while (*next != '\0' && *next != ')') {
-      char* end = nullptr;
-      domain.parameters.push_back(std::strtod(next, &end));
-      if (end == next)
-        throw SpecError(fmt::format("'{}' is no value domain: a number is expected at '{}'", text, next));
-      next = *end == ',' ? end + 1 : end;
-    }
+  static const std::regex kForm(R"((\w+)(?:\(([^()]*)\))?)");
+  std::smatch match;
+  if (!std::regex_match(text, match, kForm)) {
+    throw SpecError(
+        fmt::format("'{}' is no value domain; it is written as in uniform or uniform(0,1)", text));
   }
-  if (Registry<DomainFamily>::instance().find(domain.family) == nullptr) {
-    throw SpecError(fmt::format("'{}' is no value domain that this OpGate knows", text));
+  Domain domain{match[1], {}};
+  std::istringstream numbers(match[2]);
+  for (std::string number; std::getline(numbers, number, ',');) {
+    char* end = nullptr;
+    domain.parameters.push_back(std::strtod(number.c_str(), &end));
+    if (number.empty() || *end != '\0') throw SpecError(fmt::format("'{}': '{}' is no number", text, number));
   }
+  known_family(domain);
   return domain;
 }
 
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype) {
-  const auto* family = Registry<DomainFamily>::instance().find(domain.family);
-  if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
+  const DomainFamily& family = known_family(domain);
   const at::Tensor values = at::detail::empty_cpu(sizes, dtype);
-  family->fill(domain.parameters, key, values);
+  family.fill(domain.parameters, key, values);
   return values;
 }
 

@@ -1,5 +1,6 @@
-// What one native case costs: identity_conv on a float32 tensor of 4 KiB, judged by each check alone and by all
-// of them on one call, as a run does. The bare dispatcher call is the yardstick. `s/case` is the figure to watch.
+// What one native case costs: identity_conv on a float32 tensor of 4 KiB, judged by each check alone and by
+// all of them on one call, as a run does. The bare dispatcher call is the yardstick. `s/case` is the figure
+// to watch.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/full.h>
 #include <benchmark/benchmark.h>
@@ -26,7 +27,8 @@ const Spec& measured_spec() {
   static const Spec spec = [] {
     std::vector<Spec> specs = registered_specs();
     const auto found = std::ranges::find(specs, "opgate_ops::identity_conv", &Spec::name);
-    if (found == specs.end()) throw std::runtime_error("no spec of identity_conv: is libopgate_ops_specs linked?");
+    if (found == specs.end())
+      throw std::runtime_error("no spec of identity_conv: is libopgate_ops_specs linked?");
     found->samples.clear();
     SpecWriter(*found).sample({uniform({32, 32})});
     fit_to_schema(*found);
@@ -51,9 +53,9 @@ void judge(benchmark::State& state, const std::string& layout, const std::vector
   Workbench bench;
   demand_passes(judge_call(key, checks, bench));
   for (auto _ : state) benchmark::DoNotOptimize(judge_call(key, checks, bench));
-  state.counters["s/case"] = benchmark::Counter(
-      static_cast<double>(checks.size()),
-      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["s/case"] =
+      benchmark::Counter(static_cast<double>(checks.size()),
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void bare_call(benchmark::State& state) {
@@ -70,9 +72,9 @@ const bool registered = [] {
   benchmark::RegisterBenchmark("one boxed call", &bare_call)->Unit(benchmark::kMicrosecond);
   for (const std::string layout : {"contiguous", "x=stepped"}) {
     const auto add = [&](const std::string& what, const std::vector<std::string>& names) {
-      benchmark::RegisterBenchmark((layout + "/" + what).c_str(),
-                                   [=](benchmark::State& state) { judge(state, layout, names); })
-          ->Unit(benchmark::kMicrosecond);
+      benchmark::RegisterBenchmark((layout + "/" + what).c_str(), [=](benchmark::State& state) {
+        judge(state, layout, names);
+      })->Unit(benchmark::kMicrosecond);
     };
     for (const std::string& name : check_names()) add(name, {name});
     add("all six of one call", check_names());

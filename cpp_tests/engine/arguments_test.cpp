@@ -131,7 +131,8 @@ TEST(Materialise, GivesUnspoiltValuesAfterACallWroteToItsArguments) {
 }
 
 TEST(Materialise, PhotographsTheWholeStorageBeforeTheCall) {
-  for (const char* layout : {"contiguous", "self=row-sliced", "self=expanded", "self=empty-dim1", "self=0-dim"}) {
+  for (const char* layout :
+       {"contiguous", "self=row-sliced", "self=expanded", "self=empty-dim1", "self=0-dim"}) {
     ValueCache cache;
     const TensorInput input = materialise(key_of(relu(), layout), cache).tensors.front();
     EXPECT_EQ(input.before, storage_image(input.tensor)) << layout;

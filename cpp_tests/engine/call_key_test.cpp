@@ -16,13 +16,12 @@ using testing::message_of;
 using testing::spec_of;
 
 const std::vector<Spec>& specs() {
-  static const std::vector<Spec> all{
-      spec_of("opgate_ops::identity_conv", {{uniform({7})},
-                                            {uniform({4, 8})},
-                                            {uniform({2, 3, 257})},
-                                            {uniform({1, 3, 16, 16})},
-                                            {uniform({2, 3, 4, 5, 6})}}),
-      spec_of("aten::add.Tensor", {{uniform({4}), uniform({4})}})};
+  static const std::vector<Spec> all{spec_of("opgate_ops::identity_conv", {{uniform({7})},
+                                                                           {uniform({4, 8})},
+                                                                           {uniform({2, 3, 257})},
+                                                                           {uniform({1, 3, 16, 16})},
+                                                                           {uniform({2, 3, 4, 5, 6})}}),
+                                     spec_of("aten::add.Tensor", {{uniform({4}), uniform({4})}})};
   return all;
 }
 
@@ -77,9 +76,11 @@ TEST(CallId, NamesAnUnknownSampleAndWhatThereIs) {
 }
 
 TEST(CallId, NamesAnUnknownLayoutAndWhatThereIs) {
-  EXPECT_THAT(refusal("identity_conv/float32/4x8/x=wavy/cpu"),
-              AllOf(HasSubstr("no layout 'wavy' for sizes [4, 8]"), HasSubstr("contiguous, "), HasSubstr("stepped")));
-  EXPECT_THAT(refusal("identity_conv/float32/7/x=transposed/cpu"), HasSubstr("no layout 'transposed' for sizes [7]"));
+  EXPECT_THAT(
+      refusal("identity_conv/float32/4x8/x=wavy/cpu"),
+      AllOf(HasSubstr("no layout 'wavy' for sizes [4, 8]"), HasSubstr("contiguous, "), HasSubstr("stepped")));
+  EXPECT_THAT(refusal("identity_conv/float32/7/x=transposed/cpu"),
+              HasSubstr("no layout 'transposed' for sizes [7]"));
   EXPECT_THAT(refusal("identity_conv/float32/7/x=/cpu"), HasSubstr("no layout ''"));
 }
 

@@ -44,7 +44,8 @@ Judgement judge(const std::string& op, const std::string& check, const Case& abo
 std::string said(const Judgement& judgement) {
   std::string text = std::string(to_string(judgement.verdict)) + ": " + judgement.reason;
   if (judgement.finding) {
-    text += judgement.finding->promised + " | " + judgement.finding->happened + " | " + judgement.finding->likely;
+    text +=
+        judgement.finding->promised + " | " + judgement.finding->happened + " | " + judgement.finding->likely;
   }
   return text;
 }
@@ -53,12 +54,13 @@ std::string said(const std::string& op, const std::string& check, const Case& ab
   return said(judge(op, check, about));
 }
 
-const std::vector<std::string> kAll{"effect.alias",  "effect.mutation", "fake.metadata",
-                                    "value.dtype",   "value.layout",    "value.reference"};
+const std::vector<std::string> kAll{"effect.alias", "effect.mutation", "fake.metadata",
+                                    "value.dtype",  "value.layout",    "value.reference"};
 
 TEST(NativeChecks, PassACorrectOperatorInEveryCaseOfItsPlan) {
   for (const char* op : {"doubled", "double_in_place"}) {
-    std::vector<Spec> specs{spec_of(std::string("opgate_test::") + op, {{uniform({2, 3, 4, 6})}, {uniform({7})}})};
+    std::vector<Spec> specs{
+        spec_of(std::string("opgate_test::") + op, {{uniform({2, 3, 4, 6})}, {uniform({7})}})};
     specs[0].reference = nullptr;
     SpecWriter(specs[0]).reference([](at::Tensor x) { return x.mul_(2); });
     std::vector<Check> checks = native_checks();
@@ -92,8 +94,10 @@ TEST(ValueReference, FailsALostWriteBack) {
 
 // The reference is exact and the operator returns its values truncated to int32.
 TEST(ValueReference, FailsAResultOfAnotherKindOfDtype) {
-  EXPECT_THAT(said("returns_other_dtype", "value.reference"), AllOf(HasSubstr("fail"), HasSubstr("dtype int32")));
-  EXPECT_THAT(said("returns_other_dtype", "value.reference", {.accuracy = ulps(4)}), HasSubstr("dtype int32"));
+  EXPECT_THAT(said("returns_other_dtype", "value.reference"),
+              AllOf(HasSubstr("fail"), HasSubstr("dtype int32")));
+  EXPECT_THAT(said("returns_other_dtype", "value.reference", {.accuracy = ulps(4)}),
+              HasSubstr("dtype int32"));
 }
 
 TEST(ValueReference, CannotJudgeASampleThatTheOperatorRefuses) {
@@ -107,19 +111,23 @@ TEST(ValueReference, FailsAnEmptySizeThatOnlyTheReferenceTakes) {
 }
 
 TEST(ValueReference, CannotJudgeByAReferenceThatThrows) {
-  EXPECT_THAT(said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
-              AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses what the operator takes: no idea")));
+  EXPECT_THAT(
+      said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
+      AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses what the operator takes: no idea")));
 }
 
 TEST(ValueReference, SaysWhatWasThrownWhateverItWas) {
-  EXPECT_THAT(said("throws_a_number", "value.reference"), HasSubstr("an exception that is no std::exception"));
+  EXPECT_THAT(said("throws_a_number", "value.reference"),
+              HasSubstr("an exception that is no std::exception"));
 }
 
 TEST(ValueLayout, FailsIgnoredStridesAndSaysSo) {
-  EXPECT_THAT(said("ignores_strides", "value.layout", {.layout = "x=stepped"}),
-              AllOf(HasSubstr("fail"), HasSubstr("whatever the layout of `x`"), HasSubstr("read as if it were dense"),
-                    HasSubstr("element [0, 1] of the result was computed from the gap after x[0, 0]")));
-  EXPECT_THAT(said("ignores_strides", "value.layout", {.layout = "x=transposed"}), HasSubstr("computed from x[1, 0]"));
+  EXPECT_THAT(
+      said("ignores_strides", "value.layout", {.layout = "x=stepped"}),
+      AllOf(HasSubstr("fail"), HasSubstr("whatever the layout of `x`"), HasSubstr("read as if it were dense"),
+            HasSubstr("element [0, 1] of the result was computed from the gap after x[0, 0]")));
+  EXPECT_THAT(said("ignores_strides", "value.layout", {.layout = "x=transposed"}),
+              HasSubstr("computed from x[1, 0]"));
 }
 
 TEST(ValueLayout, FailsAnIgnoredOffsetAndSaysSo) {
@@ -129,12 +137,9 @@ TEST(ValueLayout, FailsAnIgnoredOffsetAndSaysSo) {
   EXPECT_THAT(said("ignores_offset", "value.layout", {.layout = "x=stepped"}), HasSubstr("pass"));
 }
 
-TEST(ValueLayout, FailsARefusalOfStridedInput) {
+TEST(ValueLayout, FailsARefusalOfStridedInputUnlessContiguousInputIsRefusedToo) {
   EXPECT_THAT(said("wants_contiguous", "value.layout", {.layout = "x=stepped"}),
               AllOf(HasSubstr("fail"), HasSubstr("raised: x must be contiguous")));
-}
-
-TEST(ValueLayout, CannotJudgeWhereContiguousInputIsRefusedToo) {
   EXPECT_THAT(said("refuses_all", "value.layout", {.layout = "x=stepped"}),
               AllOf(HasSubstr("invalid"), HasSubstr("laid out contiguously: not today")));
 }
@@ -162,11 +167,6 @@ TEST(ValueDtype, FailsARefusalThatDoesNotNameTheDtype) {
                     HasSubstr("got ComplexFloat")));
 }
 
-TEST(ValueDtype, FailsAnExceptionThatNamesNothing) {
-  EXPECT_THAT(said("throws_a_number", "value.dtype", {.dtype = c10::kInt}),
-              AllOf(HasSubstr("fail"), HasSubstr("int32 is refused without being named")));
-}
-
 // "x must be floating point" holds the letters of Int.
 TEST(ValueDtype, WantsTheDtypeAsAWordOfItsOwn) {
   EXPECT_THAT(said("mentions_a_point", "value.dtype", {.dtype = c10::kInt}),
@@ -181,8 +181,9 @@ TEST(EffectMutation, FailsAWriteInAGap) {
 }
 
 TEST(EffectMutation, FailsAnUndeclaredWrite) {
-  EXPECT_THAT(said("writes_its_input", "effect.mutation"),
-              AllOf(HasSubstr("fail"), HasSubstr("the first in x[0, 1]"), HasSubstr("declare it: Tensor(a!) x")));
+  EXPECT_THAT(
+      said("writes_its_input", "effect.mutation"),
+      AllOf(HasSubstr("fail"), HasSubstr("the first in x[0, 1]"), HasSubstr("declare it: Tensor(a!) x")));
 }
 
 TEST(EffectMutation, TakesADeclaredWriteInsideTheViewOnly) {
@@ -227,7 +228,8 @@ TEST(FakeMetadata, FailsAnotherDtype) {
 
 TEST(FakeMetadata, FailsAMissingMetaKernel) {
   EXPECT_THAT(said("has_no_meta", "fake.metadata"),
-              AllOf(HasSubstr("fail"), HasSubstr("the meta kernel raised"), HasSubstr("no meta kernel is registered")));
+              AllOf(HasSubstr("fail"), HasSubstr("the meta kernel raised"),
+                    HasSubstr("no meta kernel is registered")));
 }
 
 TEST(FakeMetadata, FailsAMetaKernelThatTakesWhatTheRealOneRefuses) {

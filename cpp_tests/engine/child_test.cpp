@@ -1,8 +1,10 @@
 // A worker process from its parent's side: lines, endings, and nothing left running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <opgate/error.h>
 #include <poll.h>
+#include <fstream>
 
 #include <csignal>
 #include <numeric>
@@ -152,7 +154,9 @@ TEST_F(ChildTest, HasTheVariablesThatAreAdded) {
 }
 
 TEST_F(ChildTest, SaysWhichProgramIsMissing) {
-  EXPECT_THAT(message_of<SetupError>([&] { Child({{"opgate-no-such-program", "-x"}, {}}, log()); }),
+  EXPECT_THAT(message_of<SetupError>([&] {
+                Child({{"opgate-no-such-program", "-x"}, {}}, log());
+              }),
               AllOf(HasSubstr("cannot start 'opgate-no-such-program -x'"), HasSubstr("No such file")));
 }
 
@@ -161,11 +165,12 @@ TEST_F(ChildTest, SaysThatItsLogCannotBeWritten) {
               HasSubstr("cannot start"));
 }
 
-TEST_F(ChildTest, LastLinesAreTheLastThatSaySomething) {
-  const auto file = folder_.write("text", "one\n\ntwo\n\n\nthree\nfour");
-  EXPECT_THAT(last_lines(file, 2), ElementsAre("three", "four"));
-  EXPECT_THAT(last_lines(file, 9), ElementsAre("one", "two", "three", "four"));
-  EXPECT_THAT(last_lines(folder_ / "none", 2), ElementsAre());
+TEST_F(ChildTest, LastPrintedIsWhatThisProcessSaidLast) {
+  std::ofstream(log()) << "said by another\n";
+  Child child(shell("printf 'one\\n\\ntwo\\n\\n\\nthree\\nfour'"), log());
+  child.dismiss();
+  EXPECT_THAT(child.last_printed(2), ElementsAre("three", "four"));
+  EXPECT_THAT(child.last_printed(9), ElementsAre("one", "two", "three", "four"));
 }
 
 }  // namespace

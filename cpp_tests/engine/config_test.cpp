@@ -50,8 +50,9 @@ TEST_F(ConfigTest, ReadsEverySetting) {
 TEST_F(ConfigTest, HasAnOutputFolderWithoutBeingTold) { EXPECT_EQ(config("").output, folder_ / ".opgate"); }
 
 TEST_F(ConfigTest, NamesTheLineOfAnUnknownSetting) {
-  EXPECT_THAT(refusal("libraries = []\n\nlibrarys = ['a.so']\n"),
-              AllOf(HasSubstr("opgate.toml:3: `librarys` is no setting of OpGate"), HasSubstr("library_path")));
+  EXPECT_THAT(
+      refusal("libraries = []\n\nlibrarys = ['a.so']\n"),
+      AllOf(HasSubstr("opgate.toml:3: `librarys` is no setting of OpGate"), HasSubstr("library_path")));
   EXPECT_THAT(refusal("[tool]\nspecs = []\n"), HasSubstr("`tool` is no setting"));
 }
 
@@ -59,7 +60,8 @@ TEST_F(ConfigTest, NamesTheLineOfAWrongType) {
   EXPECT_THAT(refusal("\nspecs = 'a.so'\n"), HasSubstr("opgate.toml:2: `specs` must be a list of strings"));
   EXPECT_THAT(refusal("libraries = [\n  'a.so',\n  3,\n]\n"),
               HasSubstr("opgate.toml:3: `libraries` must be a list of strings"));
-  EXPECT_THAT(refusal("output = ['a']\n"), AllOf(HasSubstr("opgate.toml:1: `output`"), HasSubstr("a string")));
+  EXPECT_THAT(refusal("output = ['a']\n"),
+              AllOf(HasSubstr("opgate.toml:1: `output`"), HasSubstr("a string")));
 }
 
 TEST_F(ConfigTest, NamesTheLineThatIsNoToml) {
@@ -90,7 +92,8 @@ TEST_F(ConfigTest, IsTheNearestOneUpwardsUnlessNamed) {
 
 TEST_F(ConfigTest, LooksForALibraryInOrder) {
   const Config read = config("library_path = ['first', 'second']");
-  setenv("OPGATE_LIBRARY_PATH", ((folder_ / "third").string() + ":" + (folder_ / "fourth").string()).c_str(), 1);
+  setenv("OPGATE_LIBRARY_PATH", ((folder_ / "third").string() + ":" + (folder_ / "fourth").string()).c_str(),
+         1);
   for (const char* folder : {"fourth", "third", "second", "first", "."}) {
     const fs::path nearer = place(folder, "x.so");
     EXPECT_TRUE(fs::equivalent(read.find_library("x.so"), nearer)) << folder;
@@ -113,14 +116,14 @@ TEST_F(ConfigTest, TakesALibraryWithASlashAsItStands) {
 TEST_F(ConfigTest, SaysWhereItLookedForALibrary) {
   const Config read = config("library_path = ['first']");
   setenv("OPGATE_LIBRARY_PATH", "/nowhere/third", 1);
-  EXPECT_THAT(message_of<SetupError>([&] { read.find_library("x.so"); }),
-              AllOf(HasSubstr("library x.so is missing"), HasSubstr(folder_.path().string() + ","),
-                    HasSubstr((folder_ / "first").string()), HasSubstr("/nowhere/third"),
-                    HasSubstr("opgate.toml")));
+  EXPECT_THAT(
+      message_of<SetupError>([&] { read.find_library("x.so"); }),
+      AllOf(HasSubstr("library x.so is missing"), HasSubstr(folder_.path().string() + ","),
+            HasSubstr((folder_ / "first").string()), HasSubstr("/nowhere/third"), HasSubstr("opgate.toml")));
 }
 
 TEST_F(ConfigTest, SaysThatAFileIsNoLibrary) {
-  const fs::path text = folder_.write("text.so", "this is text, and long enough for a header of 64 bytes .......");
+  const fs::path text = folder_.write("text.so", std::string(4096, 'x'));
   EXPECT_THAT(message_of<SetupError>([&] { load_library(text); }),
               AllOf(HasSubstr("text.so cannot be loaded"), HasSubstr("invalid ELF header")));
   EXPECT_THAT(message_of<SetupError>([&] { load_library(folder_.write("empty.so", "")); }),
@@ -128,7 +131,8 @@ TEST_F(ConfigTest, SaysThatAFileIsNoLibrary) {
 }
 
 TEST_F(ConfigTest, SaysThatALibraryIsMissing) {
-  EXPECT_THAT(message_of<SetupError>([&] { load_library(folder_ / "none.so"); }), HasSubstr("none.so is missing"));
+  EXPECT_THAT(message_of<SetupError>([&] { load_library(folder_ / "none.so"); }),
+              HasSubstr("none.so is missing"));
   Config read = config("libraries = ['none.so']");
   EXPECT_THAT(message_of<SetupError>([&] { load_libraries(read); }), HasSubstr("library none.so is missing"));
 }

@@ -94,21 +94,26 @@ TEST(ReadJournal, LeavesOutALineThatWasCutOffWhereverItWasCut) {
 
 TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
   const TemporaryFolder folder;
-  const std::string header = R"({"opgate":"1","torch":"2","plan":"p","cases":1})" "\n";
+  const std::string header = R"({"opgate":"1","torch":"2","plan":"p","cases":1})"
+                             "\n";
   EXPECT_THAT(refusal(folder.write("a.jsonl", header + "garbage\n")),
               HasSubstr("a.jsonl:2: not a line of OpGate's results"));
   EXPECT_THAT(refusal(folder.write("b.jsonl", "\n" + header)), HasSubstr("b.jsonl:1: not a line"));
   EXPECT_THAT(refusal(folder.write("c.jsonl", "{}\n")), HasSubstr("c.jsonl:1: not a line"));
-  EXPECT_THAT(refusal(folder.write("d.jsonl", header + R"({"case":"x","verdict":"splendid"})" "\n")),
+  EXPECT_THAT(refusal(folder.write("d.jsonl", header + R"({"case":"x","verdict":"splendid"})"
+                                                       "\n")),
               AllOf(HasSubstr("d.jsonl:2:"), HasSubstr("'splendid' is no verdict")));
-  EXPECT_THAT(refusal(folder.write("e.jsonl", header + R"({"verdict":"pass"})" "\n")), HasSubstr("e.jsonl:2:"));
+  EXPECT_THAT(refusal(folder.write("e.jsonl", header + R"({"verdict":"pass"})"
+                                                       "\n")),
+              HasSubstr("e.jsonl:2:"));
   EXPECT_THAT(refusal(folder.write("f.jsonl", header + "[1]\n")), HasSubstr("f.jsonl:2:"));
 }
 
 TEST(ReadJournal, RefusesAFileThatHasNoFirstLineOrIsNotThere) {
   const TemporaryFolder folder;
   EXPECT_THAT(refusal(folder.write("empty.jsonl", "")), HasSubstr("is no results file of OpGate"));
-  EXPECT_THAT(refusal(folder.write("cut.jsonl", R"({"opgate":"1")")), HasSubstr("is no results file of OpGate"));
+  EXPECT_THAT(refusal(folder.write("cut.jsonl", R"({"opgate":"1")")),
+              HasSubstr("is no results file of OpGate"));
   EXPECT_THAT(refusal(folder / "none.jsonl"), HasSubstr("No such file or directory"));
 }
 
@@ -158,7 +163,8 @@ TEST(Journal, SaysWhereItCannotWrite) {
   const auto file = folder.write("file", "not a folder");
   EXPECT_THAT(message_of<SetupError>([&] { Journal(file / "results.jsonl", kHeader); }),
               AllOf(HasSubstr("cannot write"), HasSubstr("Not a directory"), HasSubstr("--output")));
-  EXPECT_THAT(message_of<SetupError>([&] { Journal("/dev/full", kHeader); }), HasSubstr("cannot write /dev/full"));
+  EXPECT_THAT(message_of<SetupError>([&] { Journal("/dev/full", kHeader); }),
+              HasSubstr("cannot write /dev/full"));
 }
 
 // A limit on file sizes stands in for a full disk: writes come back short, then fail.

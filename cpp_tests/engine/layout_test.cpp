@@ -52,7 +52,9 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
          return at::empty(with_last(s, [](int64_t n) { return 2 * n; })).slice(-1, 0, std::nullopt, 2);
        }},
       {"row-sliced",
-       [](const Sizes& s) { return at::empty(with_last(s, [](int64_t n) { return n + 3; })).slice(-1, 1, -2); }},
+       [](const Sizes& s) {
+         return at::empty(with_last(s, [](int64_t n) { return n + 3; })).slice(-1, 1, -2);
+       }},
       {"expanded", &expanded},
       {"channels-last", &channels_last},
       {"offset", &one_in},
@@ -80,8 +82,8 @@ std::vector<std::string> names(const Sizes& sizes) {
 
 TEST(Layouts, AreWhatTheirPyTorchExpressionMakes) {
   std::set<std::string> seen;
-  for (const Sizes& sizes : {Sizes{}, {7}, {2, 3}, {1, 5}, {5, 1}, {2, 3, 257}, {1, 3, 4, 4}, {3, 1, 2, 2},
-                             {2, 3, 4, 5, 6}}) {
+  for (const Sizes& sizes :
+       {Sizes{}, {7}, {2, 3}, {1, 5}, {5, 1}, {2, 3, 257}, {1, 3, 4, 4}, {3, 1, 2, 2}, {2, 3, 4, 5, 6}}) {
     for (const auto& [layout, placement] : placements(sizes)) {
       SCOPED_TRACE(placement.name + " of " + index_text(sizes));
       if (layout->name == "empty") continue;  // below
@@ -108,8 +110,7 @@ TEST(Layouts, EmptyTakesEachDimInTurn) {
 TEST(Layouts, OfferNothingWhereTheyDoNotApply) {
   EXPECT_THAT(names({}), ElementsAre("contiguous", "offset"));
   EXPECT_THAT(names({1}), ElementsAre("contiguous", "0-dim", "empty-dim0", "offset"));
-  EXPECT_THAT(names({7}),
-              ElementsAre("contiguous", "0-dim", "empty-dim0", "expanded", "offset", "stepped"));
+  EXPECT_THAT(names({7}), ElementsAre("contiguous", "0-dim", "empty-dim0", "expanded", "offset", "stepped"));
   for (const Sizes& sizes : {Sizes{5, 1}, {1, 5}}) EXPECT_FALSE(find_placement(sizes, "transposed")) << sizes;
   EXPECT_FALSE(find_placement({5, 1}, "stepped"));
   EXPECT_FALSE(find_placement({1, 1}, "expanded"));

@@ -16,8 +16,8 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsSubsetOf;
-using ::testing::Not;
 using testing::message_of;
+using ::testing::Not;
 using testing::spec_of;
 
 const std::vector<Check>& checks() {
@@ -46,7 +46,8 @@ std::vector<std::string> case_ids(const Filter& filter = {}) {
 // The layouts that one check is planned for on the first sample of relu, without "self=".
 std::set<std::string> layouts_of(const std::string& check, const std::string& op = "relu") {
   std::set<std::string> layouts;
-  for (const PlannedCall& call : make_plan(specs(), checks(), {{op}, {check}, {"cpu"}, {"*/float32/4x8*"}}).calls) {
+  for (const PlannedCall& call :
+       make_plan(specs(), checks(), {{op}, {check}, {"cpu"}, {"*/float32/4x8*"}}).calls) {
     const auto equals = call.key.layout.find('=');
     layouts.insert(equals == std::string::npos ? call.key.layout : call.key.layout.substr(equals + 1));
   }
@@ -151,12 +152,14 @@ TEST(Filter, TogetherSelectsWhatEachSelects) {
 }
 
 TEST(Filter, IsRefusedWhereAPatternMatchesNothing) {
-  EXPECT_THAT(refusal({{"relux"}, {}, {}, {}}), AllOf(HasSubstr("no op matches 'relux'"), HasSubstr("add.Tensor, relu")));
+  EXPECT_THAT(refusal({{"relux"}, {}, {}, {}}),
+              AllOf(HasSubstr("no op matches 'relux'"), HasSubstr("add.Tensor, relu")));
   EXPECT_THAT(refusal({{"relu", "gelu"}, {}, {}, {}}), HasSubstr("'gelu'"));
   EXPECT_THAT(refusal({{}, {"value.layouts"}, {}, {}}),
               AllOf(HasSubstr("no check matches 'value.layouts'"), HasSubstr("value.layout")));
   EXPECT_THAT(refusal({{}, {}, {"xpu"}, {}}), HasSubstr("no device matches 'xpu'; there are: cpu, cuda"));
-  EXPECT_THAT(refusal({{}, {}, {}, {"relu/*", "relu/float99/*"}}), HasSubstr("no case matches 'relu/float99/*'"));
+  EXPECT_THAT(refusal({{}, {}, {}, {"relu/*", "relu/float99/*"}}),
+              HasSubstr("no case matches 'relu/float99/*'"));
 }
 
 TEST(Filter, IsRefusedWhereNothingIsLeft) {
@@ -164,9 +167,11 @@ TEST(Filter, IsRefusedWhereNothingIsLeft) {
 }
 
 TEST(FindCheck, ListsWhatThereIs) {
-  EXPECT_EQ(&find_check(checks(), "value.layout"), &*std::ranges::find(checks(), "value.layout", &Check::name));
-  EXPECT_THAT(message_of<SetupError>([] { find_check(checks(), "value"); }),
-              AllOf(HasSubstr("no check is named 'value'"), HasSubstr("value.dtype, value.layout, value.reference")));
+  EXPECT_EQ(&find_check(checks(), "value.layout"),
+            &*std::ranges::find(checks(), "value.layout", &Check::name));
+  EXPECT_THAT(
+      message_of<SetupError>([] { find_check(checks(), "value"); }),
+      AllOf(HasSubstr("no check is named 'value'"), HasSubstr("value.dtype, value.layout, value.reference")));
 }
 
 }  // namespace

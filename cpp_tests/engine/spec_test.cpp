@@ -13,10 +13,10 @@
 namespace opgate {
 namespace {
 
+using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::message_of;
-using nlohmann::json;
 
 Spec written(const std::string& op, const std::function<void(SpecWriter&)>& write) {
   Spec spec;
@@ -47,12 +47,12 @@ std::vector<Spec> named_specs(const std::vector<std::string>& names) {
 }
 
 TEST(SpecWriter, TakesDtypesForAllDevicesOrForOne) {
-  const Spec spec = written("aten::relu", [](SpecWriter& s) {
-    s.dtypes(floating()).dtypes(c10::kCUDA, {c10::kHalf});
-  });
+  const Spec spec =
+      written("aten::relu", [](SpecWriter& s) { s.dtypes(floating()).dtypes(c10::kCUDA, {c10::kHalf}); });
   EXPECT_EQ(spec.dtypes.at(c10::kCPU), floating());
   EXPECT_EQ(spec.dtypes.at(c10::kCUDA), Dtypes{c10::kHalf});
-  const Spec on_cpu = written("aten::relu", [](SpecWriter& s) { s.dtypes(floating()).dtypes(c10::kCUDA, {}); });
+  const Spec on_cpu =
+      written("aten::relu", [](SpecWriter& s) { s.dtypes(floating()).dtypes(c10::kCUDA, {}); });
   EXPECT_FALSE(on_cpu.dtypes.contains(c10::kCUDA));
 }
 
@@ -74,7 +74,9 @@ TEST(SpecWriter, RefusesANameForNoSample) {
 
 // A name is a part of a case id, whose parts are separated by '/'.
 TEST(SpecWriter, RefusesASlashInTheNameOfASample) {
-  EXPECT_THAT(message_of<SpecError>([] { with_sample("aten::relu", {uniform({4}), "a/b"}); }),
+  EXPECT_THAT(message_of<SpecError>([] {
+                with_sample("aten::relu", {uniform({4}), "a/b"});
+              }),
               AllOf(HasSubstr("spec_test.cpp:"), HasSubstr("'4,a/b' has a '/' in it")));
 }
 
@@ -122,7 +124,8 @@ TEST(FitToSchema, TakesEveryTypeThatASampleCanHave) {
   EXPECT_EQ(misfit("opgate_test::sized", {uniform({4}), 2, std::vector<int64_t>{}, 0.5, c10::IValue(), 1.5}),
             "nothing was thrown");
   EXPECT_EQ(misfit("aten::div.Tensor_mode", {uniform({4}), uniform({4}), "floor"}), "nothing was thrown");
-  EXPECT_EQ(misfit("aten::sum.dim_IntList", {uniform({4}), std::vector<int64_t>{0}, true}), "nothing was thrown");
+  EXPECT_EQ(misfit("aten::sum.dim_IntList", {uniform({4}), std::vector<int64_t>{0}, true}),
+            "nothing was thrown");
 }
 
 TEST(FitToSchema, RefusesTooManyArguments) {
@@ -132,15 +135,17 @@ TEST(FitToSchema, RefusesTooManyArguments) {
 }
 
 TEST(FitToSchema, RefusesAMissingArgumentWithoutADefault) {
-  EXPECT_THAT(misfit("aten::add.Tensor", {uniform({4})}), HasSubstr("no value for 'other', which has no default"));
+  EXPECT_THAT(misfit("aten::add.Tensor", {uniform({4})}),
+              HasSubstr("no value for 'other', which has no default"));
 }
 
 TEST(FitToSchema, RefusesAnotherType) {
   EXPECT_THAT(misfit("aten::relu", {3}), HasSubstr("gives 'self' a int, but the schema wants Tensor"));
-  EXPECT_THAT(misfit("aten::add.Tensor", {uniform({4}), uniform({4}), "one"}), HasSubstr("gives 'alpha' a str"));
-  EXPECT_THAT(misfit("aten::sum.dim_IntList", {uniform({4}), uniform({4})}), HasSubstr("gives 'dim' a Tensor"));
-  EXPECT_THAT(misfit("opgate_test::sized", {uniform({4}), 2, std::vector<int64_t>{2}, 1}),
-              HasSubstr("gives 'scale' a int"));
+  EXPECT_THAT(misfit("aten::add.Tensor", {uniform({4}), uniform({4}), "one"}),
+              HasSubstr("gives 'alpha' a str"));
+  EXPECT_THAT(misfit("aten::sum.dim_IntList", {uniform({4}), uniform({4})}),
+              HasSubstr("gives 'dim' a Tensor"));
+  EXPECT_THAT(misfit("aten::dropout", {uniform({4}), 1, true}), HasSubstr("gives 'p' a int"));
 }
 
 TEST(FitToSchema, RefusesAnOperatorThatIsNotThere) {
@@ -150,7 +155,8 @@ TEST(FitToSchema, RefusesAnOperatorThatIsNotThere) {
 }
 
 TEST(FitToSchema, RefusesTwoSamplesOfOneName) {
-  Spec spec = written("aten::relu", [](SpecWriter& s) { s.sample({uniform({4})}).sample({uniform({4}, 0, 1)}); });
+  Spec spec =
+      written("aten::relu", [](SpecWriter& s) { s.sample({uniform({4})}).sample({uniform({4}, 0, 1)}); });
   EXPECT_THAT(message_of<SpecError>([&] { fit_to_schema(spec); }),
               AllOf(HasSubstr("two samples of aten::relu are named '4'"), HasSubstr(".named(")));
 }
@@ -164,8 +170,11 @@ TEST(NameSubjects, LeavesTheNamespaceOutWhereThatLeavesNoDoubt) {
 }
 
 TEST(NameSubjects, RefusesTwoSpecsOfOneSubject) {
-  EXPECT_THAT(message_of<SpecError>([] { named_specs({"a::relu", "a::add", "a::relu"}); }),
-              AllOf(HasSubstr("a::relu has a spec already"), HasSubstr("spec.cpp:1"), HasSubstr("spec.cpp:3")));
+  EXPECT_THAT(
+      message_of<SpecError>([] {
+        named_specs({"a::relu", "a::add", "a::relu"});
+      }),
+      AllOf(HasSubstr("a::relu has a spec already"), HasSubstr("spec.cpp:1"), HasSubstr("spec.cpp:3")));
 }
 
 TEST(SampleJson, IsReadBackAsItWasWritten) {

@@ -21,8 +21,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
   const at::Tensor left = a.contiguous();
   const at::Tensor right = b.contiguous();
-  return left.nbytes() == 0 ||
-         std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
+  return left.nbytes() == 0 || std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
 }
 
 Spec spec_of(std::string op, std::vector<std::vector<Argument>> samples, Dtypes dtypes) {

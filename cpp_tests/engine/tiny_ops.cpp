@@ -119,10 +119,10 @@ at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options
 
 TORCH_LIBRARY(opgate_test, m) {
   for (const char* name :
-       {"doubled", "takes_any_dtype", "refuses_half", "names_no_dtype", "mentions_a_point", "returns_other_dtype",
-        "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous", "writes_in_a_gap",
-        "writes_its_input", "returns_input", "throws_a_number", "refuses_all", "has_no_meta",
-        "has_dense_meta", "has_double_meta", "meta_takes_more"}) {
+       {"doubled", "takes_any_dtype", "refuses_half", "names_no_dtype", "mentions_a_point",
+        "returns_other_dtype", "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous",
+        "writes_in_a_gap", "writes_its_input", "returns_input", "throws_a_number", "refuses_all",
+        "has_no_meta", "has_dense_meta", "has_double_meta", "meta_takes_more"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
@@ -131,11 +131,13 @@ TORCH_LIBRARY(opgate_test, m) {
   m.def("double_in_place(Tensor(a!) x) -> Tensor(a!)");
   m.def("loses_write_back(Tensor(a!) x) -> Tensor(a!)");
   m.def("writes_past_the_view(Tensor(a!) x) -> Tensor(a!)");
-  m.def("sized(Tensor x, SymInt n, SymInt[] sizes, float scale=0.5, Tensor? bias=None, Scalar s=1) -> Tensor");
+  m.def(
+      "sized(Tensor x, SymInt n, SymInt[] sizes, float scale=0.5, Tensor? bias=None, Scalar s=1) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
-  for (const char* name : {"doubled", "has_no_meta", "has_dense_meta", "has_double_meta"}) m.impl(name, &doubled);
+  for (const char* name : {"doubled", "has_no_meta", "has_dense_meta", "has_double_meta"})
+    m.impl(name, &doubled);
   m.impl("takes_any_dtype", &takes_any_dtype);
   m.impl("refuses_half", &refuses_half);
   m.impl("names_no_dtype", &names_no_dtype);

@@ -87,8 +87,8 @@ TEST_P(UniformOfEachDtype, StaysInItsRangeAndUsesAllOfIt) {
   const std::vector<double> values = numbers(uniform_values(dtype, kMany));
   const bool is_bool = dtype == c10::kBool;
   const bool is_integer = c10::isIntegralType(dtype, false) || c10::isBarebonesUnsignedType(dtype);
-  const bool is_signed = !is_integer || dtype == c10::kChar || dtype == c10::kShort || dtype == c10::kInt ||
-                         dtype == c10::kLong;
+  const bool is_signed =
+      !is_integer || dtype == c10::kChar || dtype == c10::kShort || dtype == c10::kInt || dtype == c10::kLong;
   const double high = is_integer ? 100 : 1;
   const double low = is_bool || !is_signed ? 0 : -high;
   const auto [least, greatest] = std::ranges::minmax(values);
@@ -131,7 +131,8 @@ TEST(Uniform, RoundsShortFormatsFromFloat) {
 }
 
 TEST(Uniform, TakesTwoCountersForAComplexNumber) {
-  const at::Tensor parts = at::view_as_real(uniform_values(c10::kComplexFloat, 500)).contiguous().view({1000});
+  const at::Tensor parts =
+      at::view_as_real(uniform_values(c10::kComplexFloat, 500)).contiguous().view({1000});
   EXPECT_TRUE(same_bits(parts, uniform_values(c10::kFloat, 1000)));
 }
 
@@ -159,7 +160,9 @@ TEST(Uniform, KeepsIntegersWithinTheirDtypesLargest) {
 }
 
 TEST(DomainText, IsReadBackAsItWasWritten) {
-  for (const Domain& domain : {Domain{"uniform", {}}, {"uniform", {0, 1}}, {"uniform", {-0.1, 1e300}},
+  for (const Domain& domain : {Domain{"uniform", {}},
+                               {"uniform", {0, 1}},
+                               {"uniform", {-0.1, 1e300}},
                                {"uniform", {1e-5, 0.30000000000000004}}}) {
     EXPECT_EQ(domain_from_string(to_string(domain)), domain) << to_string(domain);
   }
@@ -174,14 +177,16 @@ TEST(DomainText, NamesWhatItDoesNotUnderstand) {
   EXPECT_THAT(refusal("normal"), HasSubstr("'normal' is no value domain that this OpGate knows"));
   EXPECT_THAT(refusal(""), HasSubstr("'' is no value domain"));
   EXPECT_THAT(refusal("uniform(a,1)"), HasSubstr("a number is expected at 'a,1)'"));
-  EXPECT_THAT(refusal("uniform(0,)x"), HasSubstr("no value domain"));
-  EXPECT_THAT(message_of<SpecError>([] { make_values({"normal", {}}, 1, {2}, c10::kFloat); }),
+  EXPECT_THAT(message_of<SpecError>([] {
+                make_values({"normal", {}}, 1, {2}, c10::kFloat);
+              }),
               HasSubstr("no value domain is named 'normal'"));
 }
 
 TEST(DomainText, IsRefusedWhereItIsCutOffOrGoesOn) {
   for (const char* text : {"uniform(0,1", "uniform(0,1)x", "uniform(3)", "uniform(0,1,2)", "uniform(0 1)"}) {
-    EXPECT_THAT(message_of<SpecError>([&] { domain_from_string(text); }), HasSubstr("no value domain")) << text;
+    EXPECT_THAT(message_of<SpecError>([&] { domain_from_string(text); }), HasSubstr("no value domain"))
+        << text;
   }
 }
 

@@ -35,7 +35,8 @@ static void describe(SpecWriter& spec) {
   if (wrong == "same name") spec.sample({uniform({4}, 0, 1)});
 }
 static const bool registered = register_spec(
-    wrong == "no operator" ? "opgate_ops::nothing" : "opgate_ops::identity_conv", &describe, __FILE__, __LINE__);
+    wrong == "no operator" ? "opgate_ops::nothing" : "opgate_ops::identity_conv", &describe, __FILE__,
+    __LINE__);
 static const bool again = wrong == "two specs" &&
     register_spec("opgate_ops::identity_conv", &describe, "other.cpp", 7);
 """
@@ -80,10 +81,10 @@ def test_the_same_spec_without_a_mistake_is_taken(opgate: OpGate, project: Path)
 def test_a_reference_that_is_no_operator_is_the_spec_s_fault_in_each_case(
     opgate: OpGate, project: Path, tmp_path: Path
 ) -> None:
-    words = ["run", "--check", "value", "--output", tmp_path]
+    words = ["run", "--check", "value.reference", "--output", tmp_path]
     result = opgate(*words, folder=project, environment={"BAD_SPEC": "unknown reference"})
     assert result.returncode == 2
-    of_reference = [line for case, line in read_results(tmp_path).cases.items() if case.endswith("/value.reference")]
+    of_reference = read_results(tmp_path).cases.values()
     assert {line["verdict"] for line in of_reference} == {"invalid"}
     assert all("nowhere::nothing" in line["reason"] for line in of_reference)
     assert f"{len(of_reference)} with a broken spec" in result.stdout.splitlines()[-1]
@@ -95,6 +96,8 @@ def test_an_operator_whose_own_dtypes_differ_from_the_spec_fails_and_the_spec_is
     """The spec without a mistake promises float32 alone; identity_conv takes three more."""
     words = ["run", "--check", "value.dtype", "--output", tmp_path]
     result = opgate(*words, folder=project, environment={"BAD_SPEC": "nothing"})
-    failed = [case.split("/")[1] for case, line in read_results(tmp_path).cases.items() if line["verdict"] == "fail"]
+    failed = [
+        case.split("/")[1] for case, line in read_results(tmp_path).cases.items() if line["verdict"] == "fail"
+    ]
     assert result.returncode == 1
     assert sorted(failed) == ["bfloat16", "float16", "float64"]

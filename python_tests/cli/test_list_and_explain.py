@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from harness import OpGate, assert_refused
 
-NATIVE = ["effect.alias", "effect.mutation", "fake.metadata", "value.dtype", "value.layout", "value.reference"]
+NATIVE = [
+    "effect.alias",
+    "effect.mutation",
+    "fake.metadata",
+    "value.dtype",
+    "value.layout",
+    "value.reference",
+]
 PYTHON = ["aoti.python", "export.graph", "opcheck"]
 AOTI = ["aoti.cpp", "aoti.cross"]
 CASE = re.compile(r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|\w+=[\w-]+)/(cpu|cuda)/\w+(\.\w+)?")
@@ -45,7 +52,11 @@ def test_operators_are_listed_with_devices_and_dtypes(opgate: OpGate, project: P
 def test_checks_are_listed_with_worker_and_promise(opgate: OpGate, project: Path) -> None:
     lines = listed(opgate, project, "checks")
     worker_of = {line.split()[0]: line.split()[1] for line in lines}
-    known = {**dict.fromkeys(NATIVE, "native"), **dict.fromkeys(PYTHON, "python"), **dict.fromkeys(AOTI, "aoti")}
+    known = {
+        **dict.fromkeys(NATIVE, "native"),
+        **dict.fromkeys(PYTHON, "python"),
+        **dict.fromkeys(AOTI, "aoti"),
+    }
     assert known.items() <= worker_of.items()
     assert list(worker_of) == sorted(worker_of)
     assert all(line.endswith(".") for line in lines)
@@ -146,7 +157,8 @@ def test_the_version_names_torch_too(opgate: OpGate) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["list"], ["list", "nothing"], ["explain"], ["repro"], ["aoti"], ["run", "--nothing"], ["nothing"]]
+    "words",
+    [[], ["list"], ["list", "nothing"], ["explain"], ["repro"], ["aoti"], ["run", "--nothing"], ["nothing"]],
 )
 def test_wrong_usage_exits_with_2_and_points_to_help(words: list[str], opgate: OpGate) -> None:
     result = opgate(*words)

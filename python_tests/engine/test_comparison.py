@@ -6,13 +6,29 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
 from opgate import _engine
 
-NAMES = (
-    "uint8 int8 int16 int32 int64 uint16 uint32 uint64 bool float16 bfloat16 float32 float64 complex64 "
-    "complex128 float8_e5m2 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz"
-).split()
+NAMES = [
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "float8_e5m2fnuz",
+    "float8_e4m3fnuz",
+]
 DTYPES = [getattr(torch, name) for name in NAMES]
 
 
@@ -98,7 +114,9 @@ def test_shapes_are_not_broadcast() -> None:
 def test_minus_zero_is_not_zero_and_nan_payloads_count() -> None:
     zero, minus_zero = torch.tensor([0.0]), torch.tensor([-0.0])
     assert "got -0, want 0" in _engine.difference(minus_zero, zero)
-    quiet, other = (torch.tensor([bits], dtype=torch.int32).view(torch.float) for bits in (0x7FC00000, 0x7FC00001))
+    quiet, other = (
+        torch.tensor([bits], dtype=torch.int32).view(torch.float) for bits in (0x7FC00000, 0x7FC00001)
+    )
     assert "got nan (0x7fc00001), want nan (0x7fc00000)" in _engine.difference(other, quiet)
     assert _engine.difference(other, other.clone()) is None
 
@@ -114,5 +132,8 @@ def test_a_lazy_conjugate_or_negative_is_compared_by_value() -> None:
 
 def test_a_digest_tells_one_tensor_from_two() -> None:
     whole = torch.arange(4.0)
-    digests = {_engine.digest(list(parts)) for parts in [(whole,), (whole[:2], whole[2:]), (whole[:1], whole[1:]), ()]}
+    digests = {
+        _engine.digest(list(parts))
+        for parts in [(whole,), (whole[:2], whole[2:]), (whole[:1], whole[1:]), ()]
+    }
     assert len(digests) == 4

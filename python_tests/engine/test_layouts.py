@@ -1,4 +1,4 @@
-"""Arguments lie in memory as the name of their layout says, hold the contiguous values, and gaps hold 0xA5."""
+"""Arguments lie in memory as the name of their layout says, hold the same values, and gaps hold 0xA5."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 from harness import OpGate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from opgate import _engine
 
 GAP = 0xA5
@@ -48,7 +47,9 @@ IN_PYTORCH: dict[str, Callable[[torch.Size], torch.Tensor]] = {
 
 
 @pytest.fixture(scope="module")
-def call_ids(build: Path, opgate: OpGate, identity_project: Callable[[], Path], identity_library: Path) -> list[str]:
+def call_ids(
+    build: Path, opgate: OpGate, identity_project: Callable[[], Path], identity_library: Path
+) -> list[str]:
     """Every planned call of identity_conv on the CPU."""
     listed = opgate("list", "cases", "--device", "cpu", folder=identity_project())
     assert listed.returncode == 0, listed.stderr
@@ -118,7 +119,9 @@ def test_layouts_with_gaps_have_some(call_ids: list[str]) -> None:
         ("identity_conv/float32/7/contiguous", ["no call id", "OP/DTYPE/SAMPLE/LAYOUT/DEVICE"]),
     ],
 )
-def test_a_call_that_cannot_be_is_refused_by_name(call: str, fragments: list[str], call_ids: list[str]) -> None:
+def test_a_call_that_cannot_be_is_refused_by_name(
+    call: str, fragments: list[str], call_ids: list[str]
+) -> None:
     with pytest.raises(RuntimeError) as raised:
         _engine.arguments(call)
     for fragment in fragments:

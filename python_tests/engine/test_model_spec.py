@@ -6,10 +6,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import opgate
 import pytest
 import torch
-
-import opgate
 
 WORDS: dict[str, Callable[[opgate.ModelSpec], None]] = {
     "module": lambda spec: spec.module(torch.nn.Identity),
@@ -47,9 +46,7 @@ def test_a_whole_description_is_registered(models: dict[str, opgate.ModelSpec]) 
         "name": "Whole",
         "where": models["Whole"].where,
         "dtypes": {"cpu": ["float32", "float16"], "cuda": ["float32", "float16"]},
-        "samples": [
-            {"arguments": [{"shape": [2, 3], "values": "uniform"}], "where": models["Whole"].where}
-        ],
+        "samples": [{"arguments": [{"shape": [2, 3], "values": "uniform"}], "where": models["Whole"].where}],
     }
 
 
@@ -115,5 +112,7 @@ def test_uniform_wants_both_bounds_or_none(bounds: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("bound", [0.1234567890123, 16777217.0, 1 / 3], ids=str)
 def test_uniform_keeps_every_digit_of_its_bounds(bound: float) -> None:
-    low, high = opgate.uniform(3, low=-bound, high=bound).values.removeprefix("uniform(").rstrip(")").split(",")
+    low, high = (
+        opgate.uniform(3, low=-bound, high=bound).values.removeprefix("uniform(").rstrip(")").split(",")
+    )
     assert (float(low), float(high)) == (-bound, bound)

@@ -11,7 +11,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from opgate import _engine
 
 SHAPES = [(7,), (4, 8), (2, 3, 257)]  # of opgate_ops::identity_conv, one tensor a sample

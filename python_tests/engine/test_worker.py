@@ -136,7 +136,9 @@ def test_a_call_that_cannot_be_is_answered_and_survived(setup: dict[str, Any]) -
         nonsense = CALL.replace("4x8", "5x5")
         judgement = python.ask({"run": nonsense, "checks": ["opcheck"]})["judgements"]["opcheck"]
         assert judgement["verdict"] == "fail" or "no sample '5x5'" in judgement["reason"]
-        assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {"verdict": "pass"}
+        assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {
+            "verdict": "pass"
+        }
 
 
 @pytest.mark.parametrize(

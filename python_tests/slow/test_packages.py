@@ -1,4 +1,4 @@
-"""AOTInductor packages: made once, run in C++ without Python, and refused where they are not what they were."""
+"""AOTInductor packages: made once, run in C++ without Python, refused where they are not what they were."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def test_the_run_maps_no_python(opgate: OpGate, package: Path, libraries: Path) 
     library = libraries / "libopgate_ops.so"
     result = opgate("aoti", package, "--library", library, environment={"LD_DEBUG": "files"})
     assert result.returncode == 0
-    loaded = {Path(name).name for name in re.findall(r"file=(\S+) \[0\];  generating link map", result.stderr)}
+    loaded = {
+        Path(name).name for name in re.findall(r"file=(\S+) \[0\];  generating link map", result.stderr)
+    }
     assert {"libtorch_cpu.so", "libopgate_ops.so"} <= loaded, "LD_DEBUG told nothing"
     assert [name for name in loaded if name.startswith(("libpython", "libtorch_python"))] == []
 
@@ -128,9 +130,8 @@ def test_a_package_with_a_flipped_byte_is_not_taken_for_the_one_that_was_made(
     content[len(content) // 2] ^= 1
     altered.write_bytes(content)
     run = run_aoti(opgate, source / "opgate.toml", copied)
-    assert run.returncode == 0 and only_package(copied).read_bytes() != bytes(content) or run.returncode == 1
-    if run.returncode == 1:
-        assert "is not the file that was made" in run.stdout
+    made_anew = only_package(copied).read_bytes() != bytes(content)
+    assert made_anew or (run.returncode == 1 and "is not the file that was made" in run.stdout)
 
 
 def test_the_package_runs_with_the_version_it_was_made_with(
@@ -138,7 +139,9 @@ def test_the_package_runs_with_the_version_it_was_made_with(
 ) -> None:
     result = opgate("aoti", version_1, "--library", libraries / "libopgate_version_1.so")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[-1] == "2 of 2 calls agree" or "calls agree" in result.stdout
+    found = re.fullmatch(r"(\d+) of (\d+) calls agree", result.stdout.splitlines()[-1])
+    assert found is not None
+    assert found[1] == found[2] != "0"
 
 
 def test_another_version_is_told_by_both_schemas_and_not_run(
@@ -147,7 +150,9 @@ def test_another_version_is_told_by_both_schemas_and_not_run(
     result = opgate("aoti", version_1, "--library", libraries / "libopgate_version_2.so")
     assert (result.returncode, result.stderr) == (1, "")
     assert "FAIL another library version: opgate_versions::scale" in result.stdout
-    assert "opgate_versions::scale(Tensor x, float factor) -> Tensor when the package was made" in result.stdout
+    assert (
+        "opgate_versions::scale(Tensor x, float factor) -> Tensor when the package was made" in result.stdout
+    )
     assert "scale(Tensor x, float factor, float bias=1." in result.stdout
     assert "not run" in result.stdout
     assert "ok " not in result.stdout

@@ -38,7 +38,7 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& mod
   Setup setup;
   setup.specs = spec_libraries;
   setup.models = json::parse(models);
-  state().subjects = load_subjects(setup);
+  state() = {load_subjects(setup), {}};
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }

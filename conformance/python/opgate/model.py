@@ -14,9 +14,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+    import torch
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def uniform(*shape: int, low: float | None = None, high: float | None = None) ->
     """Values spread evenly over [low, high), by default [-1, 1), the same bits as in C++."""
     if (low is None) != (high is None):
         raise ValueError("uniform: give both low and high, or neither")
-    return TensorArgument(shape, "uniform" if low is None else f"uniform({low:g},{high:g})")
+    return TensorArgument(shape, "uniform" if low is None else f"uniform({low!r},{high!r})")
 
 
 @dataclass
@@ -58,7 +59,13 @@ class ModelSpec:
         self.dtype_names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
 
     def sample(self, *arguments: TensorArgument) -> None:
-        """One set of inputs, in the order of forward()."""
+        """One set of inputs, in the order of forward(). Raises TypeError for anything but opgate.uniform(...)."""
+        for argument in arguments:
+            if not isinstance(argument, TensorArgument):
+                raise TypeError(
+                    f"{self.where}: spec.sample takes opgate.uniform(...), not a {type(argument).__name__}: "
+                    "values are generated, so that C++ has the same"
+                )
         self.samples.append(list(arguments))
 
     def graph(self, *nodes: str) -> None:

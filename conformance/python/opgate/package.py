@@ -6,6 +6,7 @@ import hashlib
 import json
 import sys
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
 
 MANIFEST_FORMAT = 1
+Outputs = dict[str, list[torch.Tensor]]
 
 
 class AllCalls(torch.nn.Module):
@@ -26,6 +28,7 @@ class AllCalls(torch.nn.Module):
         self.tensor_counts = tensor_counts
 
     def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        """Takes the tensors of all calls in order."""
         results: list[torch.Tensor] = []
         begin = 0
         for module, count in zip(self.calls, self.tensor_counts, strict=True):
@@ -41,7 +44,7 @@ def export(module: torch.nn.Module, tensors: list[torch.Tensor]) -> torch.export
 
 
 def export_error(call: Call) -> str | None:
-    """Why the call alone cannot be exported, or None. One such call must not keep the others from being packaged."""
+    """Why the call alone cannot be exported, or None. One such call must not keep the others from a package."""
     try:
         export(call.module(), call.tensors())
     except Exception as error:  # torch.export raises whatever a fake kernel raises
@@ -49,7 +52,7 @@ def export_error(call: Call) -> str | None:
     return None
 
 
-def manifest(device: str, calls: list[Call]) -> dict[str, Any]:
+def manifest(calls: list[Call]) -> dict[str, Any]:
     """What the package says of itself, for `opgate aoti` and the native worker; see paths/package.h."""
     described = []
     schemas = {}
@@ -62,124 +65,157 @@ def manifest(device: str, calls: list[Call]) -> dict[str, Any]:
             schemas[call.subject] = _engine.schema(call.subject)
     return {
         "format": MANIFEST_FORMAT,
-        "device": device,
+        "device": calls[0].device,
         "torch": torch.__version__.partition("+")[0],
         "schemas": schemas,
         "calls": described,
     }
 
 
-def package(calls: list[Call], file: Path) -> Path:
+def compile_package(calls: list[Call], file: Path) -> None:
     """Compiles the calls, all of one device, into `file`. Raises what torch.export and AOTInductor raise."""
-    device = calls[0].device
     module = AllCalls([call.module() for call in calls], [len(call.tensors()) for call in calls])
     program = export(module, [tensor for call in calls for tensor in call.tensors()])
-    options = {"aot_inductor.metadata": {"opgate": json.dumps(manifest(device, calls))}}
-    made = torch._inductor.aoti_compile_and_package(program, package_path=str(file), inductor_configs=options)
-    return Path(made)
+    options = {"aot_inductor.metadata": {"opgate": json.dumps(manifest(calls))}}
+    part = file.with_suffix(".part.pt2")
+    torch._inductor.aoti_compile_and_package(program, package_path=str(part), inductor_configs=options)
+    part.rename(file)
+
+
+def run_package(file: Path, calls: list[Call]) -> Outputs:
+    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError with its message."""
+    runner = torch._inductor.aoti_load_package(str(file))
+    counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
+    flat = flat_tensors(runner(*[tensor for call in calls for tensor in call.tensors()]))
+    outputs: Outputs = {}
+    begin = 0
+    for call, count in zip(calls, counts, strict=True):
+        outputs[call.id] = flat[begin : begin + count]
+        begin += count
+    return outputs
+
+
+def sha1(content: bytes) -> str:
+    """The digest under which a package is known."""
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 class PackageStore:
-    """The packages of one output folder. DEVICE.json names the one in use; see paths/package_folder.h."""
+    """The packages of one output folder. DEVICE.json names those in use; see paths/package_folder.h."""
 
     def __init__(self, folder: Path, libraries: list[str], modules: list[str]) -> None:
         self.folder = folder
         self.libraries = [Path(library) for library in libraries]
         self.modules = modules
-        self._outputs: dict[str, dict[str, list[torch.Tensor]]] = {}
+        self._outputs: dict[str, Outputs | RuntimeError] = {}
 
     @cached_property
-    def _sources(self) -> bytes:
+    def _sources(self) -> str:
         """A digest of everything besides the calls that a package depends on."""
-        state = hashlib.sha1(torch.__version__.encode(), usedforsecurity=False)
         files = [*self.libraries, *Path(__file__).parent.glob("*.py")]
         files += [Path(sys.modules[name].__file__) for name in self.modules]
-        for file in sorted(files):
-            state.update(file.read_bytes())
-        return state.digest()
+        return sha1(torch.__version__.encode() + b"".join(file.read_bytes() for file in sorted(files)))
 
-    def _key(self, calls: list[Call]) -> str:
-        state = hashlib.sha1(self._sources, usedforsecurity=False)
-        for call in calls:
-            state.update(json.dumps([call.id, call.described], sort_keys=True).encode())
-        return state.hexdigest()[:16]
+    def _file(self, calls: list[Call]) -> Path:
+        """Where the package of these calls lies, or will lie."""
+        content = json.dumps([self._sources, [[call.id, call.described] for call in calls]], sort_keys=True)
+        return self.folder / f"{calls[0].device}-{sha1(content.encode())[:16]}.pt2"
 
     def make(self, device: str, call_ids: list[str]) -> None:
-        """Makes, or finds again, the package of these calls and writes DEVICE.json."""
+        """Makes, or finds again, the packages of these calls and writes DEVICE.json.
+
+        One package for all; where that one cannot be compiled or does not run, one for each subject, so that a
+        defect of one operator is not laid at the door of the others.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         calls = [Call(call_id, self) for call_id in call_ids]
-        file = self.folder / f"{device}-{self._key(calls)}.pt2"
-        left_out_file = file.with_suffix(".json")
-        if not (file.exists() and left_out_file.exists()):
+        kept_state = self._file(calls).with_suffix(".json")
+        state = self._unaltered(kept_state)
+        if state is None:
             left_out = {call.id: reason for call in calls if (reason := export_error(call))}
-            kept = [call for call in calls if call.id not in left_out]
-            if not kept:
-                self._write(
-                    device,
-                    {
-                        "error": "none of the calls can be exported; the first: "
-                        + next(iter(left_out.values()))
-                    },
-                )
-                return
-            try:
-                package(kept, file.with_suffix(".part.pt2")).rename(file)
-            except (
-                Exception
-            ) as error:  # AOTInductor raises errors of many kinds, the C++ compiler's among them
-                self._write(device, {"error": f"AOTInductor cannot compile the package: {first_line(error)}"})
-                return
-            left_out_file.write_text(json.dumps(left_out))
-        digest = hashlib.sha1(file.read_bytes(), usedforsecurity=False).hexdigest()
-        self._write(
-            device, {"file": file.name, "sha1": digest, "left_out": json.loads(left_out_file.read_text())}
-        )
-
-    def _write(self, device: str, state: dict[str, Any]) -> None:
+            exported = [call for call in calls if call.id not in left_out]
+            packages = self._packages(exported, left_out) if exported else []
+            state = {"packages": packages, "left_out": left_out}
+            kept_state.write_text(json.dumps(state))
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
-        self._outputs.pop(device, None)
+        self._outputs.clear()
+
+    def _unaltered(self, kept_state: Path) -> dict[str, Any] | None:
+        """An earlier state, if each of its packages is still the file that was made."""
+        if not kept_state.exists():
+            return None
+        state = json.loads(kept_state.read_text())
+        for package in state["packages"]:
+            file = self.folder / package["file"]
+            if not file.exists() or sha1(file.read_bytes()) != package["sha1"]:
+                return None
+        return state
+
+    def _packages(self, calls: list[Call], left_out: dict[str, str]) -> list[dict[str, Any]]:
+        """Compiles `calls`; notes in `left_out` those that cannot be."""
+        groups = [calls]
+        by_subject = [list(group) for _, group in groupby(calls, key=lambda call: call.subject)]
+        if len(by_subject) > 1 and self._problem(calls) is not None:
+            groups = by_subject
+        packages = []
+        for group in groups:
+            file = self._file(group)
+            problem = None if file.exists() else self._problem(group)
+            if file.exists():
+                # One that compiles and does not run stays: that it does not is for each check to say.
+                ids = [call.id for call in group]
+                packages.append({"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids})
+            else:
+                left_out |= {call.id: f"AOTInductor cannot compile the package: {problem}" for call in group}
+        return packages
+
+    def _problem(self, calls: list[Call]) -> str | None:
+        """Compiles the package of these calls and runs it once: what went wrong, or None."""
+        file = self._file(calls)
+        try:
+            compile_package(calls, file)
+            run_package(file, calls)
+        except (
+            Exception
+        ) as error:  # errors of many kinds, those of the C++ compiler and of the package among them
+            return first_line(error)
+        return None
 
     def run(self, device: str) -> None:
-        """Runs the package once in this process and writes the digests of its outputs to DEVICE.python.json.
+        """Runs the packages in this process and writes the digests of their outputs to DEVICE.python.json.
 
-        Where it raises, nothing is written; `outputs` raises the same again for the case at hand.
+        A package that raises has none there; `outputs` raises the same again for the case at hand.
         """
-        try:
-            outputs = self._run_all(device)
-        except RuntimeError:
-            return
-        digests = {call_id: _engine.digest(tensors) for call_id, tensors in outputs.items()}
+        digests = {}
+        for package in self._state(device).get("packages", []):
+            outputs = self._run(package)
+            if not isinstance(outputs, RuntimeError):
+                digests |= {call_id: _engine.digest(tensors) for call_id, tensors in outputs.items()}
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
         """What the package returned for `call`. Raises RuntimeError with the reason where there is nothing."""
-        outputs = self._run_all(call.device)
-        if call.id in outputs:
-            return outputs[call.id]
         state = self._state(call.device)
-        raise RuntimeError(state["left_out"].get(call.id, "the package does not hold this call"))
+        if "error" in state:
+            raise RuntimeError(state["error"])
+        for package in state["packages"]:
+            if call.id in package["calls"]:
+                outputs = self._run(package)
+                if isinstance(outputs, RuntimeError):
+                    raise outputs
+                return outputs[call.id]
+        raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
 
     def _state(self, device: str) -> dict[str, Any]:
         file = self.folder / f"{device}.json"
-        state = (
-            json.loads(file.read_text()) if file.exists() else {"error": "no package was made in this run"}
-        )
-        if "error" in state:
-            raise RuntimeError(state["error"])
-        return state
+        return json.loads(file.read_text()) if file.exists() else {"error": "no package was made in this run"}
 
-    def _run_all(self, device: str) -> dict[str, list[torch.Tensor]]:
-        if device not in self._outputs:
-            file = self.folder / self._state(device)["file"]
-            runner = torch._inductor.aoti_load_package(str(file))
-            contents = json.loads(runner.get_metadata()["opgate"])["calls"]
-            calls = [Call(described["id"], self) for described in contents]
-            flat = flat_tensors(runner(*[tensor for call in calls for tensor in call.tensors()]))
-            results = {}
-            begin = 0
-            for described in contents:
-                results[described["id"]] = flat[begin : begin + described["outputs"]]
-                begin += described["outputs"]
-            self._outputs[device] = results
-        return self._outputs[device]
+    def _run(self, package: dict[str, Any]) -> Outputs | RuntimeError:
+        if package["file"] not in self._outputs:
+            calls = [Call(call_id, self) for call_id in package["calls"]]
+            try:
+                self._outputs[package["file"]] = run_package(self.folder / package["file"], calls)
+            except RuntimeError as error:
+                self._outputs[package["file"]] = error
+        return self._outputs[package["file"]]

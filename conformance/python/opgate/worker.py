@@ -22,11 +22,10 @@ def load_modules(names: list[str]) -> None:
     for name in names:
         try:
             importlib.import_module(name)
-        except (
-            Exception
-        ) as error:  # a user's module may raise anything while it is imported; all of it is reported
+        except (Exception, SystemExit) as error:  # a user's module may raise anything while it is imported
+            message = " ".join(str(error).split())
             raise SetupError(
-                f"Python module {name} cannot be imported: {type(error).__name__}: {error}"
+                f"Python module {name} cannot be imported: {type(error).__name__}: {message}"
             ) from error
 
 
