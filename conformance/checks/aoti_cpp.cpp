@@ -36,21 +36,21 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     aoti_cpp,
-    {"aoti.cpp",
-     {.promise =
-          "The AOTInductor package, run in a C++ process that holds no Python, equals eager bit for bit.",
-      .why = "This is how the operator is deployed. The package calls it by name and schema through the "
-             "dispatcher, with inputs "
-             "and buffers that the compiler laid out after the fake kernel's word.",
-      .fix = "First make value.layout and fake.metadata pass: most differences here are one of these. If the "
-             "package cannot "
-             "find the operator, load its library before the package. Compile it again after a change of "
-             "schema.",
-      .example = "pytorch 148005, pytorch 180884; a package that was compiled against an older library."},
-     Worker::aoti,
-     {.ops = true, .models = true, .layouts = Scope::Layouts::packaged},
-     true,
-     &judge});
+    {.name = "aoti.cpp",
+     .explanation =
+         {.promise =
+              "The AOTInductor package, run in a C++ process that holds no Python, equals eager bit for bit.",
+          .why =
+              "This is how the operator is deployed. The package calls it by name and schema through the "
+              "dispatcher, with inputs and buffers that the compiler laid out after the fake kernel's word.",
+          .fix = "First make value.layout and fake.metadata pass: most differences here are one of these. If "
+                 "the package cannot find the operator, load its library before the package. Compile it "
+                 "again after a change of schema.",
+          .example = "pytorch 148005, pytorch 180884; a package that was compiled against an older library."},
+     .worker = Worker::aoti,
+     .scope = {.ops = true, .models = true, .layouts = Scope::Layouts::packaged},
+     .needs_package = true,
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

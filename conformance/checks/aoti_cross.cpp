@@ -30,17 +30,18 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     aoti_cross,
-    {"aoti.cross",
-     {.promise = "One AOTInductor package gives the same bits in Python and in C++.",
-      .why = "A model is validated in Python and served in C++: what was validated must be what is served.",
-      .fix = "Compare what differs between the two processes: the library file that is loaded, thread "
-             "counts, allocator "
-             "contents. A result that depends on any of them is the defect.",
-      .example = "pytorch 148005: a package whose output differs between the Python and the C++ runner."},
-     Worker::aoti,
-     {.ops = true, .models = true, .layouts = Scope::Layouts::packaged},
-     true,
-     &judge});
+    {.name = "aoti.cross",
+     .explanation =
+         {.promise = "One AOTInductor package gives the same bits in Python and in C++.",
+          .why =
+              "A model is validated in Python and served in C++: what was validated must be what is served.",
+          .fix = "Compare what differs between the two processes: the library file that is loaded, thread "
+                 "counts, allocator contents. A result that depends on any of them is the defect.",
+          .example = "pytorch 148005: a package whose output differs between the Python and the C++ runner."},
+     .worker = Worker::aoti,
+     .scope = {.ops = true, .models = true, .layouts = Scope::Layouts::packaged},
+     .needs_package = true,
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

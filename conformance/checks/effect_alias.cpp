@@ -47,10 +47,9 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
   return Finding{
       fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
       fmt::format("{} is `{}` itself or a view of it", output.name, input.name),
-      fmt::format(
-          "the kernel returns its input on some path (when it is contiguous, or nothing is to do): return "
-          "{}.clone() there; or declare the alias, Tensor(a) {}",
-          input.name, input.name),
+      fmt::format("the kernel returns its input on some path (when it is contiguous, or nothing is to do): "
+                  "return {}.clone() there; or declare the alias, Tensor(a) {}",
+                  input.name, input.name),
       {}};
 }
 
@@ -83,20 +82,20 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     effect_alias,
-    {"effect.alias",
-     {.promise = "Each output shares storage with inputs and other outputs exactly as the schema says.",
-      .why = "torch.compile and functionalization plan memory by the schema: an undeclared alias is "
-             "overwritten, or kept alive, "
-             "behind the operator's back. Autograd refuses or silently detaches views it was not told of.",
-      .fix = "Return fresh memory on every path; x.contiguous() returns x itself when it is contiguous "
-             "already.\n"
-             "  wrong:  return x.contiguous();\n  right:  return x.clone(at::MemoryFormat::Contiguous);",
-      .example =
-          "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do."},
-     Worker::native,
-     {.layouts = Scope::Layouts::every},
-     false,
-     &judge});
+    {.name = "effect.alias",
+     .explanation =
+         {.promise = "Each output shares storage with inputs and other outputs exactly as the schema says.",
+          .why = "torch.compile and functionalization plan memory by the schema: an undeclared alias is "
+                 "overwritten, or kept alive, behind the operator's back. Autograd refuses or silently "
+                 "detaches views it was not told of.",
+          .fix = "Return fresh memory on every path; x.contiguous() returns x itself when it is contiguous "
+                 "already.\n"
+                 "  wrong:  return x.contiguous();\n  right:  return x.clone(at::MemoryFormat::Contiguous);",
+          .example =
+              "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::every},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

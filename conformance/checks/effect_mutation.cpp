@@ -34,15 +34,14 @@ std::optional<Finding> changed_metadata(const TensorInput& input) {
       x.storage_offset() == input.geometry.offset && x.storage().nbytes() == input.before.size()) {
     return std::nullopt;
   }
-  return Finding{
-      fmt::format("`{}` keeps its shape, strides and storage", input.name),
-      fmt::format("after the call it has shape {}, strides {}, offset {} and {} bytes of storage, not "
-                  "{}, {}, {} and {}",
-                  index_text(x.sizes()), index_text(x.strides()), x.storage_offset(), x.storage().nbytes(),
-                  index_text(input.geometry.sizes), index_text(input.geometry.strides), input.geometry.offset,
-                  input.before.size()),
-      "the kernel calls t_(), resize_() or set_() on its argument: work on a view of it",
-      {}};
+  return Finding{fmt::format("`{}` keeps its shape, strides and storage", input.name),
+                 fmt::format("after the call it has shape {}, strides {}, offset {} and {} bytes of storage, "
+                             "not {}, {}, {} and {}",
+                             index_text(x.sizes()), index_text(x.strides()), x.storage_offset(),
+                             x.storage().nbytes(), index_text(input.geometry.sizes),
+                             index_text(input.geometry.strides), input.geometry.offset, input.before.size()),
+                 "the kernel calls t_(), resize_() or set_() on its argument: work on a view of it",
+                 {}};
 }
 
 std::optional<Finding> unwanted_write(const TensorInput& input, const c10::FunctionSchema& schema) {
@@ -75,8 +74,7 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const c10::Funct
                   writable.size(), place, bytes_text(input.before, at, size), bytes_text(after, at, size)),
       in_gap
           ? fmt::format("memory between the elements of `{}` belongs to another tensor; the kernel runs over "
-                        "the end of a row "
-                        "(or writes whole vectors)",
+                        "the end of a row (or writes whole vectors)",
                         input.name)
           : fmt::format("if this is meant, declare it: Tensor(a!) {} in the schema, mutates_args in Python",
                         input.name),
@@ -93,20 +91,18 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     effect_mutation,
-    {"effect.mutation",
-     {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
-                 "them mutable.",
-      .why = "Functionalization, autograd and the memory planner of torch.compile reorder and reuse buffers "
-             "on the word of the "
-             "schema. The gap between a slice's rows is somebody else's data.",
-      .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
-             "inside the view: bound "
-             "each row by its size and not by its stride.",
-      .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor."},
-     Worker::native,
-     {.layouts = Scope::Layouts::every},
-     false,
-     &judge});
+    {.name = "effect.mutation",
+     .explanation =
+         {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
+                     "them mutable.",
+          .why = "Functionalization, autograd and the memory planner of torch.compile reorder and reuse "
+                 "buffers on the word of the schema. The gap between a slice's rows is somebody else's data.",
+          .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
+                 "inside the view: bound each row by its size and not by its stride.",
+          .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::every},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

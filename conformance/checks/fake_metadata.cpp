@@ -24,12 +24,11 @@ Judgement judge(Evidence& evidence) {
                             {}});
   }
   if (!meta.ok()) {
-    return Judgement::fail(
-        {promised,
-         "the meta kernel raised: " + meta.raised->message,
-         "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake in Python), or it "
-         "touches data, which a meta tensor does not have",
-         {}});
+    return Judgement::fail({promised,
+                            "the meta kernel raised: " + meta.raised->message,
+                            "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake "
+                            "in Python), or it touches data, which a meta tensor does not have",
+                            {}});
   }
   if (const auto difference = metadata_difference(meta, real)) {
     return Judgement::fail(
@@ -41,22 +40,22 @@ Judgement judge(Evidence& evidence) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(fake_metadata,
-                      {"fake.metadata",
-                       {.promise = "The fake (meta) kernel returns the shape, strides, storage offset and "
-                                   "dtype that the real one returns.",
-                        .why = "torch.compile, torch.export and AOTInductor never run your kernel while "
-                               "compiling: they believe the fake one and "
-                               "generate code that reads your output through its strides. Wrong strides are "
-                               "wrong values without an error.",
-                        .fix = "Allocate the output by the same expression in both kernels. "
-                               "at::empty_like(x) keeps the strides of a dense x, "
-                               "at::empty(x.sizes()) does not: do not use one here and the other there.",
-                        .example = "pytorch 182328, pytorch 149425, vllm 29014."},
-                       Worker::native,
-                       {.layouts = Scope::Layouts::every},
-                       false,
-                       &judge});
+OPGATE_REGISTER_CHECK(
+    fake_metadata,
+    {.name = "fake.metadata",
+     .explanation =
+         {.promise = "The fake (meta) kernel returns the shape, strides, storage offset and dtype that the "
+                     "real one returns.",
+          .why = "torch.compile, torch.export and AOTInductor never run your kernel while compiling: they "
+                 "believe the fake one and generate code that reads your output through its strides. Wrong "
+                 "strides are wrong values without an error.",
+          .fix =
+              "Allocate the output by the same expression in both kernels. at::empty_like(x) keeps the "
+              "strides of a dense x, at::empty(x.sizes()) does not: do not use one here and the other there.",
+          .example = "pytorch 182328, pytorch 149425, vllm 29014."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::every},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -72,8 +72,7 @@ std::string likely_misread(Evidence& evidence) {
   if (input->geometry.numel() > input->geometry.elements) {
     return fmt::format(
         "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
-        "elements "
-        "in a row reads past its end",
+        "elements in a row reads past its end",
         input->name, input->geometry.elements, input->geometry.numel());
   }
   return "";

@@ -37,12 +37,11 @@ Judgement judge(Evidence& evidence) {
          {}});
   }
   if (call.ok()) {
-    return Judgement::fail(
-        {promised,
-         fmt::format("{} is accepted, and something is computed", dtype),
-         "the kernel has no check of the dtype; raise an error that names it, or declare it in the spec "
-         "and let it be tested",
-         {}});
+    return Judgement::fail({promised,
+                            fmt::format("{} is accepted, and something is computed", dtype),
+                            "the kernel has no check of the dtype; raise an error that names it, or declare "
+                            "it in the spec and let it be tested",
+                            {}});
   }
   if (names_dtype(call.raised->message, key.dtype)) return Judgement::pass();
   return Judgement::fail({promised + "; another raises an error that names the dtype",
@@ -54,23 +53,20 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     value_dtype,
-    {"value.dtype",
-     {.promise =
-          "The dtypes accepted on each device are exactly the declared ones; another raises and is named.",
-      .why = "A dtype that slips through is computed by accident: read as something else, or right on one "
-             "device and refused "
-             "on the other, which is found in production.",
-      .fix =
-          "Check the dtype first, on every device alike:\n"
-          "  TORCH_CHECK(x.scalar_type() == at::kFloat, \"my_op: x must be Float, got \", x.scalar_type());\n"
-          "or use AT_DISPATCH_*, which raises \"not implemented for 'Int'\".",
-      .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes int, bool and "
-                 "complex which its "
-                 "CUDA twin refuses."},
-     Worker::native,
-     {.layouts = Scope::Layouts::contiguous, .dtypes = Scope::Dtypes::every},
-     false,
-     &judge});
+    {.name = "value.dtype",
+     .explanation = {.promise = "The dtypes accepted on each device are exactly the declared ones; another "
+                                "raises and is named.",
+                     .why = "A dtype that slips through is computed by accident: read as something else, or "
+                            "right on one device and refused on the other, which is found in production.",
+                     .fix = "Check the dtype first, on every device alike:\n"
+                            "  TORCH_CHECK(x.scalar_type() == at::kFloat, \"my_op: x must be Float, got \", "
+                            "x.scalar_type());\n"
+                            "or use AT_DISPATCH_*, which raises \"not implemented for 'Int'\".",
+                     .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
+                                "int, bool and complex which its CUDA twin refuses."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::contiguous, .dtypes = Scope::Dtypes::every},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

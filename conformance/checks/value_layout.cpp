@@ -18,12 +18,11 @@ Judgement judge(Evidence& evidence) {
   const std::string promised =
       fmt::format("the same result whatever the layout of `{}`", evidence.key().layout_parts().first);
   if (!call.ok()) {
-    return Judgement::fail(
-        {promised,
-         "raised: " + call.raised->message,
-         "contiguous input of the same values is accepted; call .contiguous() in the operator, or read "
-         "through the strides",
-         {}});
+    return Judgement::fail({promised,
+                            "raised: " + call.raised->message,
+                            "contiguous input of the same values is accepted; call .contiguous() in the "
+                            "operator, or read through the strides",
+                            {}});
   }
   Judgement judgement = judge_values(call.values(), dense.values(), *evidence.key().spec->accuracy, promised);
   if (judgement.finding) judgement.finding->likely = likely_misread(evidence);
@@ -32,27 +31,25 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     value_layout,
-    {"value.layout",
-     {.promise = "The same values, whatever the layout of each argument.",
-      .why = "Slices, transposes and expands cost nothing in PyTorch because every operator is trusted to "
-             "follow strides "
-             "and storage offset. torch.compile and AOTInductor choose layouts of their own, and nobody in "
-             "between makes a "
-             "tensor contiguous for you. torch.library.opcheck compares the operator with itself on copies "
-             "whose gaps and "
-             "offsets are gone, and does not see this.",
-      .fix = "Read through x.strides() (an accessor, TensorIterator), or take x.contiguous() into a local "
-             "and use only that. "
-             "Use data_ptr(), which includes the storage offset, never the storage's own pointer.\n"
-             "  wrong:  const float* p = x.data_ptr<float>();              for (i < x.numel()) out[i] = "
-             "f(p[i]);\n"
-             "  right:  const at::Tensor c = x.contiguous();  p = c.data_ptr<float>();  the same loop",
-      .example =
-          "vllm 17091, FBGEMM 5761, pytorch 116333: kernels that index a strided input as if it were dense."},
-     Worker::native,
-     {.layouts = Scope::Layouts::rearranged},
-     false,
-     &judge});
+    {.name = "value.layout",
+     .explanation =
+         {.promise = "The same values, whatever the layout of each argument.",
+          .why =
+              "Slices, transposes and expands cost nothing in PyTorch because every operator is trusted to "
+              "follow strides and storage offset. torch.compile and AOTInductor choose layouts of their own, "
+              "and nobody in between makes a tensor contiguous for you. torch.library.opcheck compares the "
+              "operator with itself on copies whose gaps and offsets are gone, and does not see this.",
+          .fix = "Read through x.strides() (an accessor, TensorIterator), or take x.contiguous() into a "
+                 "local and use only that. Use data_ptr(), which includes the storage offset, never the "
+                 "storage's own pointer.\n"
+                 "  wrong:  const float* p = x.data_ptr<float>();              for (i < x.numel()) out[i] = "
+                 "f(p[i]);\n"
+                 "  right:  const at::Tensor c = x.contiguous();  p = c.data_ptr<float>();  the same loop",
+          .example = "vllm 17091, FBGEMM 5761, pytorch 116333: kernels that index a strided input as if it "
+                     "were dense."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::rearranged},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -34,22 +34,20 @@ Judgement judge(Evidence& evidence) {
 
 OPGATE_REGISTER_CHECK(
     value_reference,
-    {"value.reference",
-     {.promise = "Values equal a trusted reference, computed in a wider dtype, within the promised ulps.",
-      .why = "Everything downstream assumes that the kernel computes what its name says, in every dtype it "
-             "accepts. A "
-             "kernel that accumulates in half precision, or is right up to batch 32, is found only by its "
-             "values.",
-      .fix = "Start from the first bad element: its index tells which loop bound, thread or accumulator is "
-             "wrong. "
-             "Accumulate half types in float. Where an error is inherent, promise the ulps it needs and say "
-             "why.",
-      .example = "torchvision's deform_conv2d for batches over 32 (vision 2027); BEVDet's pooling in fp16 "
-                 "(BEVDet 50)."},
-     Worker::native,
-     {.layouts = Scope::Layouts::plain},
-     false,
-     &judge});
+    {.name = "value.reference",
+     .explanation =
+         {.promise = "Values equal a trusted reference, computed in a wider dtype, within the promised ulps.",
+          .why = "Everything downstream assumes that the kernel computes what its name says, in every dtype "
+                 "it accepts. A kernel that accumulates in half precision, or is right up to batch 32, is "
+                 "found only by its values.",
+          .fix = "Start from the first bad element: its index tells which loop bound, thread or accumulator "
+                 "is wrong. Accumulate half types in float. Where an error is inherent, promise the ulps it "
+                 "needs and say why.",
+          .example = "torchvision's deform_conv2d for batches over 32 (vision 2027); BEVDet's pooling in "
+                     "fp16 (BEVDet 50)."},
+     .worker = Worker::native,
+     .scope = {.layouts = Scope::Layouts::plain},
+     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -22,10 +22,11 @@ int run_command(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(std::string(subcommand.name));
     sub->callback([&chosen, action = subcommand.declare(*sub)] { chosen = action; });
   }
+  if (argc > 1 && argv[1][0] != '-' && Registry<Subcommand>::instance().find(argv[1]) == nullptr) {
+    fmt::print(stderr, "opgate: there is no subcommand '{}'; see opgate --help\n", argv[1]);
+    return kUsageOrSetup;
+  }
   try {
-    if (argc > 1 && argv[1][0] != '-' && Registry<Subcommand>::instance().find(argv[1]) == nullptr) {
-      throw CLI::ExtrasError({fmt::format("there is no subcommand '{}'", argv[1])});
-    }
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     return app.exit(help);

@@ -49,8 +49,7 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
     throw SetupError(fmt::format("nothing to resume: the run in {} is complete", file.string()));
   if (journal.header.plan != header.plan || journal.header.torch != header.torch) {
     throw SetupError(fmt::format(
-        "{} is of another plan ({} cases, torch {}) than this one ({} cases, torch {}); run without "
-        "--resume",
+        "{} is of another plan ({} cases, torch {}) than this one ({} cases, torch {}); run without --resume",
         file.string(), journal.header.cases, journal.header.torch, header.cases, header.torch));
   }
   return journal;

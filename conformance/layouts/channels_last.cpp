@@ -13,10 +13,12 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
   }
 }
 
-OPGATE_REGISTER_LAYOUT(channels_last, {.name = "channels-last",
-                                       .explanation = "x.to(memory_format=torch.channels_last): channels "
-                                                      "innermost, dense; finds kernels that assume NCHW",
-                                       .offer = &offer});
+OPGATE_REGISTER_LAYOUT(
+    channels_last,
+    {.name = "channels-last",
+     .explanation =
+         "x.to(memory_format=torch.channels_last): channels innermost, dense; finds kernels that assume NCHW",
+     .offer = &offer});
 
 }  // namespace
 }  // namespace opgate

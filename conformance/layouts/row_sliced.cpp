@@ -12,10 +12,12 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
   placements.push_back({"row-sliced", geometry(sizes.vec(), dense_strides(padded), kBefore, kAfter)});
 }
 
-OPGATE_REGISTER_LAYOUT(row_sliced, {.name = "row-sliced",
-                                    .explanation = "x[..., 1:-2]: dense rows with a gap between them; finds "
-                                                   "kernels that read or write past a row",
-                                    .offer = &offer});
+OPGATE_REGISTER_LAYOUT(
+    row_sliced,
+    {.name = "row-sliced",
+     .explanation =
+         "x[..., 1:-2]: dense rows with a gap between them; finds kernels that read or write past a row",
+     .offer = &offer});
 
 }  // namespace
 }  // namespace opgate

@@ -122,10 +122,10 @@ void load_library(const fs::path& file) {
     throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
                                  error.what_without_backtrace()));
   }
-  throw SetupError(fmt::format(
-      "library {} cannot be loaded: {}. If a symbol is undefined, it was built for another torch than "
-      "this OpGate: rebuild it",
-      file.string(), dlerror()));
+  throw SetupError(
+      fmt::format("library {} cannot be loaded: {}. If a symbol is undefined, it was built for another torch "
+                  "than this OpGate: rebuild it",
+                  file.string(), dlerror()));
 }
 
 void load_libraries(const Config& config) {

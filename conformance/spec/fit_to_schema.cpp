@@ -53,8 +53,8 @@ void fit_sample(Sample& sample, const c10::FunctionSchema& schema) {
 void check_sample(const Sample& sample) {
   if (sample.name.find('/') != std::string::npos) {
     throw SpecError(
-        fmt::format("{}: sample '{}' has a '/' in its name, which separates the parts of a case id; "
-                    "name it otherwise with .named(\"...\")",
+        fmt::format("{}: sample '{}' has a '/' in its name, which separates the parts of a case id; name it "
+                    "otherwise with .named(\"...\")",
                     sample.where, sample.name));
   }
   for (const Argument& argument : sample.arguments) {
@@ -79,10 +79,9 @@ void fit_to_schema(Spec& spec) {
   if (spec.kind == Spec::Kind::model) return;
   spec.op = find_op(spec.name);
   if (!spec.op) {
-    throw SpecError(
-        fmt::format("{}: no loaded library defines {}; check its name and overload, and `libraries` in "
-                    "opgate.toml",
-                    spec.where, spec.name));
+    throw SpecError(fmt::format(
+        "{}: no loaded library defines {}; check its name and overload, and `libraries` in opgate.toml",
+        spec.where, spec.name));
   }
   for (Sample& sample : spec.samples) fit_sample(sample, spec.op->schema());
 }

@@ -207,7 +207,7 @@ TEST(EffectAlias, FailsAReturnedInputInsideAList) {
 
 TEST(EffectAlias, FailsOutputsThatShareAWorkspace) {
   EXPECT_THAT(said("shares_a_workspace", "effect.alias"),
-              AllOf(HasSubstr("fail"), HasSubstr("outputs 0 and 1 share one")));
+              AllOf(HasSubstr("fail"), HasSubstr("output 0 and output 1 share one")));
 }
 
 TEST(EffectAlias, FailsADeclaredAliasThatIsNotMade) {

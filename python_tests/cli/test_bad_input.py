@@ -121,7 +121,7 @@ def test_an_interpreter_that_is_missing_is_named(
     opgate: OpGate, identity_project: Callable[[], Path]
 ) -> None:
     result = opgate("run", folder=identity_project(), environment={"OPGATE_PYTHON": "/nowhere/python"})
-    assert_refused(result, "/nowhere/python", "No such file or directory")
+    assert_refused(result, "there is no Python interpreter /nowhere/python", "OPGATE_PYTHON")
 
 
 def test_an_interpreter_without_torch_is_named(

@@ -110,8 +110,8 @@ def test_layouts_with_gaps_have_some(call_ids: list[str]) -> None:
 @pytest.mark.parametrize(
     ("call", "fragments"),
     [
-        ("identity_conv/float32/7/x=transposed/cpu", ["transposed", "[7]", "stepped", "offset"]),
-        ("identity_conv/float32/7/y=stepped/cpu", ["y=stepped", "TENSOR_ARGUMENT=LAYOUT"]),
+        ("identity_conv/float32/7/x=transposed/cpu", ["sample 7", "x=transposed", "x=stepped", "x=offset"]),
+        ("identity_conv/float32/7/y=stepped/cpu", ["y=stepped", "there are: contiguous", "x=stepped"]),
         ("identity_conv/float32/8/contiguous/cpu", ["no sample '8'", "2x3x257"]),
         ("identity_conv/float99/7/contiguous/cpu", ["float99", "no dtype"]),
         ("identity_conv/float32/7/contiguous/tpu", ["tpu", "cpu", "cuda"]),

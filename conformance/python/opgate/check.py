@@ -31,6 +31,7 @@ class Check:
     needs_package: bool
 
     def as_json(self) -> dict[str, Any]:
+        """What the native plan needs to know of it."""
         return {name: value for name, value in vars(self).items() if name != "judge"}
 
 

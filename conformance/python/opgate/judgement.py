@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Judgement:
-    """`verdict` is pass, fail, owed or invalid (the spec is at fault). A fail says what was promised and what happened."""
+    """`verdict` is pass, fail or invalid (the spec is at fault). A fail says what was promised."""
 
     verdict: str
     promised: str = ""
@@ -18,6 +18,7 @@ class Judgement:
     detail: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
+        """The fields that say something."""
         fields = {
             "promised": self.promised,
             "happened": self.happened,

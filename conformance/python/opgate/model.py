@@ -22,12 +22,13 @@ if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
 
 @dataclass(frozen=True)
 class TensorArgument:
-    """A tensor to generate: `shape`, and a value domain as the engine writes it, such as "uniform" or "uniform(0,1)"."""
+    """A tensor to generate: its shape, and a value domain as the engine writes it, such as "uniform(0,1)"."""
 
     shape: tuple[int, ...]
     values: str = "uniform"
 
     def as_json(self) -> dict[str, Any]:
+        """As spec/sample_json.h reads it."""
         return {"shape": list(self.shape), "values": self.values}
 
 
@@ -59,7 +60,7 @@ class ModelSpec:
         self.dtype_names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
 
     def sample(self, *arguments: TensorArgument) -> None:
-        """One set of inputs, in the order of forward(). Raises TypeError for anything but opgate.uniform(...)."""
+        """One set of inputs, in the order of forward(). Raises TypeError for what is no opgate.uniform()."""
         for argument in arguments:
             if not isinstance(argument, TensorArgument):
                 raise TypeError(

@@ -1,4 +1,4 @@
-"""AOTInductor packages: all calls of one device in one package, kept by the digest of what it was made from."""
+"""AOTInductor packages: all calls of one device in one, kept by the digest of what it was made from."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class AllCalls(torch.nn.Module):
 
 
 def export(module: torch.nn.Module, tensors: list[torch.Tensor]) -> torch.export.ExportedProgram:
-    """Exports without tracing Python bytecode: TorchBind objects and operators stay as they are in the graph."""
+    """Exports without tracing bytecode: TorchBind objects and operators stay as they are in the graph."""
     with torch.no_grad():
         return torch.export.export(module, tuple(tensors), strict=False)
 
 
 def export_error(call: Call) -> str | None:
-    """Why the call alone cannot be exported, or None. One such call must not keep the others from a package."""
+    """Why the call alone cannot be exported, or None. Such a call must not keep others from a package."""
     try:
         export(call.module(), call.tensors())
     except Exception as error:  # torch.export raises whatever a fake kernel raises
@@ -83,7 +83,7 @@ def compile_package(calls: list[Call], file: Path) -> None:
 
 
 def run_package(file: Path, calls: list[Call]) -> Outputs:
-    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError with its message."""
+    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError."""
     runner = torch._inductor.aoti_load_package(str(file))
     counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
     flat = flat_tensors(runner(*[tensor for call in calls for tensor in call.tensors()]))
@@ -183,7 +183,7 @@ class PackageStore:
         return None
 
     def run(self, device: str) -> None:
-        """Runs the packages in this process and writes the digests of their outputs to DEVICE.python.json.
+        """Runs the packages in this process; writes digests of their outputs to DEVICE.python.json.
 
         A package that raises has none there; `outputs` raises the same again for the case at hand.
         """
@@ -195,7 +195,7 @@ class PackageStore:
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
-        """What the package returned for `call`. Raises RuntimeError with the reason where there is nothing."""
+        """What the package returned for `call`. Raises RuntimeError with the reason where it did not."""
         state = self._state(call.device)
         if "error" in state:
             raise RuntimeError(state["error"])

@@ -22,6 +22,7 @@ class IdentityModel(torch.nn.Module):
         self.after = _unit_convolution(channels)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The input again, bit for bit but for the sign of zero."""
         x = self.before(x)
         x = self.identity.forward(x)
         x = identity_conv(x)

@@ -1,8 +1,8 @@
 """The models of this library, described for OpGate: opgate.toml lists this module."""
 
+import opgate
 import torch
 
-import opgate
 from opgate_ops.identity_model import IdentityModel
 
 

@@ -12,8 +12,9 @@ from opgate.judgement import PASS, Judgement, fail
 @check(
     "opcheck",
     promise="torch.library.opcheck passes.",
-    why="It checks the registrations: schema, autograd keys, a fake kernel, AOTAutograd with dynamic shapes. It compares the "
-    "operator with itself on cloned inputs, so that strides, gaps and offsets in values go unseen.",
+    why="It checks the registrations: schema, autograd keys, a fake kernel, AOTAutograd with dynamic "
+    "shapes. It compares the operator with itself on cloned inputs, so that strides, gaps and offsets in "
+    "values go unseen.",
     fix="Its message names the failing test; see torch.library.opcheck in the PyTorch documentation.",
     example="An operator without a fake kernel; one whose schema does not say that it mutates an argument.",
 )
