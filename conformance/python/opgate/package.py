@@ -124,8 +124,8 @@ class PackageStore:
     def make(self, device: str, call_ids: list[str]) -> None:
         """Makes, or finds again, the packages of these calls and writes DEVICE.json.
 
-        One package for all; where that one cannot be compiled or does not run, one for each subject, so that a
-        defect of one operator is not laid at the door of the others.
+        One package for all; where that one cannot be compiled or does not run, one for each subject, so that
+        a defect of one operator is not laid at the door of the others.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         calls = [Call(call_id, self) for call_id in call_ids]
