@@ -48,7 +48,7 @@ make_environment() {
   local base
   base=$(newest_python)
   say "Python packages: installing torch $TORCH and ci/requirements.txt into ${venv#"$ROOT"/} with $base"
-  [ -x "$PYTHON" ] || "$base" -m venv "$venv"
+  [ -f "$stamp" ] || "$base" -m venv --clear "$venv"  # one that was interrupted may lack pip
   "$PYTHON" -m pip install -q --disable-pip-version-check "$(grep '^uv==' "$ROOT/ci/requirements.txt")"
   "$PYTHON" -m uv pip install -q --python "$PYTHON" "torch==$TORCH" -r "$ROOT/ci/requirements.txt"
   printf '%s' "$wanted" > "$stamp"
@@ -93,7 +93,7 @@ build() {
     tail -n 25 "$log" >&2; die "cmake failed; the whole log is $log"
   fi
   if ! cmake --build "$BUILD" -j "$jobs" ${1:+--target "$@"} >> "$log" 2>&1; then
-    grep -E -A5 'error|FAILED' "$log" | head -n 40 >&2; die "the build failed; the whole log is $log"
+    { grep -E -m 8 -A5 'error|FAILED' "$log" || tail -n 25 "$log"; } >&2; die "the build failed; the whole log is $log"
   fi
   expose_tools
 }

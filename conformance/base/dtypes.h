@@ -24,18 +24,19 @@ decltype(auto) visit_dtype(c10::ScalarType dtype, Visitor&& visitor) {
 #define OPGATE_CASE(name)     \
   case c10::ScalarType::name: \
     return visitor.template operator()<c10::impl::ScalarTypeToCPPTypeT<c10::ScalarType::name>>();
-#define OPGATE_EACH_DTYPE(_)                                                                                 \
-  _(Byte)                                                                                                    \
-  _(Char)                                                                                                    \
-  _(Short)                                                                                                   \
-  _(Int)                                                                                                     \
-  _(Long)                                                                                                    \
-  _(Half)                                                                                                    \
-  _(Float)                                                                                                   \
-  _(Double)                                                                                                  \
-  _(ComplexFloat)                                                                                            \
-  _(ComplexDouble) _(Bool) _(BFloat16) _(Float8_e5m2) _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) \
-      _(UInt16) _(UInt32) _(UInt64)
+#define OPGATE_EACH_DTYPE(_)                                                                          \
+  _(Byte)                                                                                             \
+  _(Char)                                                                                             \
+  _(Short)                                                                                            \
+  _(Int)                                                                                              \
+  _(Long)                                                                                             \
+  _(Half)                                                                                             \
+  _(Float)                                                                                            \
+  _(Double)                                                                                           \
+  _(ComplexFloat)                                                                                     \
+  _(ComplexDouble)                                                                                    \
+  _(Bool) _(BFloat16) _(Float8_e5m2) _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) _(UInt16) \
+      _(UInt32) _(UInt64)
     OPGATE_EACH_DTYPE(OPGATE_CASE)
 #undef OPGATE_CASE
     default:

@@ -1,6 +1,7 @@
 #include "call/device.h"
 
 #include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
@@ -28,7 +29,21 @@ std::optional<std::string> missing_device(c10::DeviceType device) {
   if (init == nullptr || count == nullptr || init(0) != 0 || count(&devices) != 0 || devices == 0) {
     return "the NVIDIA driver finds no GPU on this machine";
   }
+  if (!std::filesystem::exists(torch_library_folder() / "libtorch_cuda.so")) {
+    return "there is a GPU, but this torch is built without CUDA";
+  }
   return std::nullopt;
+}
+
+bool is_lost(c10::DeviceType device) {
+  if (device != c10::kCUDA) return false;
+  try {
+    const c10::impl::VirtualGuardImpl guard(device);
+    guard.synchronizeDevice(guard.getDevice().index());
+    return false;
+  } catch (const c10::Error&) {  // a sticky error: every call from now on repeats it
+    return true;
+  }
 }
 
 void enable_device(c10::DeviceType device) {

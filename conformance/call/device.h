@@ -12,6 +12,9 @@ namespace opgate {
 /// if they can. Asks the driver and loads nothing of torch.
 std::optional<std::string> missing_device(c10::DeviceType device);
 
+/// True where a kernel has failed so that nothing more can run on the device in this process.
+bool is_lost(c10::DeviceType device);
+
 /// Makes the device usable in this process: loads libtorch_cuda.so, which `opgate` does not link because it
 /// costs a second at start. Throws SetupError where torch was built without CUDA.
 void enable_device(c10::DeviceType device);

@@ -25,7 +25,7 @@ class PackageFolder;
 struct Workbench {
   ValueCache values;
   std::string package_folder;               ///< where the AOTInductor packages of this run lie
-  std::shared_ptr<PackageFolder> packages;  ///< opened by the path "aoti"
+  std::shared_ptr<PackageFolder> packages;  ///< opened when first asked for
   std::string dense_call;  ///< whose eager observation on contiguous input is kept in `dense`
   std::shared_ptr<const Observation> dense;
 };
@@ -44,6 +44,9 @@ class Evidence {
 
   /// The call by another path of paths/: "meta", "aoti". Throws SetupError for a name that no path has.
   const Observation& by(std::string_view path);
+
+  /// The AOTInductor packages of this run.
+  PackageFolder& packages();
 
   /// The operator on contiguous copies of the same values.
   const Observation& dense();

@@ -8,27 +8,32 @@
 namespace opgate {
 namespace {
 
+// What is wrong with the package before it is run: none, or another library than it was compiled against.
+std::optional<Finding> other_library(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  Package& package = evidence.packages().package_of(key.device, call_id(key));
+  const auto changes = package.changed_schemas(key.spec->kind == Spec::Kind::op ? key.spec->name : "");
+  if (changes.empty()) return std::nullopt;
+  return Finding{"the package runs with the library it was compiled against", changes.front(),
+                 "compile the package again, or keep the old schema and add an overload", changes};
+}
+
 Judgement judge(Evidence& evidence) {
   const std::string promised = "the package, run in C++ without Python, returns eager's values bit for bit";
+  try {
+    if (auto finding = other_library(evidence)) return Judgement::fail(*std::move(finding));
+  } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
+    return Judgement::fail({promised, error.what(), "", {}});
+  }
   const Outcome& packaged = evidence.by("aoti").outcome;
   if (!packaged.ok()) return Judgement::fail({promised, packaged.raised->message, "", {}});
-  Package& package = evidence.bench().packages->package_of(evidence.key().device, call_id(evidence.key()));
-  const bool is_op = evidence.key().spec->kind == Spec::Kind::op;
-  if (const auto changes = package.changed_schemas(is_op ? evidence.key().spec->name : "");
-      !changes.empty()) {
-    return Judgement::fail({"the package runs with the library it was compiled against", changes.front(),
-                            "compile the package again, or keep the old schema and add an overload",
-                            changes});
-  }
-  if (is_op) {
-    const Outcome& eager = evidence.observed().outcome;
-    if (!eager.ok())
-      return Judgement::invalid("the operator refuses this sample of its spec: " + eager.raised->message);
-    return judge_values(packaged.returned(), eager.returned(), exact(), promised);
+  if (evidence.key().spec->kind == Spec::Kind::op) {
+    if (auto refused = refused_sample(evidence)) return *std::move(refused);
+    return judge_values(packaged.returned(), evidence.observed().outcome.returned(), exact(), promised);
   }
   // A model has no eager form without Python: its outputs are known by digest.
   const std::string id = call_id(evidence.key());
-  for (const PackagedCall& call : package.calls()) {
+  for (const PackagedCall& call : evidence.packages().package_of(evidence.key().device, id).calls()) {
     if (call.id == id && call.eager == digest(packaged.returned())) return Judgement::pass();
   }
   return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});

@@ -12,8 +12,7 @@ Judgement judge(Evidence& evidence) {
   const std::string promised = "one package returns the same bits in Python and in C++";
   const Outcome& packaged = evidence.by("aoti").outcome;
   if (!packaged.ok()) return Judgement::fail({promised, "in C++: " + packaged.raised->message, "", {}});
-  const auto in_python =
-      evidence.bench().packages->python_digest(evidence.key().device, call_id(evidence.key()));
+  const auto in_python = evidence.packages().python_digest(evidence.key().device, call_id(evidence.key()));
   if (!in_python) {
     return Judgement::fail(
         {promised, "Python got no result from the package; see aoti.python of the same call", "", {}});

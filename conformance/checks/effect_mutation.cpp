@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "checks/check.h"
+#include "checks/outputs.h"
 
 namespace opgate {
 namespace {
@@ -86,6 +87,8 @@ Judgement judge(Evidence& evidence) {
   for (const TensorInput& input : evidence.observed().arguments.tensors) {
     if (auto finding = unwanted_write(input, schema)) return Judgement::fail(*std::move(finding));
   }
+  // A call that raised must leave its inputs alone too; but a sample that is refused has tested nothing.
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
   return Judgement::pass();
 }
 

@@ -46,6 +46,13 @@ std::string output_name(size_t i, size_t count) {
   return count == 1 ? "the output" : fmt::format("output {}", i);
 }
 
+std::optional<Judgement> refused_sample(Evidence& evidence) {
+  const Outcome& call = evidence.observed().outcome;
+  if (call.ok() || !evidence.key().is_contiguous()) return std::nullopt;
+  return Judgement::invalid(
+      fmt::format("the operator refuses this sample of its spec: {}", call.raised->message));
+}
+
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                        Accuracy accuracy, const std::string& promised, Rounding rounding) {
   const size_t count = got.size();

@@ -6,13 +6,16 @@
 #include <optional>
 #include <string>
 
-#include "call/invoke.h"
+#include "call/evidence.h"
 #include "checks/verdict.h"
 
 namespace opgate {
 
 /// How a result in a wider dtype is compared with the operator's own.
 enum class Rounding { none, to_output };
+
+/// An invalid verdict where the operator refuses the sample as its spec wrote it: then nothing was tested.
+std::optional<Judgement> refused_sample(Evidence& evidence);
 
 /// Passes where each tensor of `got` equals its counterpart in `want` within `accuracy`. Otherwise a finding
 /// that promises `promised`, naming the tensor where there are several.

@@ -10,11 +10,7 @@ namespace {
 Judgement judge(Evidence& evidence) {
   const Outcome& call = evidence.observed().outcome;
   const Outcome& reference = evidence.reference();
-  const bool sample_as_written = evidence.key().is_contiguous();
-  if (!call.ok() && sample_as_written) {
-    return Judgement::invalid(
-        fmt::format("the operator refuses this sample of its spec: {}", call.raised->message));
-  }
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
   if (!reference.ok()) {
     // A derived size (empty, 0-dim) may mean nothing to an operator; then both must say so.
     if (!call.ok()) return Judgement::pass();

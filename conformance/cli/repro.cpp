@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/dtypes.h"
@@ -48,16 +49,26 @@ void describe_call(const PlannedCall& call) {
   }
 }
 
+// The case must be one that `opgate run` would run: another would be judged by a check that it is not for.
+Plan plan_of_one(const Project& project, const CallKey& key, const Check& check) {
+  const std::string id = call_id(key);
+  for (PlannedCall& call : make_plan(project.subjects, project.checks).calls) {
+    if (call.id != id) continue;
+    if (std::ranges::find(call.checks, &check) == call.checks.end()) break;
+    call.checks = {&check};
+    return {{std::move(call)}};
+  }
+  throw SetupError(
+      fmt::format("{} is not planned for {}; see `opgate list cases --op {}`", check.name, id, key.spec->id));
+}
+
 int repro(const ProjectOptions& options, const std::string& id) {
   Project project = open_project(options);
   const auto slash = id.rfind('/');
   if (slash == std::string::npos)
     throw SetupError(fmt::format("'{}' is no case id; see `opgate list cases`", id));
   const Check& check = find_check(project.checks, id.substr(slash + 1));
-  Plan plan;
-  PlannedCall call{"", parse_call_id(project.subjects, id.substr(0, slash)), {&check}};
-  call.id = call_id(call.key);
-  plan.calls.push_back(std::move(call));
+  const Plan plan = plan_of_one(project, parse_call_id(project.subjects, id.substr(0, slash)), check);
   describe_call(plan.calls.front());
   Tally tally(options.again());
   const bool complete = project.supervisor->run(

@@ -73,8 +73,8 @@ std::string progress_text(size_t done, size_t total, size_t before, double secon
   const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
   const std::string left =
       rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
-  return fmt::format("{:3} % | {:.0f} cases/s{} | {}", 100 * done / total, rate, left,
-                     fmt::join(current, "   "));
+  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
+  return fmt::format("{:3} % | {:.0f} cases/s{}{}", 100 * done / total, rate, left, at);
 }
 
 int run(const RunOptions& options) {

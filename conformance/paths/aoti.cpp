@@ -26,11 +26,7 @@ Outcome packaged(PackageFolder& folder, const CallKey& key) {
   }
 }
 
-Observation run(Evidence& evidence) {
-  auto& folder = evidence.bench().packages;
-  if (folder == nullptr) folder = std::make_shared<PackageFolder>(evidence.bench().package_folder);
-  return {{}, packaged(*folder, evidence.key())};
-}
+Observation run(Evidence& evidence) { return {{}, packaged(evidence.packages(), evidence.key())}; }
 
 OPGATE_REGISTER_PATH(aoti, {"aoti", &run});
 

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "call/evidence.h"
+
 namespace opgate {
 namespace {
 
@@ -26,6 +28,11 @@ void check_unaltered(const std::filesystem::path& file, const std::string& sha1)
 }
 
 }  // namespace
+
+PackageFolder& Evidence::packages() {
+  if (bench_.packages == nullptr) bench_.packages = std::make_shared<PackageFolder>(bench_.package_folder);
+  return *bench_.packages;
+}
 
 void PackageFolder::read(Device& device, const std::string& name) {
   const json made = read_json(folder_ / (name + ".json"));

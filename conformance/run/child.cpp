@@ -22,6 +22,7 @@ namespace opgate {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{5};
+constexpr std::chrono::seconds kFarewell{10};
 
 std::string ending(int status) {
   if (WIFSIGNALED(status)) {
@@ -137,13 +138,8 @@ std::string Child::end(std::chrono::milliseconds grace) {
 }
 
 void Child::dismiss() {
-  if (pid_ < 0) return;
   commands_.reset();
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  kill(-pid_, SIGKILL);  // compilers and pools that it may have left behind
-  pid_ = -1;
+  end(kFarewell);  // and compilers and pools that it may have left behind
 }
 
 std::vector<std::string> Child::last_printed(size_t count) const {

@@ -48,7 +48,7 @@ class Child {
   /// is reported.
   std::string end(std::chrono::milliseconds grace = {});
 
-  /// Closes its stdin and waits for it to leave by itself.
+  /// Closes its stdin, lets it leave by itself, and ends it where it does not.
   void dismiss();
 
  private:

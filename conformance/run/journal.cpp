@@ -80,6 +80,13 @@ Journal::Journal(const std::filesystem::path& file, const ReadJournal& interrupt
     throw cannot_write(file_);
 }
 
+Journal::~Journal() {
+  try {
+    flush();
+  } catch (const SetupError&) {  // the disk is full; whoever wrote last was told
+  }
+}
+
 bool Journal::is_being_written(const std::filesystem::path& file) {
   const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   return descriptor.is_open() && flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0;

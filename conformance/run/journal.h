@@ -48,6 +48,10 @@ class Journal {
   /// Goes on where an interrupted run ended.
   Journal(const std::filesystem::path& file, const ReadJournal& interrupted);
 
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
   /// True while another run holds the file.
   static bool is_being_written(const std::filesystem::path& file);
 

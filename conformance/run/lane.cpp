@@ -5,6 +5,8 @@
 #include <opgate/error.h>
 #include <poll.h>
 
+#include <utility>
+
 #include "run/interrupt.h"
 
 namespace opgate {
@@ -89,7 +91,13 @@ void Lane::take(const std::string& line) {
   restart_clock();
   if (job.call == nullptr) return;
   for (const Check* check : job.checks) {
-    on_verdict_(*job.call, *check, message.at("judgements").at(check->name).get<Judgement>());
+    Judgement judgement = message.at("judgements").at(check->name).get<Judgement>();
+    // Died with all together, and now with none alone: it happened all the same, and is not to be forgotten.
+    if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found) {
+      judgement = {job.suspects->verdict, std::nullopt,
+                   job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
+    }
+    on_verdict_(*job.call, *check, judgement);
   }
 }
 
@@ -122,6 +130,7 @@ void Lane::worker_is_gone(Verdict verdict, const std::string& how) {
   }
   const Spec* subject = culprit.call == nullptr ? nullptr : culprit.call->key.spec;
   blame(std::move(culprit), verdict, reason);
+  if (std::exchange(died_on_, subject) != subject) deaths_in_a_row_ = 0;
   if (++deaths_in_a_row_ >= kDeathsInARow && subject != nullptr) give_up(*subject, reason);
 }
 
@@ -145,11 +154,16 @@ void Lane::blame(Job job, Verdict verdict, const std::string& reason) {
   if (job.call == nullptr) {
     on_preparation_failed_(job.preparation, reason);
   } else if (job.checks.size() == 1) {
+    if (job.suspects) {
+      job.suspects->found = true;
+      --job.suspects->unheard;
+    }
     on_verdict_(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
   } else {
     // Which of them was it? Each alone, before all that is pending.
+    const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{verdict, reason, job.checks.size()});
     for (auto check = job.checks.rbegin(); check != job.checks.rend(); ++check) {
-      pending_.push_front({job.call, {*check}, {}, job.limit});
+      pending_.push_front({job.call, {*check}, {}, suspects, job.limit});
     }
   }
 }

@@ -18,10 +18,19 @@ namespace opgate {
 
 /// One command to a worker: a call with the checks that judge it, or a preparation (`call` is null).
 struct Job {
+  /// Several checks of one call during which a worker died, each run again alone.
+  struct Suspects {
+    Verdict verdict;
+    std::string reason;
+    size_t unheard;  ///< checks without an answer yet
+    bool found = false;
+  };
+
   const PlannedCall* call = nullptr;
   std::vector<const Check*> checks;
   nlohmann::json preparation;
-  std::chrono::seconds limit{};  ///< without an answer for so long, the worker is taken to hang
+  std::shared_ptr<Suspects> suspects;  ///< that this check is one of
+  std::chrono::seconds limit{};        ///< without an answer for so long, the worker is taken to hang
 };
 
 class Lane {
@@ -80,6 +89,7 @@ class Lane {
   std::unique_ptr<Child> child_;
   bool ready_ = false;
   int deaths_in_a_row_ = 0;
+  const Spec* died_on_ = nullptr;
   nlohmann::json said_when_ready_;
   std::deque<Job> pending_;
   std::deque<Job> in_flight_;

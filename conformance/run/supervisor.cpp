@@ -31,6 +31,14 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
 }
 
+// A library that was built without nvcc has only its CPU kernels.
+std::optional<std::string> missing_kernel(const CallKey& key) {
+  if (key.device != c10::kCUDA || !key.spec->op) return std::nullopt;
+  if (key.spec->op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
+  return fmt::format("{} has no CUDA kernel in the library that is loaded (was it built without nvcc?)",
+                     key.spec->id);
+}
+
 }  // namespace
 
 Programs this_program(const Config& config) {
@@ -135,13 +143,18 @@ void Supervisor::distribute(const Plan& plan, const std::set<std::string>& done)
       if (done.contains(case_id(call, *check))) continue;
       if (missing[device]) {
         on_verdict_(call, *check, Judgement::owed(*missing[device]));
+      } else if (const auto reason = missing_kernel(call.key)) {
+        on_verdict_(call, *check, Judgement::owed(*reason));
       } else {
         by_worker[check->worker].push_back(check);
       }
     }
-    if (by_worker.contains(Worker::native)) native_.add({&call, by_worker[Worker::native], {}, kNativeLimit});
-    if (by_worker.contains(Worker::python)) python_.add({&call, by_worker[Worker::python], {}, kPythonLimit});
-    if (by_worker.contains(Worker::aoti)) aoti_.add({&call, by_worker[Worker::aoti], {}, kPythonLimit});
+    if (by_worker.contains(Worker::native))
+      native_.add({&call, by_worker[Worker::native], {}, nullptr, kNativeLimit});
+    if (by_worker.contains(Worker::python))
+      python_.add({&call, by_worker[Worker::python], {}, nullptr, kPythonLimit});
+    if (by_worker.contains(Worker::aoti))
+      aoti_.add({&call, by_worker[Worker::aoti], {}, nullptr, kPythonLimit});
   }
 }
 
@@ -157,8 +170,9 @@ void Supervisor::prepare_packages(const Plan& plan, const std::set<std::string>&
   }
   for (const auto& [device, ids] : calls) {
     fs::remove(fs::path(setup_.packages) / (device + ".json"));
-    python_.add({nullptr, {}, json{{"package", {{"device", device}, {"calls", ids}}}}, kPackageLimit});
-    python_.add({nullptr, {}, json{{"run_package", {{"device", device}}}}, kPythonLimit});
+    python_.add(
+        {nullptr, {}, json{{"package", {{"device", device}, {"calls", ids}}}}, nullptr, kPackageLimit});
+    python_.add({nullptr, {}, json{{"run_package", {{"device", device}}}}, nullptr, kPythonLimit});
   }
 }
 

@@ -38,7 +38,12 @@ class NativeWorker {
     if (key.device != enabled_) enable_device(enabled_ = key.device);
     std::vector<const Check*> checks;
     for (const json& id : command.at("checks")) checks.push_back(&find_check(checks_, id.get<std::string>()));
-    return {{"ran", call}, {"judgements", judge_call(key, checks, bench_)}};
+    const auto judgements = judge_call(key, checks, bench_);
+    if (is_lost(key.device)) {
+      std::cerr << "the CUDA context of this process is lost after this call\n";
+      _exit(1);  // without an answer: this call is the one to blame, the next ones get a fresh process
+    }
+    return {{"ran", call}, {"judgements", judgements}};
   }
 
  private:

@@ -88,6 +88,7 @@ class Call:
     def module(self) -> torch.nn.Module:
         """A module whose forward takes `tensors()` and makes the call."""
         if self.is_model:
+            torch.manual_seed(0)  # random weights must be the same ones in every process
             return self.model.factory().eval().to(self.device)
         positions = self.described["tensors"]
         constants = [None if i in positions else value for i, value in enumerate(self.arguments())]

@@ -52,7 +52,7 @@ class ModelSpec:
     expected: Callable[..., torch.Tensor] | None = None
 
     def module(self, factory: Callable[[], torch.nn.Module]) -> None:
-        """How to make the module: called once a device, then moved there."""
+        """How to make the module; called again for each use, after torch.manual_seed(0)."""
         self.factory = factory
 
     def dtypes(self, *dtypes: torch.dtype) -> None:

@@ -113,7 +113,14 @@ class PackageStore:
     def _sources(self) -> str:
         """A digest of everything besides the calls that a package depends on."""
         files = [*self.libraries, *Path(__file__).parent.glob("*.py")]
-        files += [Path(sys.modules[name].__file__) for name in self.modules]
+        for name in self.modules:
+            # A model's description lies beside the model and the fake classes: all of the package counts.
+            root = sys.modules[name.partition(".")[0]]
+            files += (
+                Path(root.__file__).parent.rglob("*.py")
+                if hasattr(root, "__path__")
+                else [Path(root.__file__)]
+            )
         return sha1(torch.__version__.encode() + b"".join(file.read_bytes() for file in sorted(files)))
 
     def _file(self, calls: list[Call]) -> Path:
@@ -136,7 +143,12 @@ class PackageStore:
             exported = [call for call in calls if call.id not in left_out]
             packages = self._packages(exported, left_out) if exported else []
             state = {"packages": packages, "left_out": left_out}
-            kept_state.write_text(json.dumps(state))
+            if (
+                not left_out
+            ):  # what failed may be mended outside what the digest covers: a compiler, a full disk
+                part = kept_state.with_suffix(".part.json")
+                part.write_text(json.dumps(state))
+                part.rename(kept_state)
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
@@ -156,12 +168,13 @@ class PackageStore:
         """Compiles `calls`; notes in `left_out` those that cannot be."""
         groups = [calls]
         by_subject = [list(group) for _, group in groupby(calls, key=lambda call: call.subject)]
-        if len(by_subject) > 1 and self._problem(calls) is not None:
+        whole_problem = self._problem(calls)
+        if len(by_subject) > 1 and whole_problem is not None:
             groups = by_subject
         packages = []
         for group in groups:
             file = self._file(group)
-            problem = None if file.exists() else self._problem(group)
+            problem = whole_problem if group is calls else self._problem(group)
             if file.exists():
                 # One that compiles and does not run stays: that it does not is for each check to say.
                 ids = [call.id for call in group]
@@ -173,6 +186,7 @@ class PackageStore:
     def _problem(self, calls: list[Call]) -> str | None:
         """Compiles the package of these calls and runs it once: what went wrong, or None."""
         file = self._file(calls)
+        file.unlink(missing_ok=True)
         try:
             compile_package(calls, file)
             run_package(file, calls)
