@@ -32,13 +32,21 @@ Tensor exits(const Tensor& x) {
   if (stepped(x)) std::_Exit(0);
   return x.clone();
 }
+Tensor once(const Tensor& x) {
+  const char* marker = std::getenv("CRASHED_ONCE");
+  if (stepped(x) && marker != nullptr && std::fopen(marker, "r") == nullptr) {
+    std::fclose(std::fopen(marker, "w"));
+    std::abort();
+  }
+  return x.clone();
+}
 Tensor hopeless(const Tensor&) { std::_Exit(3); }
 #define OPERATOR(name) \\
   m.def(#name "(Tensor x) -> Tensor"); \\
   m.impl(#name, torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(name))); \\
   m.impl(#name, torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(fine)));
 TORCH_LIBRARY(crashy, m) {
-  OPERATOR(fine) OPERATOR(segfaults) OPERATOR(aborts) OPERATOR(exits) OPERATOR(hopeless)
+  OPERATOR(fine) OPERATOR(segfaults) OPERATOR(aborts) OPERATOR(exits) OPERATOR(once) OPERATOR(hopeless)
 }
 }
 """
@@ -56,6 +64,7 @@ OPGATE_SPEC("crashy::fine", spec) { promise(spec); }
 OPGATE_SPEC("crashy::segfaults", spec) { promise(spec); }
 OPGATE_SPEC("crashy::aborts", spec) { promise(spec); }
 OPGATE_SPEC("crashy::exits", spec) { promise(spec); }
+OPGATE_SPEC("crashy::once", spec) { promise(spec); }
 OPGATE_SPEC("crashy::hopeless", spec) { promise(spec); }
 """
 ENDINGS = {
@@ -133,6 +142,22 @@ def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
     died = [line["reason"] for line in lines if line["reason"] not in given_up]
     assert died
     assert all(reason.startswith("the native worker ended: exit status 3") for reason in died)
+
+
+def test_a_crash_that_does_not_repeat_is_reported_all_the_same(opgate: OpGate, project: Path) -> None:
+    """Heap corruption shows once and not when each check is run again alone."""
+    words = ["--device", "cpu", "--check", "value.layout", "effect", "fake", "--op", "once"]
+    marker = {"CRASHED_ONCE": str(project / "crashed")}
+    output = project / "once"
+    result = opgate("run", *words, "--output", output, folder=project, environment=marker)
+    assert result.returncode == 1
+    crashed = [
+        line for line in read_results(output).of("once").values() if line["verdict"] not in ("pass", "owed")
+    ]
+    assert len(crashed) == 1
+    assert crashed[0]["verdict"] == "crash"
+    assert "SIGABRT" in crashed[0]["reason"]
+    assert "did not happen again" in crashed[0]["reason"]
 
 
 def test_the_table_and_the_last_line_say_crash(finished: Completed, results: Results) -> None:
