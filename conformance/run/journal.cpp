@@ -117,14 +117,12 @@ void Journal::write_line(const std::string& text) {
 }
 
 void Journal::flush() {
-  size_t written = 0;
-  while (written < buffer_.size()) {
-    const ssize_t count = write(descriptor_.get(), buffer_.data() + written, buffer_.size() - written);
+  while (!buffer_.empty()) {
+    const ssize_t count = write(descriptor_.get(), buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw cannot_write(file_);
-    written += static_cast<size_t>(count);
+    buffer_.erase(0, static_cast<size_t>(count));  // at once: a later flush goes on where this one fails
   }
-  buffer_.clear();
 }
 
 void Journal::finish() {
