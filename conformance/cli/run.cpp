@@ -52,6 +52,11 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
         "{} is of another plan ({} cases, torch {}) than this one ({} cases, torch {}); run without --resume",
         file.string(), journal.header.cases, journal.header.torch, header.cases, header.torch));
   }
+  if (journal.header.libraries != header.libraries) {
+    throw SetupError(
+        fmt::format("{} has verdicts on other builds of the libraries than those here; run without --resume",
+                    file.string()));
+  }
   return journal;
 }
 
@@ -82,7 +87,8 @@ int run(const RunOptions& options) {
   Project project = open_project(options.project);
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
   const fs::path file = project.config.output / "results.jsonl";
-  const RunHeader header{kVersion, project.torch, plan.digest(), plan.cases(), timestamp()};
+  const RunHeader header{kVersion,     project.torch, plan.digest(),
+                         plan.cases(), timestamp(),   libraries_digest(setup_from(project.config))};
 
   Tally tally(options.project.again());
   std::set<std::string> done;

@@ -26,7 +26,8 @@ SetupError cannot_write(const std::filesystem::path& file) {
 }
 
 RunHeader header_from(const json& line) {
-  return {line.at("opgate"), line.at("torch"), line.at("plan"), line.at("cases"), line.value("started", "")};
+  return {line.at("opgate"), line.at("torch"),          line.at("plan"),
+          line.at("cases"),  line.value("started", ""), line.value("libraries", "")};
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
                   {"torch", header.torch},
                   {"plan", header.plan},
                   {"cases", header.cases},
-                  {"started", header.started}}
+                  {"started", header.started},
+                  {"libraries", header.libraries}}
                  .dump());
   flush();
 }

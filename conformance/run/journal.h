@@ -19,7 +19,8 @@ struct RunHeader {
   std::string torch;   ///< version
   std::string plan;    ///< Plan::digest()
   size_t cases = 0;
-  std::string started;  ///< UTC, ISO 8601
+  std::string started;         ///< UTC, ISO 8601
+  std::string libraries = "";  ///< libraries_digest() of what was tested
 };
 
 struct JournalEntry {

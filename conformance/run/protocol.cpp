@@ -1,5 +1,10 @@
 #include "run/protocol.h"
 
+#include <c10/util/hash.h>
+
+#include <fstream>
+#include <iterator>
+
 namespace opgate {
 
 void to_json(nlohmann::json& json, const Setup& setup) {
@@ -16,6 +21,17 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("modules").get_to(setup.modules);
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
+}
+
+std::string libraries_digest(const Setup& setup) {
+  std::string bytes;
+  for (const auto* files : {&setup.libraries, &setup.specs}) {
+    for (const std::string& file : *files) {
+      std::ifstream stream(file, std::ios::binary);
+      bytes.append(std::istreambuf_iterator<char>(stream), {});
+    }
+  }
+  return c10::sha1(bytes).str();
 }
 
 Setup setup_from(const Config& config) {

@@ -31,6 +31,9 @@ struct Setup {
 void to_json(nlohmann::json& json, const Setup& setup);
 void from_json(const nlohmann::json& json, Setup& setup);
 
+/// SHA-1 over the bytes of the operator and spec libraries: what a verdict was given for.
+std::string libraries_digest(const Setup& setup);
+
 /// Finds the libraries that the configuration names. Throws SetupError.
 Setup setup_from(const Config& config);
 
