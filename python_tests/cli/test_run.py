@@ -59,7 +59,8 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
     assert sorted(results.cases) == sorted(planned)
     assert results.header["cases"] == len(planned)
     assert re.fullmatch(r"[0-9a-f]{40}", results.header["plan"])
-    assert set(results.header) == {"opgate", "torch", "plan", "cases", "started"}
+    assert re.fullmatch(r"[0-9a-f]{40}", results.header["libraries"])
+    assert set(results.header) == {"opgate", "torch", "plan", "cases", "started", "libraries"}
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}
     assert results.finished is not None
     when = [results.header["started"], results.finished["finished"]]
