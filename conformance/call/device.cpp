@@ -17,10 +17,7 @@ std::filesystem::path torch_library_folder() {
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
-}  // namespace
-
-std::optional<std::string> missing_device(c10::DeviceType device) {
-  if (device != c10::kCUDA) return std::nullopt;
+std::optional<std::string> missing_cuda() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) return "no NVIDIA driver (libcuda.so.1) on this machine";
   const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
@@ -35,11 +32,24 @@ std::optional<std::string> missing_device(c10::DeviceType device) {
   return std::nullopt;
 }
 
+}  // namespace
+
+std::optional<std::string> missing_device(c10::DeviceType device) {
+  if (device != c10::kCUDA) return std::nullopt;
+  // Asking the driver is slow, and its answer stays the same.
+  static const std::optional<std::string> reason = missing_cuda();
+  return reason;
+}
+
+void synchronize(c10::DeviceType device) {
+  if (device == c10::kCPU) return;
+  const c10::impl::VirtualGuardImpl guard(device);
+  guard.synchronizeDevice(guard.getDevice().index());
+}
+
 bool is_lost(c10::DeviceType device) {
-  if (device != c10::kCUDA) return false;
   try {
-    const c10::impl::VirtualGuardImpl guard(device);
-    guard.synchronizeDevice(guard.getDevice().index());
+    synchronize(device);
     return false;
   } catch (const c10::Error&) {  // a sticky error: every call from now on repeats it
     return true;

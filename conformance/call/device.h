@@ -12,6 +12,10 @@ namespace opgate {
 /// if they can. Asks the driver and loads nothing of torch.
 std::optional<std::string> missing_device(c10::DeviceType device);
 
+/// Waits for all that was started on the current device of this type. Throws c10::Error where a kernel
+/// failed.
+void synchronize(c10::DeviceType device);
+
 /// True where a kernel has failed so that nothing more can run on the device in this process.
 bool is_lost(c10::DeviceType device);
 

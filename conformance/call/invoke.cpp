@@ -1,8 +1,9 @@
 #include "call/invoke.h"
 
 #include <ATen/core/function_schema.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
+
+#include "call/device.h"
 
 namespace opgate {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   std::vector<at::Tensor> tensors;
   for (size_t i = 0; i < stack.size(); ++i) {
-    const auto* alias = schema.arguments()[i].alias_info();
-    if (alias != nullptr && alias->isWrite() && stack[i].isTensor()) tensors.push_back(stack[i].toTensor());
+    if (!stack[i].isTensor()) continue;
+    if (schema.is_mutable({c10::SchemaArgType::input, i})) tensors.push_back(stack[i].toTensor());
   }
   return tensors;
 }
@@ -43,11 +44,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
   try {
     call(stack);
-    if (device != c10::kCPU) {
-      // Kernels fail asynchronously: without waiting, the error would be blamed on a later case.
-      const c10::impl::VirtualGuardImpl guard(device);
-      guard.synchronizeDevice(guard.getDevice().index());
-    }
+    synchronize(device);  // kernels fail asynchronously: the error would be blamed on a later case
     return {std::move(stack), std::nullopt, std::move(written)};
   } catch (const c10::Error& error) {
     return {{}, Raised{error.what_without_backtrace()}, {}};

@@ -9,8 +9,7 @@ namespace opgate {
 namespace {
 
 bool is_written(const Spec& spec, size_t position) {
-  const auto* alias = spec.op ? spec.op->schema().arguments().at(position).alias_info() : nullptr;
-  return alias != nullptr && alias->isWrite();
+  return spec.op && spec.op->schema().is_mutable({c10::SchemaArgType::input, position});
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ namespace {
 // The bytes of the storage that the operator may write: those of the view, where the schema says Tensor(a!).
 std::vector<bool> writable_elements(const TensorInput& input, const c10::FunctionSchema& schema) {
   std::vector<bool> writable(static_cast<size_t>(input.geometry.elements));
-  const auto* alias = schema.arguments()[input.position].alias_info();
-  if (alias == nullptr || !alias->isWrite()) return writable;
+  if (!schema.is_mutable({c10::SchemaArgType::input, input.position})) return writable;
   for (int64_t i = 0; i < input.geometry.numel(); ++i) {
     writable[static_cast<size_t>(input.geometry.storage_element(i))] = true;
   }

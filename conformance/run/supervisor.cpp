@@ -31,8 +31,9 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
 }
 
-// A library that was built without nvcc has only its CPU kernels.
-std::optional<std::string> missing_kernel(const CallKey& key) {
+// Why the call cannot run on this machine, if so.
+std::optional<std::string> why_owed(const CallKey& key) {
+  if (auto reason = missing_device(key.device)) return reason;
   if (key.device != c10::kCUDA || !key.spec->op) return std::nullopt;
   if (key.spec->op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
   return fmt::format("{} has no CUDA kernel in the library that is loaded (was it built without nvcc?)",
@@ -134,17 +135,14 @@ bool Supervisor::run(const Plan& plan, const std::set<std::string>& done, const 
 
 void Supervisor::distribute(const Plan& plan, const std::set<std::string>& done) {
   prepare_packages(plan, done);
-  std::map<c10::DeviceType, std::optional<std::string>> missing;
+
   for (const PlannedCall& call : plan.calls) {
-    const c10::DeviceType device = call.key.device;
-    if (!missing.contains(device)) missing[device] = missing_device(device);
+    const std::optional<std::string> owed = why_owed(call.key);
     std::map<Worker, std::vector<const Check*>> by_worker;
     for (const Check* check : call.checks) {
       if (done.contains(case_id(call, *check))) continue;
-      if (missing[device]) {
-        on_verdict_(call, *check, Judgement::owed(*missing[device]));
-      } else if (const auto reason = missing_kernel(call.key)) {
-        on_verdict_(call, *check, Judgement::owed(*reason));
+      if (owed) {
+        on_verdict_(call, *check, Judgement::owed(*owed));
       } else {
         by_worker[check->worker].push_back(check);
       }
@@ -161,7 +159,7 @@ void Supervisor::distribute(const Plan& plan, const std::set<std::string>& done)
 void Supervisor::prepare_packages(const Plan& plan, const std::set<std::string>& done) {
   std::map<std::string, json> calls;
   for (const PlannedCall& call : plan.calls) {
-    if (missing_device(call.key.device)) continue;
+    if (why_owed(call.key)) continue;
     for (const Check* check : call.checks) {
       if (!check->needs_package || done.contains(case_id(call, *check))) continue;
       calls[device_name(call.key.device)].push_back(call.id);

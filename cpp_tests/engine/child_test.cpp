@@ -1,12 +1,11 @@
 // A worker process from its parent's side: lines, endings, and nothing left running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <opgate/error.h>
 #include <poll.h>
-#include <fstream>
 
 #include <csignal>
+#include <fstream>
 #include <numeric>
 
 #include "run/child.h"
