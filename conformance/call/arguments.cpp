@@ -1,23 +1,19 @@
 #include "call/arguments.h"
 
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/_neg_view.h>
 #include <ATen/ops/empty.h>
+#include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "layouts/layout.h"
+#include <new>
 
 namespace opgate {
 namespace {
-
-Geometry geometry_for(const CallKey& key, const std::string& name, const Shape& shape) {
-  const auto [argument, layout] = key.layout_parts();
-  if (argument != name) return geometry(shape, dense_strides(shape));
-  auto offered = find_placement(shape, layout);
-  TORCH_INTERNAL_ASSERT(offered, "the plan offers no layout ", layout);
-  return std::move(offered->placement.geometry);
-}
 
 // Along stride 0 all elements are one: the first slice stands for all.
 at::Tensor first_slices(at::Tensor tensor, const Geometry& geometry) {
@@ -28,52 +24,150 @@ at::Tensor first_slices(at::Tensor tensor, const Geometry& geometry) {
   return tensor;
 }
 
-}  // namespace
+// What must lie in memory so that the view shows `values`.
+at::Tensor stored(const at::Tensor& values, View view) {
+  if (view == View::conjugated) return values.conj().resolve_conj();
+  return view == View::negated ? values.neg() : values;
+}
 
-at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::DeviceType device) {
-  at::Tensor tensor = at::detail::empty_cpu({geometry.elements}, values.scalar_type());
-  const bool plain = geometry.is_contiguous() && geometry.elements == values.numel();
-  if (plain) {
-    std::memcpy(tensor.mutable_data_ptr(), values.const_data_ptr(), values.nbytes());
-  } else {
-    std::memset(tensor.mutable_data_ptr(), static_cast<int>(kGapByte), tensor.nbytes());
-  }
-  if (device != c10::kCPU) tensor = tensor.to(device);
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(geometry.sizes, geometry.strides, geometry.offset);
-  if (!plain) first_slices(tensor, geometry).copy_(first_slices(values, geometry));
+at::Tensor seen_through(const at::Tensor& tensor, View view) {
+  if (view == View::conjugated) return tensor.conj();
+  return view == View::negated ? at::_neg_view(tensor) : tensor;
+}
+
+// `other`'s values into the storage that `first` lies in.
+at::Tensor lay_into(const at::Tensor& first, const at::Tensor& values, const Geometry& geometry) {
+  at::Tensor tensor = at::empty({0}, first.options().dtype(values.scalar_type()));
+  tensor.set_(first.storage(), geometry.offset, geometry.sizes, geometry.strides);
+  tensor.copy_(values);
   return tensor;
 }
 
-Arguments materialise(const CallKey& key, ValueCache& cache, Lay lay) {
-  Arguments arguments;
-  for (size_t i = 0; i < key.sample->arguments.size(); ++i) {
-    const Argument& argument = key.sample->arguments[i];
-    const TensorArgument* described = argument.tensor();
-    if (described == nullptr) {
-      arguments.stack.push_back(argument.other());
-      continue;
-    }
-    std::string name = argument_name(*key.spec, i);
-    Geometry placed = geometry_for(key, name, described->shape);
-    at::Tensor values = cache.values(key, i, placed.sizes);
-    if (lay == Lay::contiguous) {
-      if (placed.overlaps()) values = first_slices(values, placed).expand(placed.sizes).contiguous();
-      placed = geometry(placed.sizes, dense_strides(placed.sizes));
-    }
-    at::Tensor tensor = lay_out(values, placed, key.device);
-    arguments.stack.emplace_back(tensor);
-    StorageImage before = storage_image(tensor);
-    arguments.tensors.push_back(
-        {i, std::move(name), std::move(tensor), std::move(placed), std::move(before)});
-  }
-  return arguments;
+at::Generator seeded(const GeneratorArgument& argument, c10::DeviceType device) {
+  if (device == c10::kCPU) return at::make_generator<at::CPUGeneratorImpl>(argument.seed);
+  at::Generator generator = at::globalContext().getAcceleratorHooksInterface(device).getNewGenerator();
+  generator.set_current_seed(argument.seed);
+  return generator;
 }
 
-bool keeps_values(const Arguments& arguments, const Sample& sample) {
-  return std::ranges::all_of(arguments.tensors, [&](const TensorInput& input) {
-    return input.geometry.sizes == sample.arguments[input.position].tensor()->shape &&
-           !input.geometry.overlaps();
-  });
+class Maker {
+ public:
+  Maker(const CallKey& key, ValueCache& cache, const Making& making)
+      : key_(key), cache_(cache), making_(making) {}
+
+  Arguments make() {
+    placed_ = making_.contiguous ? arrange_contiguous(key_) : arrange(key_);
+    for (size_t i = 0; i < placed_.size(); ++i) made_.push_back(tensor(i));
+    Arguments arguments;
+    size_t next = 0;
+    for (size_t position = 0; position < key_.sample->arguments.size(); ++position) {
+      const Argument& argument = key_.sample->arguments[position];
+      if (argument.tensor() != nullptr) {
+        arguments.stack.emplace_back(made_[next++]);
+      } else if (const auto* list = argument.tensors()) {
+        c10::List<at::Tensor> tensors;
+        for (size_t i = 0; i < list->size(); ++i) tensors.push_back(made_[next++]);
+        arguments.stack.emplace_back(std::move(tensors));
+      } else if (const GeneratorArgument* generator = argument.generator()) {
+        arguments.stack.emplace_back(seeded(*generator, key_.device));
+      } else {
+        arguments.stack.push_back(*argument.other());
+      }
+    }
+    for (size_t i = 0; i < placed_.size(); ++i) {
+      Placed& placed = placed_[i];
+      StorageImage before = making_.photographed ? storage_image(made_[i]) : StorageImage();
+      arguments.tensors.push_back({placed.slot.position, placed.slot.element, std::move(placed.slot.name),
+                                   made_[i], std::move(placed.geometry), placed.storage, std::move(before)});
+    }
+    return arguments;
+  }
+
+ private:
+  at::Tensor tensor(size_t i) {
+    const Placed& placed = placed_[i];
+    if (placed.values != i && placed.storage != i) return made_[placed.values];
+    at::Tensor values =
+        cache_.values(key_, placed_[placed.values].slot, placed.geometry.sizes, making_.stream);
+    if (making_.contiguous) values = as_expanded(i, std::move(values));
+    if (placed.storage != i) return lay_into(made_[placed.storage], values, placed.geometry);
+    return lay_out(values, placed.geometry, key_.device, placed.view, making_.gap);
+  }
+
+  // The contiguous making of an expanded argument repeats its first slice as that does.
+  at::Tensor as_expanded(size_t i, at::Tensor values) {
+    if (key_.is_contiguous()) return values;
+    if (laid_out_.empty()) laid_out_ = arrange(key_);
+    const Geometry& geometry = laid_out_[i].geometry;
+    if (!geometry.overlaps()) return values;
+    return first_slices(values, geometry).expand(geometry.sizes).contiguous();
+  }
+
+  const CallKey& key_;
+  ValueCache& cache_;
+  const Making& making_;
+  std::vector<Placed> placed_;
+  std::vector<Placed> laid_out_;
+  std::vector<at::Tensor> made_;
+};
+
+}  // namespace
+
+const TensorInput* Arguments::find(std::string_view name) const {
+  const auto found = std::ranges::find(tensors, name, &TensorInput::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+void Arguments::replace(const TensorInput& input, const at::Tensor& tensor) {
+  c10::IValue& value = stack.at(input.position);
+  if (!input.element) {
+    value = tensor;
+    return;
+  }
+  std::vector<at::Tensor> list = value.toTensorVector();
+  list.at(*input.element) = tensor;
+  value = list;
+}
+
+at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::DeviceType device, View view,
+                   std::byte gap) {
+  at::Tensor tensor = at::detail::empty_cpu({geometry.elements}, values.scalar_type());
+  const at::Tensor source = stored(values, view);
+  const bool plain = geometry.is_contiguous() && geometry.elements == values.numel();
+  if (plain) {
+    if (values.numel() > 0) std::memcpy(tensor.mutable_data_ptr(), source.const_data_ptr(), source.nbytes());
+  } else {
+    std::memset(tensor.mutable_data_ptr(), static_cast<int>(gap), tensor.nbytes());
+  }
+  if (device != c10::kCPU) tensor = tensor.to(device);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(geometry.sizes, geometry.strides, geometry.offset);
+  if (!plain) first_slices(tensor, geometry).copy_(first_slices(source, geometry));
+  return seen_through(tensor, view);
+}
+
+Arguments materialise(const CallKey& key, ValueCache& cache, const Making& making) {
+  const auto cannot = [&](const char* why) {
+    return SpecError(fmt::format("{}: sample {} of {} cannot be made: {}", key.sample->where,
+                                 key.sample->name, key.spec->name, why));
+  };
+  try {
+    return Maker(key, cache, making).make();
+  } catch (const std::bad_alloc&) {
+    throw cannot("not enough memory");
+  } catch (const c10::Error& error) {
+    throw cannot(error.what_without_backtrace());
+  }
+}
+
+bool keeps_values(const CallKey& key) {
+  const std::vector<Placed> placed = arrange(key);
+  for (size_t i = 0; i < placed.size(); ++i) {
+    if (placed[i].geometry.sizes != placed[i].slot.described->shape || placed[i].geometry.overlaps() ||
+        placed[i].values != i) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace opgate

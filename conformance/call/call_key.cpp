@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
-#include "call/layout_choices.h"
+#include "call/variant.h"
 #include "layouts/layout.h"
 
 namespace opgate {
@@ -30,36 +30,30 @@ std::string listed(const Range& range, Projection name) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The layout must be one that the plan offers for this sample.
-void check_layout(const CallKey& key, std::string_view id) {
+// The variant must be one that the plan offers for this sample.
+void check_variant(const CallKey& key, std::string_view id) {
   if (key.is_contiguous()) return;
-  const std::vector<LayoutChoice> choices = layout_choices(*key.spec, *key.sample);
-  if (std::ranges::find(choices, key.layout, &LayoutChoice::text) != choices.end()) return;
-  throw SetupError(fmt::format("{}: sample {} of {} has no layout '{}'; there are: {}", id, key.sample->name,
-                               key.spec->id, key.layout, listed(choices, &LayoutChoice::text)));
+  const std::vector<Variant> choices = variants(*key.spec, *key.sample);
+  if (std::ranges::find(choices, key.variant, &Variant::text) != choices.end()) return;
+  throw SetupError(fmt::format("{}: sample {} of {} has no variant '{}'; there are: {}", id, key.sample->name,
+                               key.spec->id, key.variant, listed(choices, &Variant::text)));
 }
 
 }  // namespace
 
-bool CallKey::is_contiguous() const { return layout == kContiguous; }
-
-std::pair<std::string_view, std::string_view> CallKey::layout_parts() const {
-  const auto equals = layout.find('=');
-  if (equals == std::string::npos) return {};
-  return {std::string_view(layout).substr(0, equals), std::string_view(layout).substr(equals + 1)};
-}
+bool CallKey::is_contiguous() const { return variant == kContiguous; }
 
 std::string device_name(c10::DeviceType device) { return c10::DeviceTypeName(device, /*lower_case=*/true); }
 
 std::string call_id(const CallKey& key) {
-  return fmt::format("{}/{}/{}/{}/{}", key.spec->id, dtype_name(key.dtype), key.sample->name, key.layout,
+  return fmt::format("{}/{}/{}/{}/{}", key.spec->id, dtype_name(key.dtype), key.sample->name, key.variant,
                      device_name(key.device));
 }
 
 CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   const std::vector<std::string_view> parts = split(id, '/');
   if (parts.size() != 5)
-    throw SetupError(fmt::format("'{}' is no call id: OP/DTYPE/SAMPLE/LAYOUT/DEVICE", id));
+    throw SetupError(fmt::format("'{}' is no call id: OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
   CallKey key;
   const auto spec =
       std::ranges::find_if(specs, [&](const Spec& s) { return s.id == parts[0] || s.name == parts[0]; });
@@ -77,8 +71,8 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
     throw SetupError(fmt::format("{}: {} has no sample '{}'; there are: {}", id, spec->id, parts[2],
                                  listed(spec->samples, &Sample::name)));
   }
-  key.layout = parts[3];
-  check_layout(key, id);
+  key.variant = parts[3];
+  check_variant(key, id);
   if (parts[4] != "cpu" && parts[4] != "cuda")
     throw SetupError(fmt::format("{}: '{}' is neither cpu nor cuda", id, parts[4]));
   key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
@@ -90,11 +84,6 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
 
 c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key) {
   return argument.dtype.value_or(key.dtype);
-}
-
-std::string argument_name(const Spec& spec, size_t position) {
-  if (spec.op) return spec.op->schema().arguments().at(position).name();
-  return fmt::format("input{}", position);
 }
 
 }  // namespace opgate

@@ -15,14 +15,12 @@ struct CallKey {
   const Sample* sample = nullptr;
   c10::ScalarType dtype = c10::kFloat;
   c10::DeviceType device = c10::kCPU;
-  std::string layout;  ///< "contiguous", or the argument that is laid out otherwise: "x=stepped"
+  std::string variant;  ///< Variant::text: "contiguous", or what is otherwise: "x=stepped"
 
   bool is_contiguous() const;
-  /// {"x", "stepped"}; both empty for contiguous.
-  std::pair<std::string_view, std::string_view> layout_parts() const;
 };
 
-/// subject/dtype/sample/layout/device
+/// subject/dtype/sample/variant/device
 std::string call_id(const CallKey& key);
 
 /// "cpu", "cuda"
@@ -34,8 +32,5 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id);
 
 /// The dtype of the sample's tensor argument in this call: its own, or the one being swept.
 c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key);
-
-/// The name of the sample's argument at `position`, from the schema; models have "input0", "input1" ...
-std::string argument_name(const Spec& spec, size_t position);
 
 }  // namespace opgate

@@ -11,8 +11,8 @@ namespace {
 std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   std::vector<at::Tensor> tensors;
   for (size_t i = 0; i < stack.size(); ++i) {
-    if (!stack[i].isTensor()) continue;
-    if (schema.is_mutable({c10::SchemaArgType::input, i})) tensors.push_back(stack[i].toTensor());
+    if (!schema.is_mutable({c10::SchemaArgType::input, i})) continue;
+    for (const at::Tensor& tensor : tensors_in(stack[i])) tensors.push_back(tensor);
   }
   return tensors;
 }

@@ -7,19 +7,23 @@
 
 namespace opgate {
 
-at::Tensor ValueCache::values(const CallKey& key, size_t position, at::IntArrayRef sizes) {
+at::Tensor ValueCache::values(const CallKey& key, const TensorSlot& slot, at::IntArrayRef sizes,
+                              uint64_t stream) {
   if (sample_ != key.sample) {
     entries_.clear();
     sample_ = key.sample;
   }
-  const TensorArgument& argument = *key.sample->arguments.at(position).tensor();
-  const c10::ScalarType dtype = dtype_of(argument, key);
+  const c10::ScalarType dtype = dtype_of(*slot.described, key);
   for (const Entry& entry : entries_) {
-    if (entry.position == position && entry.dtype == dtype && entry.values.sizes() == sizes)
+    if (entry.described == slot.described && entry.dtype == dtype && entry.stream == stream &&
+        entry.values.sizes() == sizes)
       return entry.values;
   }
-  const uint64_t stream = stream_key(fmt::format("{}/{}/{}", key.spec->name, key.sample->name, position));
-  entries_.push_back({position, dtype, make_values(argument.domain, stream, sizes, dtype)});
+  std::string name = fmt::format("{}/{}/{}", key.spec->name, key.sample->name, slot.position);
+  if (slot.element) name += fmt::format("[{}]", *slot.element);
+  if (stream != 0) name += fmt::format("/{}", stream);
+  entries_.push_back(
+      {slot.described, dtype, stream, make_values(slot.described->domain, stream_key(name), sizes, dtype)});
   return entries_.back().values;
 }
 

@@ -6,19 +6,21 @@
 #include <vector>
 
 #include "call/call_key.h"
+#include "call/slots.h"
 
 namespace opgate {
 
 class ValueCache {
  public:
-  /// Contiguous CPU values of the sample's argument at `position`, with `sizes` in place of the sample's own.
-  /// Not to be written to.
-  at::Tensor values(const CallKey& key, size_t position, at::IntArrayRef sizes);
+  /// Contiguous CPU values for the tensor at `slot` of the key's sample, with `sizes` in place of the
+  /// sample's own; other values of the same domain where `stream` is not 0. Not to be written to.
+  at::Tensor values(const CallKey& key, const TensorSlot& slot, at::IntArrayRef sizes, uint64_t stream = 0);
 
  private:
   struct Entry {
-    size_t position;
+    const TensorArgument* described;
     c10::ScalarType dtype;
+    uint64_t stream;
     at::Tensor values;
   };
   const Sample* sample_ =

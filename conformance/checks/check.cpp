@@ -8,7 +8,8 @@ namespace opgate {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWorkers{"native", "python", "aoti"};
-constexpr std::array<std::string_view, 5> kLayouts{"contiguous", "rearranged", "plain", "packaged", "every"};
+constexpr std::array<std::string_view, 6> kVariants{"contiguous", "rearranged", "resized",
+                                                    "packaged",   "every",      "bad"};
 
 template <size_t N>
 size_t position(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -33,8 +34,8 @@ Check check_from_json(const nlohmann::json& described) {
   check.needs_package = described.at("needs_package");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
-  check.scope.layouts =
-      static_cast<Scope::Layouts>(position(kLayouts, described.at("layouts").get<std::string>()));
+  check.scope.variants =
+      static_cast<Scope::Variants>(position(kVariants, described.at("variants").get<std::string>()));
   return check;
 }
 

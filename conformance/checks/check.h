@@ -10,6 +10,7 @@
 
 #include "base/registry.h"
 #include "call/evidence.h"
+#include "checks/scope.h"
 #include "checks/verdict.h"
 
 namespace opgate {
@@ -20,24 +21,6 @@ enum class Worker { native, python, aoti };
 
 std::string_view to_string(Worker worker);
 Worker worker_from_string(std::string_view text);
-
-/// Which of a subject's calls a check is planned for. Data and not code, so that checks written in Python are
-/// planned without starting Python for each case.
-struct Scope {
-  enum class Layouts {
-    contiguous,
-    rearranged,  ///< other strides or offsets for the same sizes: transposed, stepped, expanded ...
-    plain,       ///< contiguous, and contiguous of other sizes: empty along each dim, 0-dim
-    packaged,    ///< contiguous, stepped, transposed: what goes into the package, which is compiled as one
-                 ///< graph
-    every,
-  };
-  enum class Dtypes { declared, every };
-  bool ops = true;
-  bool models = false;
-  Layouts layouts = Layouts::every;
-  Dtypes dtypes = Dtypes::declared;  ///< every: undeclared ones too, on the first sample only
-};
 
 /// What `opgate explain` prints.
 struct Explanation {

@@ -98,7 +98,7 @@ OPGATE_REGISTER_CHECK(
           .example =
               "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::every},
+     .scope = {.variants = Scope::Variants::every},
      .judge = &judge});
 
 }  // namespace

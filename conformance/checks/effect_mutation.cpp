@@ -103,7 +103,7 @@ OPGATE_REGISTER_CHECK(
                  "inside the view: bound each row by its size and not by its stride.",
           .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::every},
+     .scope = {.variants = Scope::Variants::every},
      .judge = &judge});
 
 }  // namespace

@@ -52,7 +52,7 @@ OPGATE_REGISTER_CHECK(
               "strides of a dense x, at::empty(x.sizes()) does not: do not use one here and the other there.",
           .example = "pytorch 182328, pytorch 149425, vllm 29014."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::every},
+     .scope = {.variants = Scope::Variants::every},
      .judge = &judge});
 
 }  // namespace

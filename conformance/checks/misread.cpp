@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "call/variant.h"
 #include "checks/outputs.h"
 #include "compare/comparison.h"
 
@@ -26,19 +27,13 @@ const std::array kMistakes{
         [](const Geometry& g) { return geometry(g.sizes, dense_strides(g.sizes), 0); }},
 };
 
-const TensorInput* laid_out_input(const Observation& call, std::string_view name) {
-  for (const TensorInput& input : call.arguments.tensors) {
-    if (input.name == name) return &input;
-  }
-  return nullptr;
-}
-
 // What the operator returns for contiguous input that holds what a mistaken kernel would read.
 Outcome with_mistake(Evidence& evidence, const TensorInput& input, const Geometry& misread) {
-  torch::jit::Stack stack = materialise(evidence.key(), evidence.bench().values, Lay::contiguous).stack;
-  stack[input.position] = input.tensor.as_strided(misread.sizes, misread.strides, misread.offset)
-                              .clone(at::MemoryFormat::Contiguous);
-  return invoke(evidence.op(), std::move(stack), evidence.key().device);
+  Arguments arguments =
+      materialise(evidence.key(), evidence.bench().values, {.contiguous = true, .photographed = false});
+  arguments.replace(input, input.tensor.as_strided(misread.sizes, misread.strides, misread.offset)
+                               .clone(at::MemoryFormat::Contiguous));
+  return invoke(evidence.op(), std::move(arguments.stack), evidence.key().device);
 }
 
 // "result element [0, 0, 1] was computed from the gap after x[0, 0, 0]", where input and output correspond
@@ -58,7 +53,7 @@ std::string first_source(const Outcome& got, const Outcome& want, const TensorIn
 
 std::string likely_misread(Evidence& evidence) {
   const Observation& call = evidence.observed();
-  const TensorInput* input = laid_out_input(call, evidence.key().layout_parts().first);
+  const TensorInput* input = call.arguments.find(varied_argument(evidence.key().variant));
   if (input == nullptr || call.outcome.values().empty()) return "";
   for (const Mistake& mistake : kMistakes) {
     const Geometry misread = mistake.read(input->geometry);

@@ -80,6 +80,27 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
   return Judgement::pass(worst_ulps);
 }
 
+Judgement judge_against_reference(Evidence& evidence) {
+  const Outcome& call = evidence.observed().outcome;
+  const Outcome& reference = evidence.reference();
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  if (!reference.ok()) {
+    // A derived size (empty, 0-dim) may mean nothing to an operator; then both must say so.
+    if (!call.ok()) return Judgement::pass();
+    return Judgement::invalid(
+        fmt::format("the reference refuses what the operator takes: {}", reference.raised->message));
+  }
+  const std::string promised = "the values of the reference on the same input";
+  if (!call.ok()) {
+    return Judgement::fail({promised,
+                            "raised: " + call.raised->message,
+                            "this size is not handled; the reference takes it",
+                            {}});
+  }
+  return judge_values(call.values(), reference.values(), *evidence.key().spec->accuracy, promised,
+                      Rounding::to_output);
+}
+
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want) {
   const std::vector<at::Tensor> got_tensors = got.returned();
   const std::vector<at::Tensor> want_tensors = want.returned();

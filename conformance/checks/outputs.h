@@ -22,6 +22,10 @@ std::optional<Judgement> refused_sample(Evidence& evidence);
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                        Accuracy accuracy, const std::string& promised, Rounding rounding = Rounding::none);
 
+/// Passes where the operator returns what the reference returns, within the promised accuracy; and where both
+/// refuse a size that the engine derived.
+Judgement judge_against_reference(Evidence& evidence);
+
 /// The first difference in what can be known without values: count, shape, strides (where they mean
 /// something), storage offset, dtype. None where alike. `got` may be on another device (meta).
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want);

@@ -65,7 +65,7 @@ OPGATE_REGISTER_CHECK(
                      .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
                                 "int, bool and complex which its CUDA twin refuses."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::contiguous, .dtypes = Scope::Dtypes::every},
+     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
      .judge = &judge});
 
 }  // namespace

@@ -15,8 +15,11 @@ Judgement judge(Evidence& evidence) {
     return Judgement::invalid(
         fmt::format("the operator refuses the same values laid out contiguously: {}", dense.raised->message));
   }
-  const std::string promised =
-      fmt::format("the same result whatever the layout of `{}`", evidence.key().layout_parts().first);
+  const std::string_view varied = varied_argument(evidence.key().variant);
+  const std::string promised = varied.empty()
+                                   ? fmt::format("the same result as for contiguous input, when {}",
+                                                 describe_variant(evidence.key().variant))
+                                   : fmt::format("the same result whatever the layout of `{}`", varied);
   if (!call.ok()) {
     return Judgement::fail({promised,
                             "raised: " + call.raised->message,
@@ -48,7 +51,7 @@ OPGATE_REGISTER_CHECK(
           .example = "vllm 17091, FBGEMM 5761, pytorch 116333: kernels that index a strided input as if it "
                      "were dense."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::rearranged},
+     .scope = {.variants = Scope::Variants::rearranged},
      .judge = &judge});
 
 }  // namespace

@@ -1,32 +1,11 @@
 // value.reference: values equal a trusted reference within the promised ulps.
-#include <fmt/format.h>
-
 #include "checks/check.h"
 #include "checks/outputs.h"
 
 namespace opgate {
 namespace {
 
-Judgement judge(Evidence& evidence) {
-  const Outcome& call = evidence.observed().outcome;
-  const Outcome& reference = evidence.reference();
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  if (!reference.ok()) {
-    // A derived size (empty, 0-dim) may mean nothing to an operator; then both must say so.
-    if (!call.ok()) return Judgement::pass();
-    return Judgement::invalid(
-        fmt::format("the reference refuses what the operator takes: {}", reference.raised->message));
-  }
-  const std::string promised = "the values of the reference on the same input";
-  if (!call.ok()) {
-    return Judgement::fail({promised,
-                            "raised: " + call.raised->message,
-                            "this size is not handled; the reference takes it",
-                            {}});
-  }
-  return judge_values(call.values(), reference.values(), *evidence.key().spec->accuracy, promised,
-                      Rounding::to_output);
-}
+Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
 
 OPGATE_REGISTER_CHECK(
     value_reference,
@@ -42,7 +21,7 @@ OPGATE_REGISTER_CHECK(
           .example = "torchvision's deform_conv2d for batches over 32 (vision 2027); BEVDet's pooling in "
                      "fp16 (BEVDet 50)."},
      .worker = Worker::native,
-     .scope = {.layouts = Scope::Layouts::plain},
+     .scope = {.variants = Scope::Variants::contiguous},
      .judge = &judge});
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The ways in which one tensor argument can lie in memory. Each layout is one file beside this one, found by
-// registration; it says which geometries it offers for given sizes, and none where it does not apply.
+// registration; it says which placements it offers for given sizes, and none where it does not apply.
 #pragma once
+
+#include <c10/core/ScalarType.h>
 
 #include <optional>
 #include <string_view>
@@ -11,10 +13,14 @@
 
 namespace opgate {
 
+/// How the values are to be read: as they are stored, conjugated or negated (a lazy x.conj(), x.conj().imag).
+enum class View { plain, conjugated, negated };
+
 /// One concrete way to lay a tensor out. `name` is part of case ids: "stepped", "empty-dim0".
 struct Placement {
   std::string name;
   Geometry geometry;
+  View view = View::plain;
 };
 
 struct Layout {
@@ -26,6 +32,8 @@ struct Layout {
   bool same_sizes = true;
   /// Goes into AOTInductor packages too, whose size bounds how many layouts they can hold.
   bool packaged = false;
+  /// The dtypes that it is for; all where null.
+  bool (*suits)(c10::ScalarType dtype) = nullptr;
 };
 
 /// A placement and the layout that offers it.

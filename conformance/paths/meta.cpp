@@ -1,4 +1,5 @@
 // The path "meta": the same call on tensors without data, sizes, strides and offsets kept.
+#include <ATen/ops/_neg_view.h>
 #include <ATen/ops/empty_strided.h>
 
 #include "call/path.h"
@@ -11,16 +12,17 @@ at::Tensor meta_like(const TensorInput& input) {
       at::empty_strided({input.geometry.elements}, {1}, input.tensor.options().device(c10::kMeta));
   meta.unsafeGetTensorImpl()->set_sizes_and_strides(input.geometry.sizes, input.geometry.strides,
                                                     input.geometry.offset);
-  return meta;
+  if (input.tensor.is_conj()) meta = meta.conj();
+  return input.tensor.is_neg() ? at::_neg_view(meta) : meta;
 }
 
 Observation run(Evidence& evidence) {
   const Arguments& real = evidence.observed().arguments;
-  Arguments arguments{real.stack, {}};
-  for (const TensorInput& input : real.tensors) {
-    arguments.stack[input.position] = meta_like(input);
-    arguments.tensors.push_back(
-        {input.position, input.name, arguments.stack[input.position].toTensor(), input.geometry, {}});
+  Arguments arguments = real;
+  for (TensorInput& input : arguments.tensors) {
+    input.tensor = meta_like(input);
+    input.before.clear();
+    arguments.replace(input, input.tensor);
   }
   Outcome outcome = invoke(evidence.op(), arguments.stack, c10::kCPU);  // nothing to wait for
   return {std::move(arguments), std::move(outcome)};

@@ -57,7 +57,7 @@ PackagedCall call_from(const json& described) {
   const auto dtype = dtype_from_name(described.at("dtype").get<std::string>());
   if (!dtype) throw SetupError(fmt::format("{}: unknown dtype", call.id));
   call.dtype = *dtype;
-  call.layout = described.at("layout");
+  call.variant = described.at("variant");
   call.outputs = described.at("outputs");
   call.eager = described.at("eager");
   return call;
@@ -111,7 +111,7 @@ std::vector<std::string> Package::changed_schemas(std::string_view of) const {
 }
 
 CallKey Package::key(const PackagedCall& call) const {
-  return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.layout};
+  return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.variant};
 }
 
 const std::vector<std::vector<at::Tensor>>& Package::run() {

@@ -23,7 +23,7 @@ struct PackagedCall {
   std::string id;
   Spec spec;  ///< subject and sample, as much as regenerating the inputs takes
   c10::ScalarType dtype;
-  std::string layout;
+  std::string variant;
   size_t outputs = 0;  ///< tensors that it returns
   std::string eager;   ///< digest() of what eager Python returned when the package was made
 };

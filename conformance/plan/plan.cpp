@@ -10,7 +10,7 @@
 #include <map>
 #include <ranges>
 
-#include "call/layout_choices.h"
+#include "call/variant.h"
 
 namespace opgate {
 namespace {
@@ -54,23 +54,6 @@ void demand_matches(const std::vector<Spec>& specs, const std::vector<Check>& ch
   demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}});
 }
 
-bool in_scope(const Scope& scope, const Layout& layout) {
-  const bool contiguous = layout.name == kContiguous;
-  switch (scope.layouts) {
-    case Scope::Layouts::contiguous:
-      return contiguous;
-    case Scope::Layouts::rearranged:
-      return !contiguous && layout.same_sizes;
-    case Scope::Layouts::plain:
-      return contiguous || !layout.same_sizes;
-    case Scope::Layouts::packaged:
-      return layout.packaged;
-    case Scope::Layouts::every:
-      return true;
-  }
-  return false;
-}
-
 class Planner {
  public:
   Planner(const std::vector<Check>& checks, const Filter& filter, Plan& plan)
@@ -78,30 +61,26 @@ class Planner {
 
   void add(const Spec& spec) {
     if (!selects(filter_.ops, spec.id) && !selects(filter_.ops, spec.name)) return;
-    for (const Sample& sample : spec.samples) {
-      const std::vector<LayoutChoice> layouts = layout_choices(spec, sample);
-      for (const auto& [device, declared] : spec.dtypes) {
+    std::vector<const Sample*> samples;
+    for (const Sample& sample : spec.samples) samples.push_back(&sample);
+    for (const Rejection& rejection : spec.rejections) samples.push_back(&rejection.sample);
+    for (const Sample* sample : samples) {
+      const std::vector<Variant> choices = variants(spec, *sample);
+      for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
         if (!selects(filter_.devices, device_name(device))) continue;
         for (const c10::ScalarType dtype : every_dtype()) {
-          const bool is_declared = std::ranges::find(declared, dtype) != declared.end();
-          for (const LayoutChoice& layout : layouts) {
-            add_call({&spec, &sample, dtype, device, layout.text}, *layout.layout, is_declared);
-          }
+          for (const Variant& variant : choices)
+            add_call({&spec, sample, dtype, device, variant.text}, variant);
         }
       }
     }
   }
 
  private:
-  void add_call(CallKey key, const Layout& layout, bool declared) {
-    const bool first_sample = key.sample == &key.spec->samples.front();
+  void add_call(CallKey key, const Variant& variant) {
     PlannedCall call{"", std::move(key), {}};
     for (const Check& check : checks_) {
-      const Scope& scope = check.scope;
-      const bool of_kind = call.key.spec->kind == Spec::Kind::op ? scope.ops : scope.models;
-      const bool of_dtype = scope.dtypes == Scope::Dtypes::declared ? declared : first_sample;
-      if (!of_kind || !of_dtype || !in_scope(scope, layout) || !selects_check(filter_.checks, check))
-        continue;
+      if (!in_scope(check.scope, call.key, variant) || !selects_check(filter_.checks, check)) continue;
       if (call.id.empty()) call.id = call_id(call.key);
       if (selects(filter_.cases, case_id(call, check))) call.checks.push_back(&check);
     }

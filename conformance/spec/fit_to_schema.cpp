@@ -14,7 +14,9 @@ namespace {
 // A tensor argument fits Tensor and Tensor?; any other value must have the type that the schema states.
 bool fits(const Argument& argument, const c10::TypePtr& type) {
   if (argument.tensor() != nullptr) return c10::TensorType::get()->isSubtypeOf(*type);
-  const c10::IValue& value = argument.other();
+  if (argument.tensors() != nullptr) return c10::ListType::ofTensors()->isSubtypeOf(*type);
+  if (argument.generator() != nullptr) return c10::GeneratorType::get()->isSubtypeOf(*type);
+  const c10::IValue& value = *argument.other();
   if (type->kind() == c10::TypeKind::NumberType) return value.isInt() || value.isDouble() || value.isBool();
   if (type->kind() == c10::TypeKind::OptionalType) {
     return value.isNone() || fits(argument, type->castRaw<c10::OptionalType>()->getElementType());
@@ -24,7 +26,9 @@ bool fits(const Argument& argument, const c10::TypePtr& type) {
 }
 
 std::string type_of(const Argument& argument) {
-  return argument.tensor() != nullptr ? "Tensor" : argument.other().type()->str();
+  if (argument.tensor() != nullptr) return "Tensor";
+  if (argument.tensors() != nullptr) return "Tensor[]";
+  return argument.generator() != nullptr ? "Generator" : argument.other()->type()->str();
 }
 
 void fit_sample(Sample& sample, const c10::FunctionSchema& schema) {
@@ -57,11 +61,37 @@ void check_sample(const Sample& sample) {
                     "otherwise with .named(\"...\")",
                     sample.where, sample.name));
   }
-  for (const Argument& argument : sample.arguments) {
-    const TensorArgument* tensor = argument.tensor();
-    if (tensor == nullptr || std::ranges::all_of(tensor->shape, [](int64_t size) { return size >= 0; }))
-      continue;
+  const auto check = [&](const TensorArgument& tensor) {
+    if (std::ranges::all_of(tensor.shape, [](int64_t size) { return size >= 0; })) return;
     throw SpecError(fmt::format("{}: sample '{}' has a tensor of negative size", sample.where, sample.name));
+  };
+  for (const Argument& argument : sample.arguments) {
+    if (const TensorArgument* tensor = argument.tensor()) check(*tensor);
+    if (const auto* list = argument.tensors()) std::ranges::for_each(*list, check);
+  }
+}
+
+std::vector<Sample*> all_samples(Spec& spec) {
+  std::vector<Sample*> samples;
+  for (Sample& sample : spec.samples) samples.push_back(&sample);
+  for (Rejection& rejection : spec.rejections) samples.push_back(&rejection.sample);
+  return samples;
+}
+
+// The words of the spec that name an argument or a result.
+void check_names(const Spec& spec) {
+  const c10::FunctionSchema& schema = spec.op->schema();
+  const auto demand_argument = [&](const std::string& name, std::string_view word) {
+    if (schema.argumentIndexWithName(name)) return;
+    throw SpecError(fmt::format("{}: spec.{}(\"{}\"): {} has no such argument: {}", spec.where, word, name,
+                                spec.name, c10::toString(schema)));
+  };
+  for (const std::string& name : spec.trusted) demand_argument(name, "trusts");
+  for (const std::string& name : spec.wants_contiguous) demand_argument(name, "wants_contiguous");
+  for (const size_t result : spec.unspecified) {
+    if (result < schema.returns().size()) continue;
+    throw SpecError(fmt::format("{}: spec.unspecified({}): {} has {} results: {}", spec.where, result,
+                                spec.name, schema.returns().size(), c10::toString(schema)));
   }
 }
 
@@ -69,21 +99,22 @@ void check_sample(const Sample& sample) {
 
 void fit_to_schema(Spec& spec) {
   std::set<std::string> names;
-  for (const Sample& sample : spec.samples) {
-    if (!names.insert(sample.name).second) {
+  for (const Sample* sample : all_samples(spec)) {
+    if (!names.insert(sample->name).second) {
       throw SpecError(fmt::format("{}: two samples of {} are named '{}'; name one with .named(\"...\")",
-                                  sample.where, spec.name, sample.name));
+                                  sample->where, spec.name, sample->name));
     }
+    check_sample(*sample);
   }
-  for (const Sample& sample : spec.samples) check_sample(sample);
-  if (spec.kind == Spec::Kind::model) return;
+  if (spec.kind != Spec::Kind::op) return;
   spec.op = find_op(spec.name);
   if (!spec.op) {
     throw SpecError(fmt::format(
         "{}: no loaded library defines {}; check its name and overload, and `libraries` in opgate.toml",
         spec.where, spec.name));
   }
-  for (Sample& sample : spec.samples) fit_sample(sample, spec.op->schema());
+  for (Sample* sample : all_samples(spec)) fit_sample(*sample, spec.op->schema());
+  check_names(spec);
 }
 
 }  // namespace opgate

@@ -14,20 +14,39 @@ TensorArgument TensorArgument::of(c10::ScalarType fixed) const {
 }
 
 int64_t Sample::tensor_count() const {
-  return std::ranges::count_if(arguments, [](const Argument& a) { return a.tensor() != nullptr; });
+  int64_t count = 0;
+  for (const Argument& argument : arguments) {
+    if (argument.tensor() != nullptr) ++count;
+    if (argument.tensors() != nullptr) count += static_cast<int64_t>(argument.tensors()->size());
+  }
+  return count;
 }
+
+namespace {
+
+std::string shape_text(const TensorArgument& tensor) {
+  return tensor.shape.empty() ? "0d" : fmt::format("{}", fmt::join(tensor.shape, "x"));
+}
+
+std::string argument_text(const Argument& argument) {
+  if (const TensorArgument* tensor = argument.tensor()) return shape_text(*tensor);
+  if (const auto* list = argument.tensors()) {
+    std::vector<std::string> shapes;
+    for (const TensorArgument& tensor : *list) shapes.push_back(shape_text(tensor));
+    return fmt::format("[{}]", fmt::join(shapes, ","));
+  }
+  if (const GeneratorArgument* generator = argument.generator())
+    return fmt::format("seed{}", generator->seed);
+  std::ostringstream text;
+  text << *argument.other();
+  return text.str();
+}
+
+}  // namespace
 
 std::string default_name(const std::vector<Argument>& arguments) {
   std::vector<std::string> parts;
-  for (const Argument& argument : arguments) {
-    if (const TensorArgument* tensor = argument.tensor()) {
-      parts.push_back(tensor->shape.empty() ? "0d" : fmt::format("{}", fmt::join(tensor->shape, "x")));
-    } else {
-      std::ostringstream text;
-      text << argument.other();
-      parts.push_back(text.str());
-    }
-  }
+  for (const Argument& argument : arguments) parts.push_back(argument_text(argument));
   return fmt::format("{}", fmt::join(parts, ","));
 }
 

@@ -54,29 +54,45 @@ c10::IValue value_from_json(const json& value) {
   throw SpecError(fmt::format("{} is no sample argument", value.dump()));
 }
 
+json to_json(const TensorArgument& tensor) {
+  json described{{"shape", tensor.shape}, {"values", to_string(tensor.domain)}};
+  if (tensor.dtype) described["dtype"] = dtype_name(*tensor.dtype);
+  return described;
+}
+
+TensorArgument tensor_from_json(const json& described) {
+  TensorArgument tensor{described.at("shape").get<Shape>(), domain_from_string(described.at("values")),
+                        std::nullopt};
+  if (described.contains("dtype")) tensor.dtype = known_dtype(described.at("dtype"));
+  return tensor;
+}
+
+json to_json(const Argument& argument) {
+  if (const TensorArgument* tensor = argument.tensor()) return to_json(*tensor);
+  if (const GeneratorArgument* generator = argument.generator()) return {{"seed", generator->seed}};
+  const auto* list = argument.tensors();
+  if (list == nullptr) return to_json(*argument.other());
+  json tensors = json::array();
+  for (const TensorArgument& tensor : *list) tensors.push_back(to_json(tensor));
+  return {{"tensors", std::move(tensors)}};
+}
+
 Argument argument_from_json(const json& argument) {
   if (!argument.is_object()) return value_from_json(argument);
   if (argument.contains("number"))
     return std::strtod(argument.at("number").get<std::string>().c_str(), nullptr);
-  TensorArgument tensor{argument.at("shape").get<Shape>(), domain_from_string(argument.at("values")),
-                        std::nullopt};
-  if (argument.contains("dtype")) tensor.dtype = known_dtype(argument.at("dtype"));
-  return tensor;
+  if (argument.contains("seed")) return GeneratorArgument{argument.at("seed").get<uint64_t>()};
+  if (!argument.contains("tensors")) return tensor_from_json(argument);
+  std::vector<TensorArgument> list;
+  for (const json& tensor : argument.at("tensors")) list.push_back(tensor_from_json(tensor));
+  return list;
 }
 
 }  // namespace
 
 json to_json(const Sample& sample) {
   json arguments = json::array();
-  for (const Argument& argument : sample.arguments) {
-    if (const TensorArgument* tensor = argument.tensor()) {
-      json described{{"shape", tensor->shape}, {"values", to_string(tensor->domain)}};
-      if (tensor->dtype) described["dtype"] = dtype_name(*tensor->dtype);
-      arguments.push_back(std::move(described));
-    } else {
-      arguments.push_back(to_json(argument.other()));
-    }
-  }
+  for (const Argument& argument : sample.arguments) arguments.push_back(to_json(argument));
   return {{"name", sample.name}, {"arguments", std::move(arguments)}, {"where", sample.where}};
 }
 

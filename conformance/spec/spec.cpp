@@ -21,6 +21,26 @@ std::vector<Registration>& registrations() {
 
 std::string at_line(const char* file, unsigned line) { return fmt::format("{}:{}", file, line); }
 
+// Promises that cannot both be kept.
+void check_promises(const Spec& spec) {
+  const auto contradiction = [&](Promise one, std::string_view other, std::string_view why) {
+    throw SpecError(fmt::format("{}: the spec of {} contradicts itself: {} and {}: {}", spec.where, spec.name,
+                                to_string(one), other, why));
+  };
+  if (spec.promised(Promise::draws_random) && spec.promised(Promise::batch_invariant))
+    contradiction(Promise::draws_random, "batch_invariant",
+                  "the numbers that a row gets depend on the rows before");
+  if (spec.promised(Promise::twice_differentiable) && !spec.promised(Promise::differentiable))
+    contradiction(Promise::twice_differentiable, "no differentiable", "promise both");
+  if (spec.promised(Promise::capturable) && !spec.dtypes.contains(c10::kCUDA))
+    contradiction(Promise::capturable, "no dtypes on CUDA", "only CUDA calls are captured");
+  if (spec.accuracy->exact && spec.accuracy->by_inputs) {
+    throw SpecError(
+        fmt::format("{}: the spec of {} contradicts itself: exact() has no scale to be scaled by inputs",
+                    spec.where, spec.name));
+  }
+}
+
 Spec written(const Registration& registration) {
   Spec spec;
   spec.name = registration.name;
@@ -42,6 +62,7 @@ Spec written(const Registration& registration) {
   demand(spec.reference != nullptr, "reference", "spec.reference(\"aten::...\") or a lambda");
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");
+  check_promises(spec);
   return spec;
 }
 
@@ -49,7 +70,39 @@ Spec written(const Registration& registration) {
 
 const Sample* Spec::find_sample(std::string_view sample_name) const {
   const auto found = std::ranges::find(samples, sample_name, &Sample::name);
-  return found == samples.end() ? nullptr : &*found;
+  if (found != samples.end()) return &*found;
+  const auto name = [](const Rejection& rejection) -> const std::string& { return rejection.sample.name; };
+  const auto rejected = std::ranges::find(rejections, sample_name, name);
+  return rejected == rejections.end() ? nullptr : &rejected->sample;
+}
+
+const Rejection* Spec::find_rejection(const Sample& sample) const {
+  for (const Rejection& rejection : rejections) {
+    if (&rejection.sample == &sample) return &rejection;
+  }
+  return nullptr;
+}
+
+std::string_view to_string(Promise promise) {
+  switch (promise) {
+    case Promise::deterministic:
+      return "deterministic";
+    case Promise::layout_invariant:
+      return "layout_invariant";
+    case Promise::thread_invariant:
+      return "thread_invariant";
+    case Promise::batch_invariant:
+      return "batch_invariant";
+    case Promise::draws_random:
+      return "draws_random";
+    case Promise::capturable:
+      return "capturable";
+    case Promise::differentiable:
+      return "differentiable";
+    case Promise::twice_differentiable:
+      return "twice_differentiable";
+  }
+  return "";
 }
 
 SpecWriter& SpecWriter::dtypes(Dtypes accepted) {
@@ -92,6 +145,45 @@ SpecWriter& SpecWriter::named(std::string name) {
   if (spec_.samples.empty())
     throw SpecError(fmt::format("{}: .named(\"{}\") follows no sample", spec_.where, name));
   spec_.samples.back().name = std::move(name);
+  return *this;
+}
+
+SpecWriter& SpecWriter::promises(std::initializer_list<Promise> words) {
+  spec_.promises.insert(words);
+  return *this;
+}
+
+SpecWriter& SpecWriter::rejects(std::string name, std::vector<Argument> arguments,
+                                std::source_location here) {
+  const std::string where = at_line(here.file_name(), here.line());
+  spec_.rejections.push_back({{std::move(name), std::move(arguments), where}, ""});
+  return *this;
+}
+
+SpecWriter& SpecWriter::because(std::string part) {
+  if (spec_.rejections.empty())
+    throw SpecError(fmt::format("{}: .because(\"{}\") follows no rejection", spec_.where, part));
+  spec_.rejections.back().because = std::move(part);
+  return *this;
+}
+
+SpecWriter& SpecWriter::trusts(std::string argument) {
+  spec_.trusted.insert(std::move(argument));
+  return *this;
+}
+
+SpecWriter& SpecWriter::wants_contiguous(std::string argument) {
+  spec_.wants_contiguous.insert(std::move(argument));
+  return *this;
+}
+
+SpecWriter& SpecWriter::unspecified(size_t index) {
+  spec_.unspecified.insert(index);
+  return *this;
+}
+
+SpecWriter& SpecWriter::planted_for(std::string check, std::string twin) {
+  spec_.planted = Planted{std::move(check), std::move(twin)};
   return *this;
 }
 

@@ -39,7 +39,7 @@ TEST(CallId, IsReadBackForEveryPlannedCall) {
     EXPECT_EQ(key.sample, call.key.sample);
     EXPECT_EQ(key.dtype, call.key.dtype);
     EXPECT_EQ(key.device, call.key.device);
-    EXPECT_EQ(key.layout, call.key.layout);
+    EXPECT_EQ(key.variant, call.key.variant);
     EXPECT_EQ(call_id(key), call.id);
   }
 }
@@ -77,17 +77,17 @@ TEST(CallId, NamesAnUnknownSampleAndWhatThereIs) {
 
 TEST(CallId, NamesAnUnknownLayoutAndWhatThereIs) {
   EXPECT_THAT(refusal("identity_conv/float32/4x8/x=wavy/cpu"),
-              AllOf(HasSubstr("sample 4x8 of identity_conv has no layout 'x=wavy'"),
+              AllOf(HasSubstr("sample 4x8 of identity_conv has no variant 'x=wavy'"),
                     HasSubstr("contiguous, "), HasSubstr("x=stepped")));
   EXPECT_THAT(refusal("identity_conv/float32/7/x=transposed/cpu"),
-              HasSubstr("sample 7 of identity_conv has no layout 'x=transposed'"));
-  EXPECT_THAT(refusal("identity_conv/float32/7/x=/cpu"), HasSubstr("no layout 'x='"));
+              HasSubstr("sample 7 of identity_conv has no variant 'x=transposed'"));
+  EXPECT_THAT(refusal("identity_conv/float32/7/x=/cpu"), HasSubstr("no variant 'x='"));
 }
 
 TEST(CallId, NamesALayoutOfNoArgument) {
   for (const char* layout : {"stepped", "y=stepped", "=stepped", "", "Contiguous"}) {
     EXPECT_THAT(refusal(std::string("identity_conv/float32/7/") + layout + "/cpu"),
-                HasSubstr(std::string("has no layout '") + layout + "'; there are: contiguous, x="));
+                HasSubstr(std::string("has no variant '") + layout + "'; there are: contiguous, x="));
   }
 }
 

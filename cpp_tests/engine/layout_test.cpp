@@ -1,5 +1,6 @@
 // Each layout is what the PyTorch expression in its explanation makes; what does not apply is not offered.
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,6 +59,16 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
       {"expanded", &expanded},
       {"channels-last", &channels_last},
       {"offset", &one_in},
+      {"conjugated", [](const Sizes& s) { return at::empty(s); }},
+      {"negated", [](const Sizes& s) { return at::empty(s); }},
+      {"odd-strides",
+       [](const Sizes& s) {
+         std::vector<int64_t> strides = dense_strides(s);
+         for (size_t dim = 0; dim < s.size(); ++dim) {
+           if (s[dim] == 1) strides[dim] = 13;
+         }
+         return at::empty_strided(s, strides);
+       }},
       {"0-dim", [](const Sizes&) { return at::empty({}); }},
   };
   return all;
@@ -108,9 +119,11 @@ TEST(Layouts, EmptyTakesEachDimInTurn) {
 }
 
 TEST(Layouts, OfferNothingWhereTheyDoNotApply) {
-  EXPECT_THAT(names({}), ElementsAre("contiguous", "offset"));
-  EXPECT_THAT(names({1}), ElementsAre("contiguous", "0-dim", "empty-dim0", "offset"));
-  EXPECT_THAT(names({7}), ElementsAre("contiguous", "0-dim", "empty-dim0", "expanded", "offset", "stepped"));
+  EXPECT_THAT(names({}), ElementsAre("contiguous", "conjugated", "negated", "offset"));
+  EXPECT_THAT(names({1}), ElementsAre("contiguous", "0-dim", "conjugated", "empty-dim0", "negated",
+                                      "odd-strides", "offset"));
+  EXPECT_THAT(names({7}), ElementsAre("contiguous", "0-dim", "conjugated", "empty-dim0", "expanded",
+                                      "negated", "offset", "stepped"));
   for (const Sizes& sizes : {Sizes{5, 1}, {1, 5}}) EXPECT_FALSE(find_placement(sizes, "transposed")) << sizes;
   EXPECT_FALSE(find_placement({5, 1}, "stepped"));
   EXPECT_FALSE(find_placement({1, 1}, "expanded"));

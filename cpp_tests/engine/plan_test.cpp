@@ -48,8 +48,8 @@ std::set<std::string> layouts_of(const std::string& check, const std::string& op
   std::set<std::string> layouts;
   for (const PlannedCall& call :
        make_plan(specs(), checks(), {{op}, {check}, {"cpu"}, {"*/float32/4x8*"}}).calls) {
-    const auto equals = call.key.layout.find('=');
-    layouts.insert(equals == std::string::npos ? call.key.layout : call.key.layout.substr(equals + 1));
+    const auto equals = call.key.variant.find('=');
+    layouts.insert(equals == std::string::npos ? call.key.variant : call.key.variant.substr(equals + 1));
   }
   return layouts;
 }
@@ -88,7 +88,7 @@ TEST(Plan, TakesUndeclaredDtypesForValueDtypeOnTheFirstSampleOnly) {
     ASSERT_EQ(call.checks.size(), 1u) << call.id;
     EXPECT_EQ(call.checks[0]->name, "value.dtype");
     EXPECT_EQ(call.key.sample, &call.key.spec->samples.front()) << call.id;
-    EXPECT_EQ(call.key.layout, "contiguous") << call.id;
+    EXPECT_EQ(call.key.variant, "contiguous") << call.id;
     seen.insert(call.key.spec->id + device_name(call.key.device) + std::to_string(int(call.key.dtype)));
   }
   const size_t every = every_dtype().size();
@@ -97,19 +97,23 @@ TEST(Plan, TakesUndeclaredDtypesForValueDtypeOnTheFirstSampleOnly) {
 
 TEST(Plan, PlansEachCheckForTheLayoutsOfItsScope) {
   EXPECT_EQ(layouts_of("value.dtype"), (std::set<std::string>{"contiguous"}));
-  EXPECT_EQ(layouts_of("value.reference"),
-            (std::set<std::string>{"contiguous", "empty-dim0", "empty-dim1", "0-dim"}));
+  EXPECT_EQ(layouts_of("value.reference"), (std::set<std::string>{"contiguous"}));
+  EXPECT_EQ(layouts_of("value.empty"), (std::set<std::string>{"empty-dim0", "empty-dim1", "0-dim"}));
   EXPECT_EQ(layouts_of("value.layout"),
-            (std::set<std::string>{"expanded", "offset", "row-sliced", "stepped", "transposed"}));
+            (std::set<std::string>{"expanded", "offset", "negated", "row-sliced", "stepped", "transposed"}));
   EXPECT_EQ(layouts_of("aoti.cpp"), (std::set<std::string>{"contiguous", "stepped", "transposed"}));
-  EXPECT_EQ(layouts_of("effect.alias").size(), 9u);
+  EXPECT_EQ(layouts_of("effect.alias").size(), 10u);
 }
 
 TEST(Plan, LaysOutEachArgumentAloneAndKeepsSizesWhereThereAreSeveral) {
   const std::vector<std::string> ids = case_ids({{"add.Tensor"}, {}, {}, {}});
   EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/self=stepped/cpu/value.layout"));
   EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/other=stepped/cpu/value.layout"));
-  EXPECT_THAT(ids, Each(Not(HasSubstr("empty"))));
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/all=stepped/cpu/value.layout"));
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/self+other=together/cpu/value.layout"));
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/self+other=same/cpu/value.layout"));
+  EXPECT_THAT(ids, Contains("add.Tensor/float32/4x8,4x8/size8=0/cpu/value.empty"));
+  EXPECT_THAT(ids, Each(Not(HasSubstr("empty-dim"))));
   EXPECT_THAT(ids, Each(Not(HasSubstr("0-dim"))));
 }
 
@@ -127,7 +131,7 @@ TEST(Plan, GivesModelsTheChecksForModelsOnContiguousInput) {
   const std::vector<Spec> models{model};
   std::set<std::string> planned;
   for (const PlannedCall& call : make_plan(models, checks()).calls) {
-    EXPECT_EQ(call.key.layout, "contiguous");
+    EXPECT_EQ(call.key.variant, "contiguous");
     for (const Check* check : call.checks) {
       EXPECT_TRUE(check->scope.models) << check->name;
       planned.insert(check->name);
@@ -169,9 +173,9 @@ TEST(Filter, IsRefusedWhereNothingIsLeft) {
 TEST(FindCheck, ListsWhatThereIs) {
   EXPECT_EQ(&find_check(checks(), "value.layout"),
             &*std::ranges::find(checks(), "value.layout", &Check::name));
-  EXPECT_THAT(
-      message_of<SetupError>([] { find_check(checks(), "value"); }),
-      AllOf(HasSubstr("no check is named 'value'"), HasSubstr("value.dtype, value.layout, value.reference")));
+  EXPECT_THAT(message_of<SetupError>([] { find_check(checks(), "value"); }),
+              AllOf(HasSubstr("no check is named 'value'"),
+                    HasSubstr("value.dtype, value.empty, value.layout, value.reference")));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ at::Tensor counted(at::IntArrayRef sizes, c10::ScalarType dtype) {
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
-  const at::Tensor left = a.contiguous();
-  const at::Tensor right = b.contiguous();
+  const at::Tensor left = a.resolve_conj().resolve_neg().contiguous();
+  const at::Tensor right = b.resolve_conj().resolve_neg().contiguous();
   return left.nbytes() == 0 || std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
 }
 

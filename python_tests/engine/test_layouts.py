@@ -27,6 +27,13 @@ def channels_last(shape: torch.Size) -> torch.Tensor:
     return torch.empty(shape, memory_format=formats[len(shape)])
 
 
+def odd_strides(shape: torch.Size) -> torch.Tensor:
+    """A stride that means nothing along each dim of size 1."""
+    dense = torch.empty(shape).stride()
+    steps = [13 if size == 1 else step for size, step in zip(shape, dense, strict=True)]
+    return torch.empty(shape.numel()).as_strided(shape, steps)
+
+
 def emptied(dim: int) -> Callable[[torch.Size], torch.Tensor]:
     """Makes tensors of size 0 along `dim`."""
     return lambda shape: torch.empty([0 if i == dim else size for i, size in enumerate(shape)])
@@ -41,6 +48,8 @@ IN_PYTORCH: dict[str, Callable[[torch.Size], torch.Tensor]] = {
     "offset": lambda shape: torch.empty(shape.numel() + 1)[1:].view(shape),
     "expanded": expanded,
     "channels-last": channels_last,
+    "negated": torch.empty,
+    "odd-strides": odd_strides,
     "0-dim": lambda shape: torch.empty([]),
     **{f"empty-dim{dim}": emptied(dim) for dim in range(5)},
 }
@@ -91,7 +100,8 @@ def test_a_planned_call_gets_what_its_layout_says(call_ids: list[str], data: st.
 
     # Row i of `elements` is the storage element behind the i-th value, in row-major order.
     elements = torch.arange(len(storage)).as_strided(x.shape, x.stride(), x.storage_offset()).flatten()
-    values = storage_bytes(plain)
+    assert x.is_neg() == (name == "negated")
+    values = storage_bytes(-plain if name == "negated" else plain)
     if name == "expanded":
         dim = next(i for i, size in enumerate(plain.shape) if size > 1)
         values = values.view(*plain.shape, -1).narrow(dim, 0, 1).expand(*plain.shape, -1).flatten(0, -2)

@@ -33,24 +33,46 @@ TensorArgument uniform(Shape shape);
 /// Floats in [low, high); integers from ceil(low) to floor(high).
 TensorArgument uniform(Shape shape, double low, double high);
 
-/// One argument in schema order: a tensor to generate, or any other value (number, bool, string, int list,
-/// None).
+/// One random generator, as an operator's `Generator?` argument wants it: seeded anew for each call.
+struct GeneratorArgument {
+  uint64_t seed = 0;
+};
+
+/// A generator with this seed.
+inline GeneratorArgument generator(uint64_t seed) { return {seed}; }
+
+/// None, for an optional argument.
+inline constexpr std::nullopt_t none = std::nullopt;
+
+/// One argument in schema order: a tensor or a list of tensors to generate, a generator, or any other value
+/// (number, bool, string, list of numbers, None).
 class Argument {
  public:
   Argument(TensorArgument tensor) : value_(std::move(tensor)) {}
+  Argument(std::vector<TensorArgument> list) : value_(std::move(list)) {}
+  Argument(GeneratorArgument generator) : value_(generator) {}
   Argument(c10::IValue other) : value_(std::move(other)) {}
+  Argument(std::nullopt_t) : Argument(c10::IValue()) {}
   Argument(double number) : Argument(c10::IValue(number)) {}
   Argument(int64_t number) : Argument(c10::IValue(number)) {}
   Argument(int number) : Argument(c10::IValue(static_cast<int64_t>(number))) {}
   Argument(bool flag) : Argument(c10::IValue(flag)) {}
   Argument(const char* text) : Argument(c10::IValue(std::string(text))) {}
   Argument(std::vector<int64_t> list) : Argument(c10::IValue(std::move(list))) {}
+  Argument(std::vector<double> list) : Argument(c10::IValue(std::move(list))) {}
+  /// A dtype, memory format or other enumeration goes as the integer that the schema means by it.
+  Argument(c10::ScalarType dtype) : Argument(static_cast<int64_t>(dtype)) {}
 
   const TensorArgument* tensor() const { return std::get_if<TensorArgument>(&value_); }
-  const c10::IValue& other() const { return std::get<c10::IValue>(value_); }
+  const std::vector<TensorArgument>* tensors() const {
+    return std::get_if<std::vector<TensorArgument>>(&value_);
+  }
+  const GeneratorArgument* generator() const { return std::get_if<GeneratorArgument>(&value_); }
+  /// The value as it stands; null where it is one of the above, which are made for each call.
+  const c10::IValue* other() const { return std::get_if<c10::IValue>(&value_); }
 
  private:
-  std::variant<TensorArgument, c10::IValue> value_;
+  std::variant<TensorArgument, std::vector<TensorArgument>, GeneratorArgument, c10::IValue> value_;
 };
 
 struct Sample {
@@ -58,6 +80,7 @@ struct Sample {
   std::vector<Argument> arguments;
   std::string where;  ///< file:line of the spec that wrote it, for messages
 
+  /// Tensors to generate, those in lists counted one by one.
   int64_t tensor_count() const;
 };
 

@@ -15,12 +15,14 @@
 #include <opgate/accuracy.h>
 #include <opgate/dtypes.h>
 #include <opgate/error.h>
+#include <opgate/promises.h>
 #include <opgate/sample.h>
 
 #include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -31,9 +33,21 @@ namespace opgate {
 /// widened to Double, and leaves its results on the stack.
 using Reference = std::function<void(const c10::OperatorHandle&, torch::jit::Stack&)>;
 
+/// A call that must raise, and a part of what it must say.
+struct Rejection {
+  Sample sample;
+  std::string because;
+};
+
+/// A subject that is wrong on purpose: which check must convict it, and the correct operator beside it.
+struct Planted {
+  std::string check;
+  std::string twin;  ///< "namespace::op"
+};
+
 /// What is promised of one subject: an operator overload, or a model (a Python module exported as a whole).
 struct Spec {
-  enum class Kind { op, model };
+  enum class Kind { op, model, torch_class };
 
   std::string name;  ///< "namespace::op" or "namespace::op.overload"; a model's own name
   std::string id;    ///< as in case ids: the name without its namespace, where that leaves no doubt
@@ -43,9 +57,21 @@ struct Spec {
   std::vector<Sample> samples;
   Reference reference;
   std::optional<Accuracy> accuracy;
+  Promises promises;
+  std::vector<Rejection> rejections;
+  std::set<std::string> trusted;           ///< arguments whose values the caller answers for
+  std::set<std::string> wants_contiguous;  ///< arguments that are refused, clearly, where they are not
+  std::set<size_t> unspecified;            ///< results whose values are not promised
+  std::optional<Planted> planted;
   std::string where;  ///< file:line
 
+  bool promised(Promise promise) const { return promises.contains(promise); }
+  /// Bits do not depend on the layout of the arguments.
+  bool same_bits_in_any_layout() const { return accuracy->exact || promised(Promise::layout_invariant); }
+  /// Among the samples, and those that must be rejected.
   const Sample* find_sample(std::string_view sample_name) const;
+  /// Where the sample is one that must be rejected.
+  const Rejection* find_rejection(const Sample& sample) const;
 };
 
 /// The words of a spec. Each throws SpecError, naming file and line, for what contradicts itself.
@@ -81,6 +107,31 @@ class SpecWriter {
 
   /// Names the sample just written, where its shapes alone would not tell it from another.
   SpecWriter& named(std::string name);
+
+  /// Promises by name: spec.promises({deterministic, batch_invariant}).
+  SpecWriter& promises(std::initializer_list<Promise> words);
+
+  /// Arguments that must raise an exception. The name is that of the sample; .because() says a part of the
+  /// message.
+  SpecWriter& rejects(std::string name, std::vector<Argument> arguments,
+                      std::source_location here = std::source_location::current());
+
+  /// A part of the message that the rejection just written must have.
+  SpecWriter& because(std::string part);
+
+  /// The values of this argument are the caller's business (offsets, lengths, indices): no bad ones are
+  /// tried. Its shape, dtype and device are never trusted.
+  SpecWriter& trusts(std::string argument);
+
+  /// This argument is refused where it is not contiguous, with a message that names it.
+  SpecWriter& wants_contiguous(std::string argument);
+
+  /// Result `index` has values that are not promised: the order of ties, a workspace.
+  SpecWriter& unspecified(size_t index);
+
+  /// This operator is wrong on purpose: `opgate selftest` demands that `check` convicts it, and that no check
+  /// convicts `twin`, the correct operator beside it, whose spec must be there too.
+  SpecWriter& planted_for(std::string check, std::string twin);
 
  private:
   Spec& spec_;

@@ -46,13 +46,13 @@ py::object to_python(const json& value) { return py::module_::import("json").att
 py::object describe(const std::string& id) {
   const CallKey key = parse_call_id(state().subjects, id);
   json tensors = json::array();
-  for (size_t i = 0; i < key.sample->arguments.size(); ++i) {
-    if (key.sample->arguments[i].tensor() != nullptr) tensors.push_back(i);
+  for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+    tensors.push_back({slot.position, slot.element ? json(*slot.element) : json(nullptr)});
   }
   return to_python({{"subject", key.spec->name},
                     {"kind", key.spec->kind == Spec::Kind::op ? "op" : "model"},
                     {"dtype", dtype_name(key.dtype)},
-                    {"layout", key.layout},
+                    {"variant", key.variant},
                     {"device", device_name(key.device)},
                     {"sample", to_json(*key.sample)},
                     {"tensors", tensors}});

@@ -22,18 +22,21 @@ class OpModule(torch.nn.Module):
     """
 
     def __init__(
-        self, overload: torch._ops.OpOverload, arguments: list[Any], tensor_positions: list[int]
+        self, overload: torch._ops.OpOverload, arguments: list[Any], places: list[tuple[int, int | None]]
     ) -> None:
         super().__init__()
         self.overload = overload
         self.arguments = arguments
-        self.tensor_positions = tensor_positions
+        self.places = places
 
     def forward(self, *tensors: torch.Tensor) -> Any:
         """Puts the tensors in their places and calls the overload."""
-        arguments = list(self.arguments)
-        for position, tensor in zip(self.tensor_positions, tensors, strict=True):
-            arguments[position] = tensor
+        arguments = [list(value) if isinstance(value, list) else value for value in self.arguments]
+        for (position, element), tensor in zip(self.places, tensors, strict=True):
+            if element is None:
+                arguments[position] = tensor
+            else:
+                arguments[position][element] = tensor
         return self.overload(*arguments)
 
 
@@ -46,7 +49,7 @@ class Call:
 
     @cached_property
     def described(self) -> dict[str, Any]:
-        """Subject, kind, dtype, layout, device, sample, and the positions of tensors, from the engine."""
+        """Subject, kind, dtype, variant, device, sample, and where its tensors are, from the engine."""
         return _engine.describe(self.id)
 
     @property
@@ -83,16 +86,24 @@ class Call:
     def tensors(self) -> list[torch.Tensor]:
         """The tensors among the arguments: the inputs of `module`."""
         arguments = self.arguments()
-        return [arguments[position] for position in self.described["tensors"]]
+        return [
+            arguments[position] if element is None else arguments[position][element]
+            for position, element in self.described["tensors"]
+        ]
 
     def module(self) -> torch.nn.Module:
         """A module whose forward takes `tensors()` and makes the call."""
         if self.is_model:
             torch.manual_seed(0)  # random weights must be the same ones in every process
             return self.model.factory().eval().to(self.device)
-        positions = self.described["tensors"]
-        constants = [None if i in positions else value for i, value in enumerate(self.arguments())]
-        return OpModule(self.overload, constants, positions)
+        places = [(position, element) for position, element in self.described["tensors"]]
+        constants = self.arguments()
+        for position, element in places:
+            if element is None:
+                constants[position] = None
+            else:
+                constants[position][element] = None
+        return OpModule(self.overload, constants, places)
 
     def eager(self) -> list[torch.Tensor]:
         """What the module returns for fresh inputs, as a flat list of tensors."""

@@ -25,7 +25,7 @@ class Check:
     why: str
     fix: str
     example: str
-    layouts: str
+    variants: str
     ops: bool
     models: bool
     needs_package: bool
@@ -45,12 +45,12 @@ def check(
     why: str,
     fix: str,
     example: str,
-    layouts: str = "every",
+    variants: str = "every",
     ops: bool = True,
     models: bool = False,
     needs_package: bool = False,
 ) -> Callable[[Judge], Judge]:
-    """Registers the decorated judge. `layouts` is contiguous, rearranged, plain, packaged or every."""
+    """Registers the decorated judge. `variants` is contiguous, rearranged, resized, packaged, every or bad."""
 
     def register(judge: Judge) -> Judge:
         CHECKS[id] = Check(
@@ -60,7 +60,7 @@ def check(
             inspect.cleandoc(why),
             inspect.cleandoc(fix),
             example,
-            layouts,
+            variants,
             ops,
             models,
             needs_package,

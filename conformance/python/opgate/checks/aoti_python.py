@@ -17,7 +17,7 @@ PROMISED = "the package, run in Python, returns eager's values bit for bit"
     "differs here differs in production.",
     fix="First make value.layout and fake.metadata pass: most differences here are one of these.",
     example="pytorch 180884; a fake kernel with other strides than the real one.",
-    layouts="packaged",
+    variants="packaged",
     models=True,
     needs_package=True,
 )

@@ -1,0 +1,33 @@
+#include "call/slots.h"
+
+#include <ATen/core/function_schema.h>
+#include <fmt/format.h>
+
+namespace opgate {
+
+std::string argument_name(const Spec& spec, size_t position) {
+  if (spec.op) return spec.op->schema().arguments().at(position).name();
+  return fmt::format("input{}", position);
+}
+
+bool is_mutable(const Spec& spec, size_t position) {
+  return spec.op && spec.op->schema().is_mutable({c10::SchemaArgType::input, position});
+}
+
+std::vector<TensorSlot> tensor_slots(const Spec& spec, const Sample& sample) {
+  std::vector<TensorSlot> slots;
+  for (size_t position = 0; position < sample.arguments.size(); ++position) {
+    const Argument& argument = sample.arguments[position];
+    if (const TensorArgument* tensor = argument.tensor()) {
+      slots.push_back({position, std::nullopt, argument_name(spec, position), tensor});
+    } else if (const auto* list = argument.tensors()) {
+      for (size_t element = 0; element < list->size(); ++element) {
+        slots.push_back({position, element, fmt::format("{}[{}]", argument_name(spec, position), element),
+                         &(*list)[element]});
+      }
+    }
+  }
+  return slots;
+}
+
+}  // namespace opgate

@@ -1,0 +1,62 @@
+#include "checks/scope.h"
+
+#include <algorithm>
+
+namespace opgate {
+namespace {
+
+bool of_kind(const Scope& scope, Spec::Kind kind) {
+  switch (kind) {
+    case Spec::Kind::op:
+      return scope.ops;
+    case Spec::Kind::model:
+      return scope.models;
+    case Spec::Kind::torch_class:
+      return scope.classes;
+  }
+  return false;
+}
+
+bool of_variant(Scope::Variants wanted, const Variant& variant) {
+  switch (wanted) {
+    case Scope::Variants::contiguous:
+      return variant.kind == Variant::Kind::contiguous;
+    case Scope::Variants::rearranged:
+      return variant.kind == Variant::Kind::rearranged;
+    case Scope::Variants::resized:
+      return variant.kind == Variant::Kind::resized;
+    case Scope::Variants::packaged:
+      return variant.packaged;
+    case Scope::Variants::every:
+      return variant.kind != Variant::Kind::bad;
+    case Scope::Variants::bad:
+      return variant.kind == Variant::Kind::bad;
+  }
+  return false;
+}
+
+bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
+  const Dtypes& declared = key.spec->dtypes.at(key.device);
+  switch (wanted) {
+    case Scope::Dtypes::declared:
+      return std::ranges::find(declared, key.dtype) != declared.end();
+    case Scope::Dtypes::every:
+      return first_sample;
+    case Scope::Dtypes::first:
+      return key.dtype == declared.front();
+  }
+  return false;
+}
+
+}  // namespace
+
+bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
+  const bool first_sample = key.sample == &key.spec->samples.front();
+  return of_kind(scope, key.spec->kind) && of_variant(scope.variants, variant) &&
+         of_dtype(scope.dtypes, key, first_sample) && (first_sample || !scope.first_sample) &&
+         (!scope.promised || key.spec->promised(*scope.promised)) &&
+         (variant.suits == nullptr || variant.suits(key.dtype)) &&
+         (!scope.device || key.device == *scope.device);
+}
+
+}  // namespace opgate

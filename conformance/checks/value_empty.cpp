@@ -1,0 +1,30 @@
+// value.empty: no elements, and no dims, give the right shape and do not crash.
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
+
+OPGATE_REGISTER_CHECK(
+    value_empty,
+    {.name = "value.empty",
+     .explanation =
+         {.promise = "Inputs without elements, along any dim, and 0-dim ones give what the reference gives.",
+          .why =
+              "A batch that happens to be empty, a mask that selects nothing: sizes of 0 reach every "
+              "operator "
+              "in production. A CUDA launch of 0 blocks is an error, a division by a size of 0 a crash, and "
+              "an early return often forgets the dims that are not empty.",
+          .fix = "Allocate the output first, with its full shape, then return it if there is nothing to do:\n"
+                 "  at::Tensor out = at::empty(sizes, x.options());\n"
+                 "  if (out.numel() == 0) return out;\n"
+                 "A reduction over nothing has a value all the same: zero for a sum, NaN for a mean.",
+          .example = "FBGEMM 3705, apex 403: kernels that fail for a batch of 0."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::resized},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

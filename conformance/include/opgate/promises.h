@@ -1,0 +1,35 @@
+// The promises that a spec makes by name, beyond those that every operator makes by being one.
+#pragma once
+
+#include <set>
+#include <string_view>
+
+namespace opgate {
+
+enum class Promise {
+  deterministic,     ///< the same bits on every call with the same arguments
+  layout_invariant,  ///< the same bits whatever the layout of the arguments; exact() says so too
+  thread_invariant,  ///< the same bits with any number of intra-op threads
+  batch_invariant,   ///< a row along dim 0 has the same bits whatever the other rows, and however many there
+                     ///< are
+  draws_random,      ///< draws from the generator it is given, or from the default one
+  capturable,        ///< can be captured into a CUDA graph and replayed
+  differentiable,    ///< has a derivative that autograd finds
+  twice_differentiable,
+};
+
+using Promises = std::set<Promise>;
+
+/// As it is written in a spec: "batch_invariant".
+std::string_view to_string(Promise promise);
+
+inline constexpr Promise deterministic = Promise::deterministic;
+inline constexpr Promise layout_invariant = Promise::layout_invariant;
+inline constexpr Promise thread_invariant = Promise::thread_invariant;
+inline constexpr Promise batch_invariant = Promise::batch_invariant;
+inline constexpr Promise draws_random = Promise::draws_random;
+inline constexpr Promise capturable = Promise::capturable;
+inline constexpr Promise differentiable = Promise::differentiable;
+inline constexpr Promise twice_differentiable = Promise::twice_differentiable;
+
+}  // namespace opgate
