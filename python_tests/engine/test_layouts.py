@@ -126,7 +126,7 @@ def test_layouts_with_gaps_have_some(call_ids: list[str]) -> None:
         ("identity_conv/float99/7/contiguous/cpu", ["float99", "no dtype"]),
         ("identity_conv/float32/7/contiguous/tpu", ["tpu", "cpu", "cuda"]),
         ("identity/float32/7/contiguous/cpu", ["no spec for 'identity'", "identity_conv"]),
-        ("identity_conv/float32/7/contiguous", ["no call id", "OP/DTYPE/SAMPLE/LAYOUT/DEVICE"]),
+        ("identity_conv/float32/7/contiguous", ["no call id", "OP/DTYPE/SAMPLE/VARIANT/DEVICE"]),
     ],
 )
 def test_a_call_that_cannot_be_is_refused_by_name(
