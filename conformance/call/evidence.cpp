@@ -4,21 +4,24 @@
 #include <opgate/error.h>
 
 #include "call/path.h"
+#include "call/process_state.h"
 
 namespace opgate {
 namespace {
 
-at::Tensor widened(const at::Tensor& tensor) {
-  if (tensor.is_complex()) return tensor.to(c10::kComplexDouble);
-  return tensor.is_floating_point() ? tensor.to(c10::kDouble) : tensor;
+at::Tensor widened(const at::Tensor& tensor, bool absolute) {
+  if (!tensor.is_complex() && !tensor.is_floating_point()) return tensor;
+  const at::Tensor wide = tensor.to(tensor.is_complex() ? c10::kComplexDouble : c10::kDouble);
+  // abs() of a complex tensor is real: the operator's own dtype is kept.
+  return absolute ? wide.abs().to(wide.scalar_type()) : wide;
 }
 
-void widen(c10::IValue& value) {
+void widen(c10::IValue& value, bool absolute) {
   if (value.isTensor()) {
-    value = widened(value.toTensor());
+    value = widened(value.toTensor(), absolute);
   } else if (value.isTensorList()) {
     c10::List<at::Tensor> list;
-    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(widened(tensor));
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(widened(tensor, absolute));
     value = std::move(list);
   }
 }
@@ -46,9 +49,7 @@ const Observation& Evidence::dense() {
   contiguous.variant = kContiguous;
   const std::string id = call_id(contiguous);
   if (shared && bench_.dense_call == id) return *(dense_ = bench_.dense);
-  Arguments arguments = materialise(key_, bench_.values, {.contiguous = true});
-  Outcome outcome = invoke(op(), arguments.stack, key_.device);
-  dense_ = std::make_shared<const Observation>(Observation{std::move(arguments), std::move(outcome)});
+  dense_ = std::make_shared<const Observation>(observe(key_, bench_.values, {.contiguous = true}));
   if (shared) {
     bench_.dense_call = id;
     bench_.dense = dense_;
@@ -56,15 +57,28 @@ const Observation& Evidence::dense() {
   return *dense_;
 }
 
+const Observation& Evidence::repoisoned() {
+  if (!repoisoned_) repoisoned_ = observe(key_, bench_.values, {.photographed = false}, kSecondPoison);
+  return *repoisoned_;
+}
+
 const Outcome& Evidence::reference() {
-  if (!reference_) {
-    torch::jit::Stack stack =
-        materialise(key_, bench_.values, {.contiguous = true, .photographed = false}).stack;
-    for (c10::IValue& value : stack) widen(value);
-    reference_ = invoke(
-        op(), [this](torch::jit::Stack& s) { key_.spec->reference(op(), s); }, std::move(stack), key_.device);
-  }
+  if (!reference_) reference_ = run_reference(false);
   return *reference_;
+}
+
+const Outcome& Evidence::reference_of_absolutes() {
+  if (!reference_of_absolutes_) reference_of_absolutes_ = run_reference(true);
+  return *reference_of_absolutes_;
+}
+
+Outcome Evidence::run_reference(bool absolute) {
+  torch::jit::Stack stack =
+      materialise(key_, bench_.values, {.contiguous = true, .photographed = false}).stack;
+  for (c10::IValue& value : stack) widen(value, absolute);
+  if (key_.spec->promised(Promise::draws_random)) seed_default_generator(key_.device);
+  return invoke(
+      op(), [this](torch::jit::Stack& s) { key_.spec->reference(op(), s); }, std::move(stack), key_.device);
 }
 
 }  // namespace opgate

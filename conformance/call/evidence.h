@@ -8,16 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "call/arguments.h"
-#include "call/invoke.h"
+#include "call/observation.h"
 
 namespace opgate {
-
-/// One call under instruments: the arguments as they were given, what it returned or raised.
-struct Observation {
-  Arguments arguments;
-  Outcome outcome;
-};
 
 class PackageFolder;
 
@@ -48,18 +41,28 @@ class Evidence {
   /// The AOTInductor packages of this run.
   PackageFolder& packages();
 
+  /// The same call in memory that holds kSecondPoison.
+  const Observation& repoisoned();
+
   /// The operator on contiguous copies of the same values.
   const Observation& dense();
 
   /// The spec's reference on the same values, contiguous and floating ones widened to Double.
   const Outcome& reference();
 
+  /// The reference on the absolute values of its floating arguments: what Accuracy::by_inputs measures with.
+  const Outcome& reference_of_absolutes();
+
  private:
   CallKey key_;
   Workbench& bench_;
   std::map<std::string, std::shared_ptr<const Observation>, std::less<>> by_path_;
   std::shared_ptr<const Observation> dense_;
+  Outcome run_reference(bool absolute);
+
+  std::optional<Observation> repoisoned_;
   std::optional<Outcome> reference_;
+  std::optional<Outcome> reference_of_absolutes_;
 };
 
 }  // namespace opgate

@@ -4,6 +4,7 @@
 #include <opgate/accuracy.h>
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "call/evidence.h"
@@ -19,8 +20,10 @@ std::optional<Judgement> refused_sample(Evidence& evidence);
 
 /// Passes where each tensor of `got` equals its counterpart in `want` within `accuracy`. Otherwise a finding
 /// that promises `promised`, naming the tensor where there are several.
+/// Shape and dtype of results in `unspecified` count, their values do not.
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
-                       Accuracy accuracy, const std::string& promised, Rounding rounding = Rounding::none);
+                       Accuracy accuracy, const std::string& promised, Rounding rounding = Rounding::none,
+                       const std::set<size_t>& unspecified = {});
 
 /// Passes where the operator returns what the reference returns, within the promised accuracy; and where both
 /// refuse a size that the engine derived.

@@ -26,7 +26,9 @@ Outcome packaged(PackageFolder& folder, const CallKey& key) {
   }
 }
 
-Observation run(Evidence& evidence) { return {{}, packaged(evidence.packages(), evidence.key())}; }
+Observation run(Evidence& evidence) {
+  return {{}, packaged(evidence.packages(), evidence.key()), {}, {}, {}, false};
+}
 
 OPGATE_REGISTER_PATH(aoti, {"aoti", &run});
 

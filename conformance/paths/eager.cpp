@@ -4,11 +4,7 @@
 namespace opgate {
 namespace {
 
-Observation run(Evidence& evidence) {
-  Arguments arguments = materialise(evidence.key(), evidence.bench().values);
-  Outcome outcome = invoke(evidence.op(), arguments.stack, evidence.key().device);
-  return {std::move(arguments), std::move(outcome)};
-}
+Observation run(Evidence& evidence) { return observe(evidence.key(), evidence.bench().values); }
 
 OPGATE_REGISTER_PATH(eager, {"eager", &run});
 

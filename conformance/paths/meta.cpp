@@ -25,7 +25,7 @@ Observation run(Evidence& evidence) {
     arguments.replace(input, input.tensor);
   }
   Outcome outcome = invoke(evidence.op(), arguments.stack, c10::kCPU);  // nothing to wait for
-  return {std::move(arguments), std::move(outcome)};
+  return {std::move(arguments), std::move(outcome), {}, {}, {}, false};
 }
 
 OPGATE_REGISTER_PATH(meta, {"meta", &run});

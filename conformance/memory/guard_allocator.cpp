@@ -1,0 +1,276 @@
+#include "memory/guard_allocator.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "memory/guard_pages.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kAlignment = 64;  // what torch gives, and vector loads rely on
+constexpr size_t kZone = 1024;
+// Of a block larger than this only the edges are filled, so that memory that nobody touches stays untouched.
+constexpr size_t kFilledWhole = size_t{64} << 20;
+constexpr size_t kEdge = size_t{64} << 10;
+// What was freed lies here for a while before it can be used again. Small enough to stay in a cache.
+constexpr size_t kQuarantineBytes = size_t{2} << 20;
+constexpr size_t kQuarantineBlock = size_t{512} << 10;
+
+using ZoneImage = std::array<std::byte, kZone>;
+
+const std::byte* zone_of(std::byte value) {
+  static const auto images = [] {
+    auto all = std::make_unique<std::array<ZoneImage, 256>>();
+    for (size_t i = 0; i < all->size(); ++i) (*all)[i].fill(static_cast<std::byte>(i));
+    return all;
+  }();
+  return (*images)[std::to_integer<size_t>(value)].data();
+}
+
+// In front of every block: header, red zone, the block's bytes, red zone.
+struct alignas(kAlignment) Header {
+  Block block;
+  Header* earlier;
+  Header* later;
+  Poison poison;
+  Place place;
+
+  std::byte* data() const { return static_cast<std::byte*>(const_cast<void*>(block.data)); }
+  std::byte* front() const { return data() - kZone; }
+  std::byte* back() const { return data() + block.bytes; }
+};
+
+constexpr size_t kBefore = sizeof(Header) + kZone;
+
+void fill(std::byte* data, size_t bytes, std::byte value) {
+  if (bytes <= kFilledWhole) {
+    std::memset(data, std::to_integer<int>(value), bytes);
+  } else {
+    std::memset(data, std::to_integer<int>(value), kEdge);
+    std::memset(data + bytes - kEdge, std::to_integer<int>(value), kEdge);
+  }
+}
+
+// The first changed byte of a zone and how many there are; mends it.
+std::optional<std::pair<std::ptrdiff_t, size_t>> changed(std::byte* zone, size_t bytes, std::byte value) {
+  if (std::memcmp(zone, zone_of(value), bytes) == 0) return std::nullopt;
+  std::byte* const first = std::find_if(zone, zone + bytes, [&](std::byte b) { return b != value; });
+  const auto count = std::count_if(first, zone + bytes, [&](std::byte b) { return b != value; });
+  std::memset(zone, std::to_integer<int>(value), bytes);
+  return std::pair{first - zone, static_cast<size_t>(count)};
+}
+
+class GuardAllocator final : public c10::Allocator {
+ public:
+  static GuardAllocator& instance() {
+    // Never destroyed: tensors in static storage are freed after everything else.
+    static auto* const only = new GuardAllocator;
+    return *only;
+  }
+
+  c10::DataPtr allocate(size_t bytes) override {
+    // torch's own allocator gives no memory for nothing.
+    void* const data = bytes == 0 ? nullptr : make(bytes);
+    return {data, data, &GuardAllocator::give_back, c10::Device(c10::kCPU)};
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override { return &GuardAllocator::give_back; }
+
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+
+  void use(const Poison& poison, Place place) {
+    const std::lock_guard lock(mutex_);
+    poison_ = poison;
+    place_ = place;
+  }
+
+  uint64_t next_serial() {
+    const std::lock_guard lock(mutex_);
+    return serial_;
+  }
+
+  std::vector<Block> alive_since(uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Block> blocks;
+    for (Header* h = latest_; h != nullptr && h->block.serial >= serial; h = h->earlier)
+      blocks.push_back(h->block);
+    return blocks;
+  }
+
+  std::vector<Damage> take_damage_since(uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    for (Header* h = latest_; h != nullptr && h->block.serial >= serial; h = h->earlier) inspect(*h);
+    for (Header* h : quarantine_) {
+      if (h->block.serial >= serial) inspect_freed(*h);
+    }
+    std::vector<Damage> found;
+    std::ranges::copy_if(damage_, std::back_inserter(found),
+                         [&](const Damage& d) { return d.block.serial >= serial; });
+    damage_.clear();
+    return found;
+  }
+
+  Block block_of(const void* data) {
+    const std::lock_guard lock(mutex_);
+    for (Header* h = latest_; h != nullptr; h = h->earlier) {
+      if (data >= h->data() && data < h->back()) return h->block;
+    }
+    return {nullptr, 0, 0};
+  }
+
+ private:
+  void* make(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    Header* const header = place_ == Place::heap ? on_heap(bytes) : beside_page(bytes);
+    header->block.bytes = bytes;
+    header->block.serial = serial_++;
+    header->poison = poison_;
+    header->place = place_;
+    header->earlier = latest_;
+    header->later = nullptr;
+    if (latest_ != nullptr) latest_->later = header;
+    latest_ = header;
+    if (place_ == Place::heap) {
+      std::memcpy(header->front(), zone_of(poison_.zone), kZone);
+      std::memcpy(header->back(), zone_of(poison_.zone), kZone);
+    }
+    fill(header->data(), bytes, poison_.fresh);
+    return header->data();
+  }
+
+  Header* on_heap(size_t bytes) {
+    const size_t whole = (kBefore + bytes + kZone + kAlignment - 1) / kAlignment * kAlignment;
+    if (whole < bytes) throw std::bad_alloc();
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole));
+    if (memory == nullptr) throw std::bad_alloc();
+    auto* const header = new (memory) Header{};
+    header->block.data = memory + kBefore;
+    return header;
+  }
+
+  // The header cannot lie in front of a block that has an inaccessible page there.
+  Header* beside_page(size_t bytes) {
+    auto* const header = new Header{};
+    header->block.data = guard_pages::map(bytes, place_ == Place::page_end);
+    on_pages_.push_back(header);
+    return header;
+  }
+
+  static void give_back(void* data) {
+    if (data != nullptr) instance().take_back(static_cast<std::byte*>(data));
+  }
+
+  void take_back(std::byte* data) {
+    const std::lock_guard lock(mutex_);
+    const auto paged = std::ranges::find(on_pages_, static_cast<const void*>(data),
+                                         [](const Header* h) { return h->block.data; });
+    Header* const header = paged != on_pages_.end() ? *paged : reinterpret_cast<Header*>(data - kBefore);
+    inspect(*header);
+    (header->later != nullptr ? header->later->earlier : latest_) = header->earlier;
+    if (header->earlier != nullptr) header->earlier->later = header->later;
+    if (paged != on_pages_.end()) {
+      on_pages_.erase(paged);
+      guard_pages::unmap(data);
+      delete header;
+    } else if (header->block.bytes > kQuarantineBlock) {
+      std::free(header);
+    } else {
+      header->poison.freed = poison_.freed;
+      fill(data, header->block.bytes, poison_.freed);
+      quarantine_.push_back(header);
+      quarantined_ += header->block.bytes;
+      while (quarantined_ > kQuarantineBytes) release_oldest();
+    }
+  }
+
+  void release_oldest() {
+    Header* const oldest = quarantine_.front();
+    quarantine_.pop_front();
+    quarantined_ -= oldest->block.bytes;
+    inspect_freed(*oldest);
+    std::free(oldest);
+  }
+
+  void inspect(Header& header) {
+    if (header.place != Place::heap) return;
+    if (const auto found = changed(header.front(), kZone, header.poison.zone)) {
+      note(header, Damage::Kind::before, found->first - static_cast<std::ptrdiff_t>(kZone), found->second);
+    }
+    if (const auto found = changed(header.back(), kZone, header.poison.zone)) {
+      note(header, Damage::Kind::after, found->first, found->second);
+    }
+  }
+
+  void inspect_freed(Header& header) {
+    std::byte* const data = header.data();
+    const std::byte value = header.poison.freed;
+    const size_t bytes = header.block.bytes;
+    // In pieces as long as the image of a zone.
+    for (size_t at = 0; at < bytes; at += kZone) {
+      const auto found = changed(data + at, std::min(kZone, bytes - at), value);
+      if (!found) continue;
+      note(header, Damage::Kind::freed, static_cast<std::ptrdiff_t>(at) + found->first, found->second);
+      fill(data, bytes, value);
+      return;
+    }
+  }
+
+  void note(const Header& header, Damage::Kind kind, std::ptrdiff_t offset, size_t bytes) {
+    constexpr size_t kKept = 64;  // one is enough to convict; a kernel run wild makes thousands
+    if (damage_.size() < kKept) damage_.push_back({header.block, kind, offset, bytes});
+  }
+
+  std::mutex mutex_;
+  Poison poison_ = kFirstPoison;
+  Place place_ = Place::heap;
+  uint64_t serial_ = 1;
+  Header* latest_ = nullptr;  // a list of all that is alive, the latest first
+  std::vector<Header*> on_pages_;
+  std::deque<Header*> quarantine_;
+  size_t quarantined_ = 0;
+  std::vector<Damage> damage_;
+};
+
+}  // namespace
+
+namespace guard {
+
+void install() {
+  constexpr uint8_t kAboveAnyOther = 255;
+  static const bool installed = [] {
+    c10::SetCPUAllocator(&GuardAllocator::instance(), kAboveAnyOther);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+void use(const Poison& poison, Place place) { GuardAllocator::instance().use(poison, place); }
+
+uint64_t next_serial() { return GuardAllocator::instance().next_serial(); }
+
+std::vector<Block> alive_since(uint64_t serial) { return GuardAllocator::instance().alive_since(serial); }
+
+std::vector<Damage> take_damage_since(uint64_t serial) {
+  return GuardAllocator::instance().take_damage_since(serial);
+}
+
+Block block_of(const void* data) { return GuardAllocator::instance().block_of(data); }
+
+void label(const void* data, const std::string& name) { guard_pages::label(data, name); }
+
+}  // namespace guard
+}  // namespace opgate

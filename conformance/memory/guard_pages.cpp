@@ -1,0 +1,144 @@
+#include "memory/guard_pages.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <new>
+
+namespace opgate::guard_pages {
+namespace {
+
+size_t page_size() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+struct Mapping {
+  std::byte* base = nullptr;  // of the inaccessible page before
+  size_t whole = 0;
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  bool freed = false;
+  std::array<char, 48> name{};
+};
+
+// Fixed places, so that a signal handler can read them. More than a call has at a time, with those freed
+// lately.
+constexpr size_t kMappings = 512;
+std::array<Mapping, kMappings> mappings;
+std::deque<size_t>& freed_slots() {
+  static std::deque<size_t> slots;
+  return slots;
+}
+
+Mapping* find(const void* data) {
+  for (Mapping& mapping : mappings) {
+    if (mapping.base != nullptr && mapping.data == data && !mapping.freed) return &mapping;
+  }
+  return nullptr;
+}
+
+void release(Mapping& mapping) {
+  munmap(mapping.base, mapping.whole);
+  mapping = {};
+}
+
+Mapping& free_slot() {
+  for (Mapping& mapping : mappings) {
+    if (mapping.base == nullptr) return mapping;
+  }
+  if (freed_slots().empty()) throw std::bad_alloc();
+  Mapping& oldest = mappings[freed_slots().front()];
+  freed_slots().pop_front();
+  release(oldest);
+  return oldest;
+}
+
+// Only what may be called in a signal handler.
+void on_fault(int number, siginfo_t* info, void*) {
+  const auto* const address = static_cast<const std::byte*>(info->si_addr);
+  for (const Mapping& mapping : mappings) {
+    if (mapping.base == nullptr || address < mapping.base || address >= mapping.base + mapping.whole)
+      continue;
+    std::array<char, 256> text{};
+    const char* const name =
+        mapping.name[0] != '\0' ? mapping.name.data() : "a block that the operator allocated";
+    int length = 0;
+    if (mapping.freed) {
+      length =
+          std::snprintf(text.data(), text.size(), "out of bounds: %s was touched after it was freed\n", name);
+    } else if (address >= mapping.data + mapping.bytes) {
+      length = std::snprintf(text.data(), text.size(),
+                             "out of bounds: byte %td past the end of %s (%zu bytes) was touched\n",
+                             address - (mapping.data + mapping.bytes), name, mapping.bytes);
+    } else {
+      length = std::snprintf(text.data(), text.size(),
+                             "out of bounds: byte %td before the begin of %s (%zu bytes) was touched\n",
+                             mapping.data - address, name, mapping.bytes);
+    }
+    const ssize_t ignored = write(STDERR_FILENO, text.data(), static_cast<size_t>(length));
+    static_cast<void>(ignored);
+    break;
+  }
+  signal(number, SIG_DFL);  // the instruction is tried again, and ends the process as it would have
+}
+
+}  // namespace
+
+void* map(size_t bytes, bool at_end) {
+  const size_t page = page_size();
+  const size_t inner = (bytes + page - 1) / page * page;
+  Mapping& mapping = free_slot();
+  void* const base = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) throw std::bad_alloc();
+  auto* const begin = static_cast<std::byte*>(base) + page;
+  if (mprotect(begin, inner, PROT_READ | PROT_WRITE) != 0) {
+    munmap(base, inner + 2 * page);
+    throw std::bad_alloc();
+  }
+  mapping = {static_cast<std::byte*>(base),
+             inner + 2 * page,
+             at_end ? begin + inner - bytes : begin,
+             bytes,
+             false,
+             {}};
+  return mapping.data;
+}
+
+void unmap(void* data) {
+  Mapping* const mapping = find(data);
+  if (mapping == nullptr) return;
+  mprotect(mapping->base, mapping->whole, PROT_NONE);
+  mapping->freed = true;
+  freed_slots().push_back(static_cast<size_t>(mapping - mappings.data()));
+}
+
+void label(const void* data, const std::string& name) {
+  if (Mapping* const mapping = find(data))
+    std::snprintf(mapping->name.data(), mapping->name.size(), "%s", name.c_str());
+}
+
+void report_faults() {
+  static const bool installed = [] {
+    static std::array<std::byte, 1 << 16> stack;  // the fault may be a stack overflow
+    stack_t alternative{};
+    alternative.ss_sp = stack.data();
+    alternative.ss_size = stack.size();
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = &on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+}  // namespace opgate::guard_pages
