@@ -63,18 +63,19 @@ const Observation& Evidence::repoisoned() {
 }
 
 const Outcome& Evidence::reference() {
-  if (!reference_) reference_ = run_reference(false);
+  if (!reference_) reference_ = run_reference({}, false);
   return *reference_;
 }
 
 const Outcome& Evidence::reference_of_absolutes() {
-  if (!reference_of_absolutes_) reference_of_absolutes_ = run_reference(true);
+  if (!reference_of_absolutes_) reference_of_absolutes_ = run_reference({}, true);
   return *reference_of_absolutes_;
 }
 
-Outcome Evidence::run_reference(bool absolute) {
-  torch::jit::Stack stack =
-      materialise(key_, bench_.values, {.contiguous = true, .photographed = false}).stack;
+Outcome Evidence::run_reference(Making making, bool absolute) {
+  making.contiguous = true;
+  making.photographed = false;
+  torch::jit::Stack stack = materialise(key_, bench_.values, making).stack;
   for (c10::IValue& value : stack) widen(value, absolute);
   if (key_.spec->promised(Promise::draws_random)) seed_default_generator(key_.device);
   return invoke(

@@ -50,6 +50,9 @@ class Evidence {
   /// The spec's reference on the same values, contiguous and floating ones widened to Double.
   const Outcome& reference();
 
+  /// The same on other values, made anew at each call.
+  Outcome reference_for(const Making& making) { return run_reference(making, false); }
+
   /// The reference on the absolute values of its floating arguments: what Accuracy::by_inputs measures with.
   const Outcome& reference_of_absolutes();
 
@@ -58,7 +61,7 @@ class Evidence {
   Workbench& bench_;
   std::map<std::string, std::shared_ptr<const Observation>, std::less<>> by_path_;
   std::shared_ptr<const Observation> dense_;
-  Outcome run_reference(bool absolute);
+  Outcome run_reference(Making making, bool absolute);
 
   std::optional<Observation> repoisoned_;
   std::optional<Outcome> reference_;

@@ -82,6 +82,18 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
   return Judgement::pass(worst_ulps);
 }
 
+Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want, bool bits,
+                     const std::string& promised, const Making& making) {
+  const Spec& spec = *evidence.key().spec;
+  Judgement same =
+      judge_values(got.values(), want.values(), exact(), promised, Rounding::none, spec.unspecified);
+  if (!same.finding || bits) return same;
+  const Outcome reference = evidence.reference_for(making);
+  if (!reference.ok()) return same;
+  return judge_values(got.values(), reference.values(), *spec.accuracy, promised, Rounding::to_output,
+                      spec.unspecified);
+}
+
 Judgement judge_against_reference(Evidence& evidence) {
   const Outcome& call = evidence.observed().outcome;
   const Outcome& reference = evidence.reference();

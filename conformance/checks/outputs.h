@@ -29,6 +29,11 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
 /// refuse a size that the engine derived.
 Judgement judge_against_reference(Evidence& evidence);
 
+/// Two calls on the same values. Passes where they have the same bits; where `bits` are not promised also
+/// where `got` is within the promised accuracy of the reference, for values made by `making`.
+Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want, bool bits,
+                     const std::string& promised, const Making& making = {});
+
 /// The first difference in what can be known without values: count, shape, strides (where they mean
 /// something), storage offset, dtype. None where alike. `got` may be on another device (meta).
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want);

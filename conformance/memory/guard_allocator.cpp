@@ -124,6 +124,11 @@ class GuardAllocator final : public c10::Allocator {
     return found;
   }
 
+  void release_freed() {
+    const std::lock_guard lock(mutex_);
+    while (!quarantine_.empty()) release_oldest();
+  }
+
   Block block_of(const void* data) {
     const std::lock_guard lock(mutex_);
     for (Header* h = latest_; h != nullptr; h = h->earlier) {
@@ -267,6 +272,8 @@ std::vector<Block> alive_since(uint64_t serial) { return GuardAllocator::instanc
 std::vector<Damage> take_damage_since(uint64_t serial) {
   return GuardAllocator::instance().take_damage_since(serial);
 }
+
+void release_freed() { GuardAllocator::instance().release_freed(); }
 
 Block block_of(const void* data) { return GuardAllocator::instance().block_of(data); }
 

@@ -52,6 +52,9 @@ std::vector<Block> alive_since(uint64_t serial);
 /// what it reports, and mends it.
 std::vector<Damage> take_damage_since(uint64_t serial);
 
+/// Gives memory that was freed, and is kept to see who still touches it, back to the system.
+void release_freed();
+
 /// The block that `data` points into; one with no data where there is none.
 Block block_of(const void* data);
 

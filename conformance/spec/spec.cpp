@@ -120,6 +120,7 @@ SpecWriter& SpecWriter::dtypes(c10::DeviceType device, Dtypes accepted) {
 }
 
 SpecWriter& SpecWriter::reference(std::string op_name) {
+  spec_.reference_op = op_name;
   spec_.reference = [op_name, where = spec_.where](const c10::OperatorHandle&, torch::jit::Stack& stack) {
     const auto op = find_op(op_name);
     if (!op)

@@ -56,6 +56,7 @@ struct Spec {
   std::map<c10::DeviceType, Dtypes> dtypes;
   std::vector<Sample> samples;
   Reference reference;
+  std::string reference_op;  ///< its name, where the reference is an operator
   std::optional<Accuracy> accuracy;
   Promises promises;
   std::vector<Rejection> rejections;

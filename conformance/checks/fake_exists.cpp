@@ -1,0 +1,38 @@
+// fake.exists: there is a fake (meta) kernel.
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/fake.h"
+
+namespace opgate {
+namespace {
+
+Judgement judge(Evidence& evidence) {
+  const c10::OperatorHandle& op = evidence.op();
+  if (op.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta)) return Judgement::pass();
+  if (auto owed = fake_lives_in_python(op)) return *std::move(owed);
+  return Judgement::fail({"a fake kernel: the operator on tensors without data",
+                          "none is registered for Meta",
+                          "TORCH_LIBRARY_IMPL(..., Meta, m) in C++, which C++ sees too; or "
+                          "torch.library.register_fake in Python, with m.set_python_module(\"...\") in C++",
+                          {}});
+}
+
+OPGATE_REGISTER_CHECK(
+    fake_exists,
+    {.name = "fake.exists",
+     .explanation =
+         {.promise = "A fake (meta) kernel exists.",
+          .why = "torch.compile, torch.export and AOTInductor trace without data. An operator without a fake "
+                 "kernel "
+                 "ends the trace with an error, or breaks the graph there.",
+          .fix = "Register one that allocates the outputs by the same expressions as the real kernel, and "
+                 "nothing "
+                 "else:\n  m.impl(\"my_op\", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(my_op_meta)));",
+          .example = "pytorch 182328: an operator that nobody could export."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,114 @@
+// memory.lifetime: results outlive arguments, are nobody's workspace, and are of the present contents.
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+constexpr uint64_t kOtherValues = 1;
+
+std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& tensor : tensors) all.push_back(tensor.clone());
+  return all;
+}
+
+// The outputs after something else happened, against what they were.
+std::optional<Finding> changed(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& before,
+                               std::string promised, std::string_view when, std::string likely) {
+  auto finding = judge_values(outputs, before, exact(), promised).finding;
+  if (!finding) return std::nullopt;
+  finding->happened = fmt::format("{}: {}", when, finding->happened);
+  finding->likely = std::move(likely);
+  return finding;
+}
+
+std::optional<Finding> outlives_arguments(Evidence& evidence) {
+  Observation call = observe(evidence.key(), evidence.bench().values, {.photographed = false});
+  const std::vector<at::Tensor> outputs = call.outcome.returned();
+  const std::vector<at::Tensor> before = copies(outputs);
+  call = {};  // the arguments' memory is poisoned as it is freed, where no output owns it
+  return changed(
+      outputs, before, "an output owns the memory that it lies in",
+      "once the arguments were freed the output changed",
+      "the output is made with from_blob, or otherwise points into memory that it does not own: an "
+      "argument's, or that of a temporary tensor");
+}
+
+std::optional<Finding> is_no_workspace(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  const Observation first = observe(key, evidence.bench().values, {.photographed = false});
+  const std::vector<at::Tensor> outputs = first.outcome.returned();
+  const std::vector<at::Tensor> before = copies(outputs);
+  const Observation second =
+      observe(key, evidence.bench().values, {.stream = kOtherValues, .photographed = false});
+  return changed(outputs, before, "an output stays as it is when the operator is called again",
+                 "a second call with other values changed the output of the first",
+                 "the output is a static or cached buffer that every call reuses: allocate it in each call");
+}
+
+// The same tensors with other contents, against fresh tensors with those contents.
+Judgement sees_new_contents(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  const Making other{.stream = kOtherValues, .photographed = false};
+  Arguments reused = materialise(key, evidence.bench().values, {.photographed = false});
+  static_cast<void>(call_on(key, reused.stack));
+  Arguments fresh = materialise(key, evidence.bench().values, other);
+  const Arguments contents = materialise(key, evidence.bench().values, other);
+  reused.stack = contents.stack;  // generators, too, begin anew
+  for (size_t i = 0; i < reused.tensors.size(); ++i) {
+    reused.tensors[i].tensor.copy_(contents.tensors[i].tensor);
+    reused.replace(reused.tensors[i], reused.tensors[i].tensor);
+  }
+  const Outcome again = call_on(key, reused.stack);
+  const Outcome want = call_on(key, fresh.stack);
+  const std::string promised = "the result follows from the present contents of the arguments";
+  if (again.ok() != want.ok()) {
+    return Judgement::fail(
+        {promised,
+         fmt::format("tensors that were filled anew {}, fresh ones with the same values {}",
+                     again.ok() ? "are accepted" : "are refused: " + again.raised->message,
+                     want.ok() ? "are accepted" : "are refused: " + want.raised->message),
+         "something about the arguments is remembered from an earlier call",
+         {}});
+  }
+  Judgement judgement = judge_same(evidence, again, want, key.spec->accuracy->exact, promised, other);
+  if (judgement.finding) {
+    judgement.finding->happened =
+        "after new values were written into the same tensors: " + judgement.finding->happened;
+    judgement.finding->likely = "a result, or something computed from an argument, is cached by its address";
+  }
+  return judgement;
+}
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  if (auto finding = outlives_arguments(evidence)) return Judgement::fail(*std::move(finding));
+  if (auto finding = is_no_workspace(evidence)) return Judgement::fail(*std::move(finding));
+  return sees_new_contents(evidence);
+}
+
+OPGATE_REGISTER_CHECK(
+    memory_lifetime,
+    {.name = "memory.lifetime",
+     .explanation =
+         {.promise =
+              "Outputs survive their inputs and later calls; results follow from the present contents.",
+          .why =
+              "Python frees an argument as soon as nobody names it, and the allocator gives its address to "
+              "the "
+              "next tensor. A result that points there, or a cache that knows tensors by their address, is "
+              "right in every test that keeps its tensors.",
+          .fix = "Return memory that the result owns. Keep no pointer to a temporary: at::Tensor t = "
+                 "x.contiguous() "
+                 "has a name, x.contiguous().data_ptr() dangles. Key a cache by contents, or do without.",
+          .example =
+              "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

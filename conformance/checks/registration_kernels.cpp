@@ -1,0 +1,97 @@
+// registration.kernels: a kernel for every claimed device, none dangling, none twice.
+#include <c10/core/DispatchKey.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+#include "checks/check.h"
+
+namespace opgate {
+namespace {
+
+using c10::DispatchKey;
+
+bool has_autograd(const c10::OperatorHandle& op, DispatchKey device_key) {
+  return op.hasKernelForDispatchKey(DispatchKey::Autograd) || op.hasKernelForDispatchKey(device_key) ||
+         op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
+}
+
+// The dispatcher's own listing marks a kernel that a later registration has replaced.
+std::vector<std::string> replaced_kernels(const c10::OperatorHandle& op) {
+  std::vector<std::string> lines;
+  std::istringstream dump(op.dumpState());
+  for (std::string line; std::getline(dump, line);) {
+    if (line.find("(inactive)") != std::string::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+// Kernels of this operator's namespace for operators that nobody defined: a misspelt m.impl.
+std::vector<std::string> dangling(const c10::OperatorHandle& op) {
+  std::vector<std::string> names;
+  for (const c10::OperatorHandle& other : c10::Dispatcher::singleton().findDanglingImpls()) {
+    if (other.operator_name().getNamespace() == op.operator_name().getNamespace())
+      names.push_back(c10::toString(other.operator_name()));
+  }
+  return names;
+}
+
+Judgement judge(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  const c10::OperatorHandle& op = evidence.op();
+  const bool cuda = key.device == c10::kCUDA;
+  if (!op.hasComputedKernelForDispatchKey(cuda ? DispatchKey::CUDA : DispatchKey::CPU)) {
+    return Judgement::fail(
+        {fmt::format("a kernel for {}, where the spec promises dtypes", device_name(key.device)),
+         "none is registered",
+         fmt::format("TORCH_LIBRARY_IMPL(..., {}, m) is missing, or its file is not linked in",
+                     cuda ? "CUDA" : "CPU"),
+         {}});
+  }
+  if (key.spec->promised(Promise::differentiable) &&
+      !has_autograd(op, cuda ? DispatchKey::AutogradCUDA : DispatchKey::AutogradCPU)) {
+    return Judgement::fail(
+        {"a kernel for Autograd, since the spec promises `differentiable`",
+         "none is registered: a backward pass through it raises, or stops without a word",
+         "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), "
+         "or compose the operator of differentiable ones",
+         {}});
+  }
+  if (const auto lines = replaced_kernels(op); !lines.empty()) {
+    return Judgement::fail(
+        {"one kernel a dispatch key",
+         fmt::format("{} kernels were registered and then replaced by another", lines.size()),
+         "two files, or two libraries in one process, register the same key; which one wins "
+         "depends on the order of loading",
+         lines});
+  }
+  if (const auto names = dangling(op); !names.empty()) {
+    return Judgement::fail({"every kernel belongs to an operator that is defined",
+                            fmt::format("kernels for operators without a schema: {}", fmt::join(names, ", ")),
+                            "the name in m.impl differs from the one in m.def",
+                            {}});
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    registration_kernels,
+    {.name = "registration.kernels",
+     .explanation =
+         {.promise = "Every device that the spec claims has a kernel; none is dangling or registered twice; "
+                     "Autograd "
+                     "has one where gradients are promised.",
+          .why = "A missing kernel shows only when a tensor of that device arrives. A kernel that was "
+                 "replaced by "
+                 "another depends on the order in which libraries are loaded. Without an Autograd kernel "
+                 "gradients "
+                 "end silently or raise far from the cause.",
+          .fix = "List the kernels with torch._C._dispatch_dump(\"ns::op\"), and register each key once.",
+          .example = "vllm 44396, FBGEMM 5870: operators without a kernel for a device that is supported."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,54 @@
+// run.deterministic: the same bits on every call.
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+constexpr int kCalls = 8;
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const Spec& spec = *evidence.key().spec;
+  const std::vector<at::Tensor> first = evidence.observed().outcome.values();
+  for (int call = 2; call <= kCalls; ++call) {
+    const Observation again = observe(evidence.key(), evidence.bench().values, {.photographed = false});
+    if (!again.outcome.ok()) {
+      return Judgement::fail({"the same bits on every call",
+                              fmt::format("call {} raised: {}", call, again.outcome.raised->message),
+                              "something is kept from one call to the next",
+                              {}});
+    }
+    Judgement judgement = judge_values(again.outcome.values(), first, exact(), "the same bits on every call",
+                                       Rounding::none, spec.unspecified);
+    if (!judgement.finding) continue;
+    judgement.finding->happened = fmt::format("call {} of {}: {}", call, kCalls, judgement.finding->happened);
+    judgement.finding->likely =
+        "floating-point additions in the order in which threads arrive (atomics, a shared accumulator), an "
+        "unordered container, or something kept from the call before";
+    return judgement;
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    run_deterministic,
+    {.name = "run.deterministic",
+     .explanation = {.promise =
+                         "The same bits on every call with the same arguments, where the spec promises it.",
+                     .why = "Whoever bisects a training run, or recomputes activations in the backward pass, "
+                            "compares bits.",
+                     .fix = "Give every element of the result one owner that adds in a fixed order: sort by "
+                            "target first, or "
+                            "reduce per thread and combine in a fixed order. Call "
+                            "at::globalContext().alertNotDeterministic(\"my_op\") where that is too slow, "
+                            "and promise nothing.",
+                     .example = "vision 7582, xformers 624: backward passes with atomic additions."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::deterministic},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

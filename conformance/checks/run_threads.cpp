@@ -1,0 +1,102 @@
+// run.threads: the same result with one and with many intra-op threads, and from many threads at once.
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+constexpr int kIntraOp = 4;
+constexpr int kCallers = 4;
+constexpr int kCallsEach = 4;
+
+class IntraOpThreads {
+ public:
+  explicit IntraOpThreads(int count) : before_(at::get_num_threads()) { at::set_num_threads(count); }
+  ~IntraOpThreads() { at::set_num_threads(before_); }
+  IntraOpThreads(const IntraOpThreads&) = delete;
+  IntraOpThreads& operator=(const IntraOpThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+Outcome with_threads(Evidence& evidence, int count) {
+  const IntraOpThreads threads(count);
+  return observe(evidence.key(), evidence.bench().values, {.photographed = false}).outcome;
+}
+
+// What each of several threads got, all of them calling at the same time on arguments of their own.
+std::vector<Outcome> at_once(Evidence& evidence) {
+  std::vector<Arguments> arguments;  // made here: values are generated once
+  for (int i = 0; i < kCallers * kCallsEach; ++i)
+    arguments.push_back(materialise(evidence.key(), evidence.bench().values, {.photographed = false}));
+  std::vector<Outcome> outcomes(arguments.size());
+  std::vector<std::thread> callers;
+  for (size_t caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (size_t i = caller * kCallsEach; i < (caller + 1) * kCallsEach; ++i)
+        outcomes[i] = invoke(evidence.op(), arguments[i].stack, evidence.key().device);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  return outcomes;
+}
+
+std::optional<Finding> differs(Evidence& evidence, const Outcome& got, const Outcome& want,
+                               std::string_view when) {
+  const Spec& spec = *evidence.key().spec;
+  const bool bits = spec.accuracy->exact || spec.promised(Promise::thread_invariant);
+  const std::string promised = fmt::format("the same {} with any number of threads",
+                                           bits ? "bits" : "result, within what is promised,");
+  if (!got.ok()) return Finding{promised, fmt::format("{} it raised: {}", when, got.raised->message), "", {}};
+  auto finding = judge_same(evidence, got, want, bits, promised).finding;
+  if (finding) finding->happened = fmt::format("{}: {}", when, finding->happened);
+  return finding;
+}
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const Outcome one = with_threads(evidence, 1);
+  const Outcome many = with_threads(evidence, kIntraOp);
+  if (auto finding = differs(evidence, many, one, fmt::format("with {} intra-op threads", kIntraOp))) {
+    finding->likely =
+        "chunks that overlap or leave a gap, a shared accumulator, an order of additions that depends "
+        "on the number of chunks";
+    return Judgement::fail(*std::move(finding));
+  }
+  if (evidence.key().spec->promised(Promise::draws_random))
+    return Judgement::pass();  // callers would share one generator
+  for (const Outcome& outcome : at_once(evidence)) {
+    auto finding = differs(evidence, outcome, one, fmt::format("called from {} threads at once", kCallers));
+    if (!finding) continue;
+    finding->likely = "a static buffer, cache or counter that calls share without a lock";
+    return Judgement::fail(*std::move(finding));
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    run_threads,
+    {.name = "run.threads",
+     .explanation =
+         {.promise = "The same result with 1 and many intra-op threads, and from many threads at once.",
+          .why = "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
+                 "with "
+                 "all cores. A static workspace works until the first two calls meet.",
+          .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, each "
+                 "chunk writing "
+                 "its own part of the result. Promise thread_invariant only where sums are independent of "
+                 "chunks.",
+          .example =
+              "operators with a static scratch tensor; reductions per thread that forget a partial sum."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .device = c10::kCPU},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,132 @@
+// value.batch: a row's result does not depend on its neighbours, nor on how many there are.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+// Around the sizes of warps, tiles and loop unrollings.
+constexpr std::array<int64_t, 9> kBatches{1, 31, 32, 33, 63, 64, 65, 127, 128};
+constexpr int64_t kWhole = 129;
+constexpr int64_t kKeptRow = 64;
+constexpr uint64_t kOtherValues = 1;
+
+class Batches {
+ public:
+  explicit Batches(Evidence& evidence)
+      : evidence_(evidence),
+        placed_(arrange_contiguous(evidence.key())),
+        batch_(placed_.front().geometry.sizes.at(0)) {}
+
+  // The first `rows` of a batch of kWhole; other rows than kKeptRow from another stream, where one is named.
+  Outcome call(int64_t rows, uint64_t others = 0) {
+    const CallKey& key = evidence_.key();
+    Arguments arguments =
+        materialise(key, evidence_.bench().values, {.contiguous = true, .photographed = false});
+    for (size_t i = 0; i < placed_.size(); ++i) {
+      if (!is_batched(i)) continue;
+      at::Tensor whole = rows_of(i, 0);
+      if (others != 0) {
+        const at::Tensor kept = whole.select(0, kKeptRow).clone();
+        whole = rows_of(i, others).clone();
+        whole.select(0, kKeptRow).copy_(kept);
+      }
+      arguments.replace(arguments.tensors[i], whole.narrow(0, 0, rows).clone().to(key.device));
+    }
+    return call_on(key, arguments.stack);
+  }
+
+  bool is_batched(size_t i) const {
+    const std::vector<int64_t>& sizes = placed_[i].geometry.sizes;
+    return !sizes.empty() && sizes.front() == batch_;
+  }
+
+ private:
+  at::Tensor rows_of(size_t i, uint64_t stream) {
+    std::vector<int64_t> sizes = placed_[i].geometry.sizes;
+    sizes.front() = kWhole;
+    return evidence_.bench().values.values(evidence_.key(), placed_[i].slot, sizes, stream);
+  }
+
+  Evidence& evidence_;
+  std::vector<Placed> placed_;
+  int64_t batch_;
+};
+
+// Rows [first, first + count) of each result that has a row for each of `rows`.
+std::vector<at::Tensor> rows_in(const Outcome& outcome, int64_t rows, int64_t first, int64_t count) {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& tensor : outcome.values()) {
+    if (tensor.dim() > 0 && tensor.size(0) == rows) all.push_back(tensor.narrow(0, first, count));
+  }
+  return all;
+}
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const CallKey& key = evidence.key();
+  const auto broken_spec = [&](const std::string& why) {
+    return Judgement::invalid(fmt::format("{}: batch_invariant is promised, but {}", key.sample->where, why));
+  };
+  if (key.sample->tensor_count() == 0 ||
+      tensor_slots(*key.spec, *key.sample).front().described->shape.empty())
+    return broken_spec("the sample's first tensor has no dim 0 to be the batch");
+  const std::string promised =
+      "a row's result has the same bits whatever the other rows, and however many there are";
+  Batches batches(evidence);
+  const Outcome whole = batches.call(kWhole);
+  if (!whole.ok())
+    return broken_spec(
+        fmt::format("a batch of {} along dim 0 is refused: {}", kWhole, whole.raised->message));
+  if (rows_in(whole, kWhole, 0, 1).empty())
+    return broken_spec("no result has a row for each row of the batch");
+  const auto differing = [&](const Outcome& got, int64_t rows, int64_t first, int64_t count,
+                             const std::string& when) {
+    if (!got.ok())
+      return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message), "", {}});
+    Judgement judgement = judge_values(rows_in(got, rows, first, count), rows_in(whole, kWhole, first, count),
+                                       exact(), promised);
+    if (judgement.finding)
+      judgement.finding->happened = fmt::format("{}: {}", when, judgement.finding->happened);
+    return judgement;
+  };
+  for (const int64_t rows : kBatches) {
+    Judgement judgement = differing(batches.call(rows), rows, 0, rows,
+                                    fmt::format("a batch of {} against one of {}", rows, kWhole));
+    if (!judgement.finding) continue;
+    judgement.finding->likely =
+        "another code path, tile or order of additions for this batch size, or a limit that it crosses";
+    return judgement;
+  }
+  Judgement judgement = differing(batches.call(kWhole, kOtherValues), kWhole, kKeptRow, 1,
+                                  fmt::format("row {} with other rows around it", kKeptRow));
+  if (judgement.finding)
+    judgement.finding->likely = "a row reads, or shares an accumulator with, its neighbours";
+  return judgement;
+}
+
+OPGATE_REGISTER_CHECK(
+    value_batch,
+    {.name = "value.batch",
+     .explanation =
+         {.promise = "A row's result does not depend on its neighbours or on the batch size, where promised.",
+          .why = "Servers put requests together as they come. Where the bits of an answer depend on who else "
+                 "asked, "
+                 "nothing can be reproduced; where a batch of more than 32 is simply wrong, tests with 4 "
+                 "rows never "
+                 "see it.",
+          .fix = "Choose tiles and reduction orders by the row's own size and never by the batch. Check the "
+                 "limits of "
+                 "grids and of fixed-size buffers.",
+          .example =
+              "vision 2027: wrong for batches over 32; vllm 48391: results that change with the batch size."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::batch_invariant},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

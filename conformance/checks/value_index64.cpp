@@ -1,0 +1,70 @@
+// value.index64: offsets beyond 2^31 elements are reached.
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/outputs.h"
+#include "memory/far_storage.h"
+
+namespace opgate {
+namespace {
+
+struct Far {
+  std::string_view how;
+  Geometry (*geometry)(c10::IntArrayRef sizes);
+};
+
+constexpr std::array<Far, 2> kFar{Far{"a stride", &far_strided}, Far{"a storage offset", &far_offset}};
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const CallKey& key = evidence.key();
+  const size_t tensors = tensor_slots(*key.spec, *key.sample).size();
+  for (size_t i = 0; i < tensors; ++i) {
+    for (const Far& far : kFar) {
+      Arguments arguments = materialise(key, evidence.bench().values, {.photographed = false});
+      const TensorInput& input = arguments.tensors[i];
+      if (input.tensor.numel() == 0) continue;
+      const at::Tensor tensor = far_tensor(far.geometry(input.geometry.sizes), input.tensor.scalar_type());
+      tensor.copy_(input.tensor);
+      arguments.replace(input, tensor);
+      const Outcome call = call_on(key, arguments.stack);
+      const std::string promised = fmt::format(
+          "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, by {}",
+          input.name, far.how);
+      if (!call.ok()) {
+        if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
+        return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
+      }
+      Judgement judgement = judge_same(evidence, call, evidence.observed().outcome,
+                                       key.spec->same_bits_in_any_layout(), promised);
+      if (!judgement.finding) continue;
+      judgement.finding->likely =
+          "an offset is computed in 32 bits: use int64_t, or let TensorIterator split";
+      return judgement;
+    }
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    value_index64,
+    {.name = "value.index64",
+     .explanation = {.promise = "Elements beyond 2^31 elements of a storage are read and written right.",
+                     .why = "A slice of a large tensor has large strides and offsets although it has few "
+                            "elements. An index in "
+                            "32 bits wraps around and reads somewhere else, or faults. The memory is "
+                            "reserved and not used, so "
+                            "this costs nothing.",
+                     .fix = "Compute offsets in int64_t: `int64_t{row} * stride`, not `row * stride` with "
+                            "int operands; the "
+                            "product of blockIdx.x and blockDim.x too.",
+                     .example = "flash-attention 1500, sglang 29608: int32 products of a row and a stride."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .first_sample = true,
+               .device = c10::kCPU},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate
