@@ -2,6 +2,8 @@
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "checks/check.h"
 #include "checks/outputs.h"
 
@@ -13,6 +15,22 @@ bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   const auto begin = [](const at::Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().data()); };
   const auto end = [&](const at::Tensor& t) { return begin(t) + t.storage().nbytes(); };
   return begin(a) < end(b) && begin(b) < end(a);
+}
+
+// Byte range of a view's elements. Where several arguments lie in one storage, only this tells which is
+// meant.
+std::pair<uintptr_t, uintptr_t> extent(const at::Tensor& tensor) {
+  const auto begin = reinterpret_cast<uintptr_t>(tensor.const_data_ptr());
+  int64_t last = 0;
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) last += (tensor.size(dim) - 1) * tensor.stride(dim);
+  return {begin, begin + static_cast<uintptr_t>(last + 1) * tensor.element_size()};
+}
+
+bool overlap(const at::Tensor& a, const at::Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  const auto [a_begin, a_end] = extent(a);
+  const auto [b_begin, b_end] = extent(b);
+  return a_begin < b_end && b_begin < a_end;
 }
 
 // One returned tensor and the result of the schema that it is, or lies in.
@@ -33,12 +51,14 @@ std::vector<Output> outputs_of(const Outcome& outcome) {
   return outputs;
 }
 
-std::optional<Finding> input_alias(const Output& output, const TensorInput& input,
+std::optional<Finding> input_alias(const Output& output, const TensorInput& input, bool alone_in_its_storage,
                                    const c10::FunctionSchema& schema) {
   if (input.before.empty()) return std::nullopt;  // nothing to share
   const bool may = schema.may_contain_alias({c10::SchemaArgType::output, output.result},
                                             {c10::SchemaArgType::input, input.position});
-  const bool does = share_storage(output.tensor, input.tensor);
+  const bool does = alone_in_its_storage ? share_storage(output.tensor, input.tensor)
+                                         : overlap(output.tensor, input.tensor);
+
   if (does == may) return std::nullopt;
   if (may) {
     return Finding{
@@ -74,7 +94,10 @@ Judgement judge(Evidence& evidence) {
   const std::vector<Output> outputs = outputs_of(call.outcome);
   for (size_t i = 0; i < outputs.size(); ++i) {
     for (const TensorInput& input : call.arguments.tensors) {
-      if (auto finding = input_alias(outputs[i], input, schema)) return Judgement::fail(*std::move(finding));
+      const bool alone =
+          std::ranges::count(call.arguments.tensors, input.storage, &TensorInput::storage) == 1;
+      if (auto finding = input_alias(outputs[i], input, alone, schema))
+        return Judgement::fail(*std::move(finding));
     }
     for (size_t j = 0; j < i; ++j) {
       if (auto finding = output_alias(outputs[j], outputs[i], schema))

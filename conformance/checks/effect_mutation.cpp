@@ -11,12 +11,16 @@
 namespace opgate {
 namespace {
 
-// The bytes of the storage that the operator may write: those of the view, where the schema says Tensor(a!).
-std::vector<bool> writable_elements(const TensorInput& input, const c10::FunctionSchema& schema) {
+// The elements of the storage that the operator may write: those of each view in it, where the schema says
+// Tensor(a!).
+std::vector<bool> writable_elements(const TensorInput& input, const Arguments& arguments,
+                                    const c10::FunctionSchema& schema) {
   std::vector<bool> writable(static_cast<size_t>(input.geometry.elements));
-  if (!schema.is_mutable({c10::SchemaArgType::input, input.position})) return writable;
-  for (int64_t i = 0; i < input.geometry.numel(); ++i) {
-    writable[static_cast<size_t>(input.geometry.storage_element(i))] = true;
+  for (const TensorInput& other : arguments.tensors) {
+    if (other.storage != input.storage || !schema.is_mutable({c10::SchemaArgType::input, other.position}))
+      continue;
+    for (int64_t i = 0; i < other.geometry.numel(); ++i)
+      writable[static_cast<size_t>(other.geometry.storage_element(i))] = true;
   }
   return writable;
 }
@@ -44,11 +48,12 @@ std::optional<Finding> changed_metadata(const TensorInput& input) {
                  {}};
 }
 
-std::optional<Finding> unwanted_write(const TensorInput& input, const c10::FunctionSchema& schema) {
+std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments& arguments,
+                                      const c10::FunctionSchema& schema) {
   if (auto finding = changed_metadata(input)) return finding;
   const StorageImage after = storage_image(input.tensor);
   if (after == input.before) return std::nullopt;
-  const std::vector<bool> writable = writable_elements(input, schema);
+  const std::vector<bool> writable = writable_elements(input, arguments, schema);
   const size_t size = input.tensor.element_size();
   int64_t changed = 0;
   int64_t first = -1;
@@ -83,8 +88,9 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const c10::Funct
 
 Judgement judge(Evidence& evidence) {
   const c10::FunctionSchema& schema = evidence.op().schema();
-  for (const TensorInput& input : evidence.observed().arguments.tensors) {
-    if (auto finding = unwanted_write(input, schema)) return Judgement::fail(*std::move(finding));
+  const Arguments& arguments = evidence.observed().arguments;
+  for (const TensorInput& input : arguments.tensors) {
+    if (auto finding = unwanted_write(input, arguments, schema)) return Judgement::fail(*std::move(finding));
   }
   // A call that raised must leave its inputs alone too; but a sample that is refused has tested nothing.
   if (auto refused = refused_sample(evidence)) return *std::move(refused);

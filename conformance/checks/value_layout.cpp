@@ -8,10 +8,12 @@
 namespace opgate {
 namespace {
 
-// An argument that the spec says must be contiguous is refused by name.
+// An argument that the spec says must be contiguous is refused by name; or a lazy view by an operator whose
+// signature PyTorch does not make it real for.
 bool refuses_as_promised(Evidence& evidence) {
   const Observation& call = evidence.observed();
   for (const TensorInput& input : call.arguments.tensors) {
+    if (input.tensor.is_conj() || input.tensor.is_neg()) return true;
     const std::string name = argument_name(*evidence.key().spec, input.position);
     if (evidence.key().spec->wants_contiguous.contains(name) && !input.tensor.is_contiguous() &&
         call.outcome.raised->message.find(name) != std::string::npos)

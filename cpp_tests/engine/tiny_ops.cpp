@@ -91,20 +91,35 @@ std::tuple<at::Tensor, at::Tensor> shares_a_workspace(const at::Tensor& x) {
 
 at::Tensor makes_no_view(const at::Tensor& x) { return x.clone(); }
 
-at::Tensor& double_in_place(at::Tensor& x) { return x.mul_(2); }
+void double_in_place(at::Tensor& x) { x.mul_(2); }
 
 // On strided input contiguous() is a copy, and the result never comes back.
-at::Tensor& loses_write_back(at::Tensor& x) {
-  x.contiguous().mul_(2);
-  return x;
-}
+void loses_write_back(at::Tensor& x) { x.contiguous().mul_(2); }
 
-at::Tensor& in_place_meta(at::Tensor& x) { return x; }
+void in_place_meta(at::Tensor&) {}
 
-at::Tensor& writes_past_the_view(at::Tensor& x) {
+void writes_past_the_view(at::Tensor& x) {
   x.mul_(2);
   if (x.stride(-1) == 2) x.as_strided(x.sizes(), x.strides(), x.storage_offset() + 1).fill_(0);
-  return x;
+}
+
+// Loads whole vectors of four, the last one over the end of the row, and uses no more than the row: correct.
+at::Tensor loads_gaps(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
+  at::Tensor out = at::empty(x.sizes(), x.options());
+  if (x.dim() != 2 || x.scalar_type() != at::kFloat || x.stride(1) != 1 || x.stride(0) < x.size(1) + 2)
+    return out.copy_(x).mul_(2);
+  for (int64_t row = 0; row < x.size(0); ++row) {
+    const float* const from = x.const_data_ptr<float>() + row * x.stride(0);
+    float* const to = out.mutable_data_ptr<float>() + row * x.size(1);
+    for (int64_t i = 0; i < x.size(1); i += 4) {
+      volatile float lanes[4];
+      for (int64_t lane = 0; lane < 4 && row * x.stride(0) + i + lane < x.stride(0) * x.size(0) - 3; ++lane)
+        lanes[lane] = from[i + lane];
+      for (int64_t lane = 0; lane < 4 && i + lane < x.size(1); ++lane) to[i + lane] = 2 * lanes[lane];
+    }
+  }
+  return out;
 }
 
 at::Tensor throws_a_number(const at::Tensor&) { throw 42; }
@@ -122,15 +137,15 @@ TORCH_LIBRARY(opgate_test, m) {
        {"doubled", "takes_any_dtype", "refuses_half", "names_no_dtype", "mentions_a_point",
         "returns_other_dtype", "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous",
         "writes_in_a_gap", "writes_its_input", "returns_input", "throws_a_number", "refuses_all",
-        "has_no_meta", "has_dense_meta", "has_double_meta", "meta_takes_more"}) {
+        "has_no_meta", "has_dense_meta", "has_double_meta", "loads_gaps"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
   m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);
   m.def("makes_no_view(Tensor(a) x) -> Tensor(a)", &makes_no_view);
-  m.def("double_in_place(Tensor(a!) x) -> Tensor(a!)");
-  m.def("loses_write_back(Tensor(a!) x) -> Tensor(a!)");
-  m.def("writes_past_the_view(Tensor(a!) x) -> Tensor(a!)");
+  m.def("double_in_place(Tensor(a!) x) -> ()");
+  m.def("loses_write_back(Tensor(a!) x) -> ()");
+  m.def("writes_past_the_view(Tensor(a!) x) -> ()");
   m.def(
       "sized(Tensor x, SymInt n, SymInt[] sizes, float scale=0.5, Tensor? bias=None, Scalar s=1) -> Tensor");
 }
@@ -147,7 +162,8 @@ TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
   m.impl("ignores_strides", &ignores_strides);
   m.impl("ignores_offset", &ignores_offset);
   m.impl("wants_contiguous", &wants_contiguous);
-  m.impl("meta_takes_more", &wants_contiguous);
+
+  m.impl("loads_gaps", &loads_gaps);
   m.impl("writes_in_a_gap", &writes_in_a_gap);
   m.impl("writes_its_input", &writes_its_input);
   m.impl("returns_input", &returns_input);
@@ -159,7 +175,8 @@ TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
 }
 
 TORCH_LIBRARY_IMPL(opgate_test, Meta, m) {
-  for (const char* name : {"doubled", "meta_takes_more"}) m.impl(name, &doubled_meta);
+  for (const char* name : {"doubled", "wants_contiguous"}) m.impl(name, &doubled_meta);
+  m.impl("loads_gaps", &dense_meta);
   m.impl("double_in_place", &in_place_meta);
   m.impl("has_dense_meta", &dense_meta);
   m.impl("has_double_meta", &double_meta);

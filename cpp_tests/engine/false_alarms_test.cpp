@@ -1,0 +1,169 @@
+// Correct operators that look suspicious: no check may convict one. ATen itself is the control.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "call/variant.h"
+#include "run/worker.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::IsEmpty;
+using testing::spec_of;
+
+struct Heard {
+  std::vector<std::string> complaints;  // every verdict that is no pass, in words
+  size_t judged = 0;
+};
+
+// Every native check on every call that it is planned for.
+Heard hear(Spec& spec) {
+  Heard heard;
+  std::vector<Check> checks = native_checks();
+  // Many of ATen's meta kernels are Python's, which this process does not have.
+  const bool has_fake = spec.op->hasKernelForDispatchKey(c10::DispatchKey::Meta);
+  std::erase_if(checks, [&](const Check& check) {
+    return check.needs_package || (check.group() == "fake" && !has_fake);
+  });
+
+  Workbench bench;
+  for (const Sample& sample : spec.samples) {
+    for (const Variant& variant : variants(spec, sample)) {
+      for (const c10::ScalarType dtype : spec.dtypes.at(c10::kCPU)) {
+        const CallKey key{&spec, &sample, dtype, c10::kCPU, variant.text};
+        std::vector<const Check*> planned;
+        for (const Check& check : checks) {
+          if (in_scope(check.scope, key, variant)) planned.push_back(&check);
+        }
+        for (const auto& [check, judgement] : judge_call(key, planned, bench)) {
+          ++heard.judged;
+          if (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed) continue;
+          heard.complaints.push_back(call_id(key) + "/" + check + ": " + judgement.reason +
+                                     (judgement.finding ? judgement.finding->happened : ""));
+        }
+      }
+    }
+  }
+  return heard;
+}
+
+std::vector<std::string> complaints(Spec spec) {
+  const Heard heard = hear(spec);
+  EXPECT_GT(heard.judged, 40u) << "too little was judged to mean anything";
+  return heard.complaints;
+}
+
+Spec within_ulps(std::string op, std::vector<std::vector<Argument>> samples, double bound,
+                 Dtypes dtypes = {c10::kFloat, c10::kDouble}) {
+  Spec spec = spec_of(std::move(op), std::move(samples), std::move(dtypes));
+  spec.accuracy = ulps(bound);
+  return spec;
+}
+
+TEST(FalseAlarms, SumsMayBeTakenInAnotherOrderForAnotherLayout) {
+  EXPECT_THAT(complaints(within_ulps("aten::sum.dim_IntList",
+                                     {{uniform({5, 301}, 0, 1), std::vector<int64_t>{1}}}, 4)),
+              IsEmpty());
+  EXPECT_THAT(complaints(within_ulps("aten::softmax.int", {{uniform({5, 300}), 1}}, 8)), IsEmpty());
+}
+
+TEST(FalseAlarms, MatrixProductsAndConvolutionsToo) {
+  EXPECT_THAT(complaints(within_ulps("aten::mm", {{uniform({9, 65}, 0, 1), uniform({65, 12}, 0, 1)}}, 16)),
+              IsEmpty());
+  EXPECT_THAT(complaints(within_ulps(
+                  "aten::conv2d",
+                  {{uniform({2, 3, 9, 8}, 0, 1), uniform({4, 3, 3, 3}, 0, 1), uniform({4}, 0, 1)}}, 16)),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, TheOrderOfTiesIsNotPromised) {
+  Spec spec = spec_of("aten::topk", {{uniform({6, 40}, 0, 3).of(c10::kLong), 5}}, {c10::kFloat});
+  spec.unspecified.insert(1);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, ValuesThatAreUndefinedByContractAreNotRead) {
+  Spec spec = spec_of("aten::empty_like", {{uniform({4, 6})}}, {c10::kFloat});
+  spec.unspecified.insert(0);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, StridesOfDimsOfSizeOneMeanNothing) {
+  EXPECT_THAT(complaints(spec_of("aten::neg", {{uniform({2, 1, 5})}, {uniform({1, 1})}}, {c10::kFloat})),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, IndicesStayInTheirDomainInEveryLayout) {
+  EXPECT_THAT(complaints(spec_of("aten::index_select",
+                                 {{uniform({7, 5}), 0, uniform({9}, 0, 6).of(c10::kLong)}}, {c10::kFloat})),
+              IsEmpty());
+  EXPECT_THAT(complaints(spec_of("aten::gather", {{uniform({7, 5}), 1, uniform({7, 3}, 0, 4).of(c10::kLong)}},
+                                 {c10::kFloat})),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, ACleanRefusalThatIsPromisedIsKept) {
+  Spec spec = spec_of("opgate_test::wants_contiguous", {{uniform({4, 6})}});
+  SpecWriter(spec).reference([](at::Tensor x) { return x.mul_(2); }).wants_contiguous("x");
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, LazyViewsAreMadeRealOrRefused) {
+  EXPECT_THAT(
+      complaints(spec_of("aten::add.Tensor", {{uniform({4, 6}), uniform({4, 6})}}, {c10::kComplexFloat})),
+      IsEmpty());
+  EXPECT_THAT(complaints(spec_of("aten::conj_physical", {{uniform({4, 6})}}, {c10::kComplexFloat})),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, EightBitFloatsAreMoved) {
+  EXPECT_THAT(complaints(spec_of("aten::clone", {{uniform({4, 6})}},
+                                 {c10::kFloat8_e5m2, c10::kFloat8_e4m3fn, c10::kFloat8_e5m2fnuz})),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, AVectorLoadMayCoverAGapWhoseValueIsNotUsed) {
+  Spec spec = spec_of("opgate_test::loads_gaps", {{uniform({4, 6})}}, {c10::kFloat});
+  SpecWriter(spec).reference([](at::Tensor x) { return x.mul_(2); });
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, NaNAndInfinityAreLegitimateResults) {
+  EXPECT_THAT(complaints(within_ulps("aten::log", {{uniform({4, 6}, -2, 2)}}, 4)), IsEmpty());
+  EXPECT_THAT(
+      complaints(within_ulps("aten::mean.dim", {{uniform({4, 6}, 0, 1), std::vector<int64_t>{1}}}, 4)),
+      IsEmpty())
+      << "the mean over nothing is NaN";
+}
+
+TEST(FalseAlarms, RandomOperatorsMayDraw) {
+  Spec spec = spec_of("aten::bernoulli.p", {{uniform({40}), 0.5}}, {c10::kFloat});
+  spec.promises.insert(Promise::draws_random);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, ViewsThatTheSchemaDeclaresAreViews) {
+  EXPECT_THAT(complaints(spec_of("aten::select.int", {{uniform({4, 6}), 0, 1}}, {c10::kFloat})), IsEmpty());
+  EXPECT_THAT(complaints(spec_of("aten::transpose.int", {{uniform({4, 6}), 0, 1}}, {c10::kFloat})),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, ListsInAndOut) {
+  EXPECT_THAT(
+      complaints(spec_of("aten::cat", {{std::vector<TensorArgument>{uniform({2, 5}), uniform({3, 5})}, 0}},
+                         {c10::kFloat})),
+      IsEmpty());
+  EXPECT_THAT(complaints(spec_of("aten::split.Tensor", {{uniform({6, 5}), 2, 0}}, {c10::kFloat})), IsEmpty());
+}
+
+TEST(FalseAlarms, WritingWhatIsDeclaredMutable) {
+  EXPECT_THAT(complaints(spec_of("aten::add_.Tensor", {{uniform({4, 6}), uniform({4, 6})}}, {c10::kFloat})),
+              IsEmpty());
+  EXPECT_THAT(complaints(spec_of("aten::addcmul_", {{uniform({4, 6}), uniform({4, 6}), uniform({4, 6})}},
+                                 {c10::kDouble})),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace opgate
