@@ -4,6 +4,7 @@
 #include <c10/util/Float8_e4m3fnuz.h>
 #include <c10/util/Float8_e5m2.h>
 #include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Float8_e8m0fnu.h>
 #include <c10/util/Half.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,7 @@ TEST(UlpAt, IsTheDistanceToTheNextNumberOfEveryShortFormat) {
   expect_spacing<c10::Float8_e4m3fnuz, uint8_t>(c10::kFloat8_e4m3fnuz, 0x7F);
   expect_spacing<c10::Float8_e5m2, uint8_t>(c10::kFloat8_e5m2, 0x7B);
   expect_spacing<c10::Float8_e5m2fnuz, uint8_t>(c10::kFloat8_e5m2fnuz, 0x7F);
+  expect_spacing<c10::Float8_e8m0fnu, uint8_t>(c10::kFloat8_e8m0fnu, 0xFE);
 }
 
 TEST(UlpAt, IsTheDistanceToTheNextFloat) {
@@ -137,11 +139,55 @@ TEST(UlpError, DoesNotForgiveAFiniteNumberFarFromAnOverflow) {
   EXPECT_LE(half_ulps(65504, 65520), 0.5);
 }
 
+// What torch's conversion makes of a number past the largest is what the format cannot avoid.
+template <class T>
+void expect_overflow_as_converted(c10::ScalarType dtype) {
+  const FloatFormat format = format_of(dtype);
+  const double half = ulp_at(format.largest, format) / 2;
+  const double overflowed = static_cast<float>(T(static_cast<float>(2 * format.largest)));
+  ASSERT_EQ(std::isinf(overflowed), format.has_infinity) << dtype_name(dtype);
+  ASSERT_EQ(std::isnan(overflowed), !format.has_infinity) << dtype_name(dtype);
+  for (const double want : {format.largest + half, 2 * format.largest, kInfinity}) {
+    EXPECT_EQ(ulp_error(overflowed, want, format), 0) << dtype_name(dtype) << " of " << want;
+  }
+  EXPECT_EQ(ulp_error(overflowed, format.largest, format), kInfinity) << dtype_name(dtype);
+  EXPECT_EQ(ulp_error(overflowed, 1, format), kInfinity) << dtype_name(dtype);
+}
+
+TEST(UlpError, ForgivesANanForAnOverflowWhereTheFormatHasNoInfinity) {
+  expect_overflow_as_converted<c10::Half>(c10::kHalf);
+  expect_overflow_as_converted<c10::Float8_e5m2>(c10::kFloat8_e5m2);
+  expect_overflow_as_converted<c10::Float8_e4m3fn>(c10::kFloat8_e4m3fn);
+  expect_overflow_as_converted<c10::Float8_e5m2fnuz>(c10::kFloat8_e5m2fnuz);
+  expect_overflow_as_converted<c10::Float8_e4m3fnuz>(c10::kFloat8_e4m3fnuz);
+  EXPECT_EQ(half_ulps(kNan, 1e6), kInfinity);
+}
+
+TEST(UlpError, CountsAFlushToZeroInUnitsOfTheSmallestSubnormal) {
+  EXPECT_EQ(float_ulps(0, 0x1p-127), 0x1p22);
+  EXPECT_EQ(float_ulps(0, -0x1p-149), 1);
+  EXPECT_EQ(half_ulps(0, 0x1p-15), 512);
+  EXPECT_EQ(ulp_error(0, 0x1p-1023, format_of(c10::kDouble)), 0x1p51);
+  EXPECT_EQ(float_ulps(0, 0x1p-150), 0.5);  // the correct rounding, to even
+  EXPECT_EQ(float_ulps(0, 1e-300), 1e-300 / 0x1p-149);
+}
+
+TEST(UlpError, IsMeasuredAtTheScaleWhereThatIsLarger) {
+  const FloatFormat format = format_of(c10::kFloat);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, 16), 0.5);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, -16), 0.5);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, 0.5), 8);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kNan), 8);
+  EXPECT_EQ(ulp_error(format.largest, 0, format, kInfinity), format.largest / 0x1p104);
+}
+
 TEST(FloatFormat, ExistsExactlyForFloatingDtypes) {
   for (const c10::ScalarType dtype : every_dtype()) {
     const bool floating = c10::isFloatingType(dtype) || c10::isComplexType(dtype);
-    EXPECT_EQ(float_format(dtype).has_value(), floating) << dtype_name(dtype);
+    EXPECT_EQ(float_format(dtype).has_value(), floating && dtype != c10::kFloat4_e2m1fn_x2)
+        << dtype_name(dtype);
   }
+  EXPECT_EQ(format_of(c10::kComplexHalf).precision, format_of(c10::kHalf).precision);
   EXPECT_EQ(format_of(c10::kComplexFloat).precision, format_of(c10::kFloat).precision);
   EXPECT_EQ(format_of(c10::kComplexDouble).precision, format_of(c10::kDouble).precision);
 }
