@@ -15,7 +15,7 @@ struct FloatFormat {
   int precision;             ///< significant bits, the implicit one included
   int min_exponent;          ///< of the smallest normal number: 2^min_exponent
   double largest;            ///< finite value
-  bool has_infinity = true;  ///< otherwise an overflow becomes NaN
+  bool has_infinity = true;  ///< otherwise an overflow becomes NaN, or stays at the largest number
 };
 
 /// None for dtypes that are not floating, and for float4_e2m1fn_x2, of which two share an element. Complex
@@ -34,15 +34,18 @@ inline double ulp_at(double value, const FloatFormat& format) {
   return std::bit_cast<double>(static_cast<uint64_t>(unit + 1023) << 52);
 }
 
-/// ulp_error where one of the numbers is NaN or infinite.
-double ulp_error_beyond_finite(double got, double want, const FloatFormat& format);
+/// ulp_error where one of the numbers is NaN or infinite, or `got` the largest number of a format without
+/// infinity.
+double ulp_error_at_the_end(double got, double want, const FloatFormat& format, double scale);
 
 /// |got - want| in ulps of the format at `want`, or at `scale` where that is larger in magnitude; a scale of
-/// NaN says nothing. 0 for two NaNs, for equal infinities, and for an overflow that the format cannot avoid
-/// (to NaN where it has no infinity); infinity where only one is NaN or infinite. Never NaN.
+/// NaN says nothing. 0 for two NaNs, for equal infinities, and for an overflow that the format cannot avoid;
+/// infinity where only one is NaN or infinite. Never NaN.
 inline double ulp_error(double got, double want, const FloatFormat& format, double scale = 0) {
   if (got == want) return 0;
-  if (!std::isfinite(got) || !std::isfinite(want)) return ulp_error_beyond_finite(got, want, format);
+  const bool saturated = !format.has_infinity && std::abs(got) == format.largest;
+  if (!std::isfinite(got) || !std::isfinite(want) || saturated)
+    return ulp_error_at_the_end(got, want, format, scale);
   return std::abs(got - want) / ulp_at(std::max(std::abs(want), std::abs(scale)), format);
 }
 

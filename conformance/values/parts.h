@@ -5,7 +5,9 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/complex.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "base/dtypes.h"
@@ -32,12 +34,17 @@ void visit_parts(const at::Tensor& out, Visitor&& visitor) {
   });
 }
 
-/// `value` rounded to float and from there to T; unchanged for double.
+/// `value` rounded to float and from there to T; unchanged for double. Where T has no infinity, what is
+/// beyond its largest number becomes that: torch's own conversions differ there from version to version.
 template <class T>
 T rounded(double value) {
   if constexpr (std::is_same_v<T, double>) {
     return value;
   } else {
+    if constexpr (!std::numeric_limits<T>::has_infinity) {
+      const double largest = static_cast<float>(std::numeric_limits<T>::max());
+      value = std::clamp(value, -largest, largest);
+    }
     return static_cast<T>(static_cast<float>(value));
   }
 }

@@ -1,7 +1,7 @@
 // The kinds of values that a spec gives its tensor arguments, each with the same bits in C++, in Python and
 // on every machine. What a dtype does not have (an infinity among integers or in float8_e4m3fn) is replaced
 // by an ordinary value; a complex number gets two values of its part's dtype; bits8 and its like, and
-// float4_e2m1fn_x2, take any bits.
+// float4_e2m1fn_x2, take any bits. Values beyond the largest of a dtype without infinity become that.
 #pragma once
 
 #include <cstdint>
