@@ -9,6 +9,9 @@ namespace {
 
 using Named = std::pair<c10::ScalarType, std::string_view>;
 
+// Not among them, because torch itself cannot copy or convert such tensors on the CPU, and so nothing could
+// be laid out: the quantised dtypes (a tensor of theirs needs a quantizer), the shells uint1 to uint7 and
+// int1 to int7, and bcomplex32 (torch 2.15), which it cannot conjugate.
 constexpr std::array kNames{
     Named{c10::kByte, "uint8"},
     Named{c10::kChar, "int8"},
@@ -23,12 +26,20 @@ constexpr std::array kNames{
     Named{c10::kBFloat16, "bfloat16"},
     Named{c10::kFloat, "float32"},
     Named{c10::kDouble, "float64"},
+    Named{c10::kComplexHalf, "complex32"},
     Named{c10::kComplexFloat, "complex64"},
     Named{c10::kComplexDouble, "complex128"},
     Named{c10::kFloat8_e5m2, "float8_e5m2"},
     Named{c10::kFloat8_e4m3fn, "float8_e4m3fn"},
     Named{c10::kFloat8_e5m2fnuz, "float8_e5m2fnuz"},
     Named{c10::kFloat8_e4m3fnuz, "float8_e4m3fnuz"},
+    Named{c10::kFloat8_e8m0fnu, "float8_e8m0fnu"},
+    Named{c10::kFloat4_e2m1fn_x2, "float4_e2m1fn_x2"},
+    Named{c10::kBits1x8, "bits1x8"},
+    Named{c10::kBits2x4, "bits2x4"},
+    Named{c10::kBits4x2, "bits4x2"},
+    Named{c10::kBits8, "bits8"},
+    Named{c10::kBits16, "bits16"},
 };
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include <opgate/error.h>
 
 #include <algorithm>
-#include <regex>
-#include <sstream>
+#include <charconv>
 
 namespace opgate {
 namespace {
@@ -15,12 +14,20 @@ namespace {
 const DomainFamily& known_family(const Domain& domain) {
   const auto* family = Registry<DomainFamily>::instance().find(domain.family);
   if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
-  if (std::ranges::find(family->parameter_counts, domain.parameters.size()) ==
-      family->parameter_counts.end()) {
+  const std::vector<size_t>& counts = family->parameter_counts;
+  if (!counts.empty() && std::ranges::find(counts, domain.parameters.size()) == counts.end()) {
     throw SpecError(fmt::format("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
-                                fmt::join(family->parameter_counts, " or ")));
+                                fmt::join(counts, " or ")));
   }
   return *family;
+}
+
+// A whole text as a number, whatever the locale; "inf", "nan" and "-0" too.
+std::optional<double> number_from(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace
@@ -31,18 +38,26 @@ std::string to_string(const Domain& domain) {
 }
 
 Domain domain_from_string(const std::string& text) {
-  static const std::regex kForm(R"((\w+)(?:\(([^()]*)\))?)");
-  std::smatch match;
-  if (!std::regex_match(text, match, kForm)) {
+  const size_t open = text.find('(');
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  Domain domain{text.substr(0, open), {}};
+  if (domain.family.empty() || !std::ranges::all_of(domain.family, is_word) ||
+      (open != std::string::npos && text.back() != ')')) {
     throw SpecError(
         fmt::format("'{}' is no value domain; it is written as in uniform or uniform(0,1)", text));
   }
-  Domain domain{match[1], {}};
-  std::istringstream numbers(match[2]);
-  for (std::string number; std::getline(numbers, number, ',');) {
-    char* end = nullptr;
-    domain.parameters.push_back(std::strtod(number.c_str(), &end));
-    if (number.empty() || *end != '\0') throw SpecError(fmt::format("'{}': '{}' is no number", text, number));
+  if (open != std::string::npos) {
+    std::string_view rest = std::string_view(text).substr(open + 1, text.size() - open - 2);
+    for (bool more = true; more;) {
+      const size_t comma = rest.find(',');
+      const auto number = number_from(rest.substr(0, comma));
+      if (!number) {
+        throw SpecError(fmt::format("'{}': '{}' is no number", text, rest.substr(0, comma)));
+      }
+      domain.parameters.push_back(*number);
+      more = comma != std::string_view::npos;
+      if (more) rest.remove_prefix(comma + 1);
+    }
   }
   known_family(domain);
   return domain;

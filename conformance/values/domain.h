@@ -14,7 +14,7 @@ namespace opgate {
 
 struct DomainFamily {
   std::string_view name;
-  std::vector<size_t> parameter_counts;  ///< how many parameters it can be given
+  std::vector<size_t> parameter_counts;  ///< how many parameters it can be given; empty: any number
   /// Writes element i of stream `key` at position i of `out`, a contiguous CPU tensor of any supported dtype.
   void (*fill)(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out);
 };

@@ -1,7 +1,9 @@
 // The comparison sees what others forgive: shapes, dtypes, NaN payloads, the sign of zero, one wrong element.
+// The mistakes that published comparators made are in comparator_mistakes_test.cpp.
 #include <ATen/ops/full.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <opgate/error.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,11 +12,14 @@
 #include "base/dtypes.h"
 #include "compare/comparison.h"
 #include "support.h"
+#include "values/domain.h"
 
 namespace opgate {
 namespace {
 
 using testing::counted;
+using ::testing::HasSubstr;
+using testing::message_of;
 using testing::tensor_of;
 
 float from_bits(uint32_t bits) {
@@ -101,7 +106,7 @@ TEST(Comparison, FindsOneWrongElementAmongManyInStridedTensors) {
 
 TEST(Comparison, SeesTheChangeOfOneElementInEveryDtype) {
   for (const c10::ScalarType dtype : every_dtype()) {
-    const at::Tensor want = at::full({9}, 1.0f).to(dtype);
+    const at::Tensor want = make_values({"positive", {}}, 1, {9}, dtype);
     const at::Tensor got = want.clone();
     static_cast<std::byte*>(got.mutable_data_ptr())[7 * got.element_size()] ^= std::byte{1};
     EXPECT_TRUE(equal(want, want.clone())) << dtype_name(dtype);
@@ -158,6 +163,75 @@ TEST(UlpComparison, LooksAtBothPartsOfAComplexNumber) {
             "1 of 2 elements differ, the first at [1]: got (1, 1.5), want (1, 1) (4.19e+06 ulps)");
 }
 
+TEST(ScaledComparison, TakesTheScaleForTheUnitWhereItIsLargerThanTheResult) {
+  const at::Tensor want = floats({0, 1, 1024});
+  const at::Tensor got = floats({0x1p-20f, 1 + 0x1p-20f, 1024 + 0x1p-10f});
+  const at::Tensor scale = floats({16, 16, 16});
+  const Comparison found = compare(got, want, ulps(8).scaled_by_inputs(), scale);
+  EXPECT_TRUE(found.within());
+  EXPECT_TRUE(found.by_inputs);
+  EXPECT_EQ(found.worst_ulps, 8);  // of 1024, whose unit is 2^-13: its own magnitude is the larger one
+  EXPECT_EQ(found.worst, 2);
+  EXPECT_EQ(compare(got, want, ulps(0.25).scaled_by_inputs(), scale).first, 0);
+  EXPECT_EQ(compare(got, want, ulps(0.25).scaled_by_inputs(), scale).first_ulps, 0.5);
+}
+
+TEST(ScaledComparison, IsUnscaledWhereTheSpecOrTheScaleIsMissing) {
+  const at::Tensor want = floats({1});
+  const at::Tensor got = floats({1 + 0x1p-20f});
+  EXPECT_FALSE(compare(got, want, ulps(4), floats({16})).within());
+  EXPECT_FALSE(compare(got, want, ulps(4).scaled_by_inputs()).within());
+  EXPECT_FALSE(compare(got, want, ulps(4).scaled_by_inputs()).by_inputs);
+  EXPECT_TRUE(compare(got, want, ulps(4).scaled_by_inputs(), floats({16})).within());
+}
+
+TEST(ScaledComparison, TakesADoubleReferenceAndScaleInUlpsOfTheOutput) {
+  const at::Tensor want = doubles({0.1});
+  const at::Tensor got = floats({0.1f + 0x1p-20f});
+  EXPECT_FALSE(compare(got, want, ulps(2)).within());
+  EXPECT_TRUE(compare(got, want, ulps(2).scaled_by_inputs(), doubles({8})).within());
+}
+
+TEST(ScaledComparison, MeasuresEachPartOfAComplexNumberAtTheModulusOfTheScale) {
+  using Complex = c10::complex<double>;
+  const at::Tensor want = tensor_of<Complex>({1}, {Complex(0, 5)});
+  const at::Tensor got = tensor_of<Complex>({1}, {Complex(0x1p-50, 5)});
+  const auto accuracy = ulps(1).scaled_by_inputs();
+  EXPECT_FALSE(compare(got, want, accuracy).within());
+  EXPECT_EQ(compare(got, want, accuracy, tensor_of<Complex>({1}, {Complex(3, 4)})).worst_ulps, 1);
+  EXPECT_EQ(compare(got, want, accuracy, doubles({5})).worst_ulps, 1);
+  EXPECT_EQ(compare(got, want, accuracy, doubles({3})).worst_ulps, 2);
+}
+
+TEST(ScaledComparison, IsNotLoosenedByAScaleThatIsNanOrInfinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto accuracy = ulps(4).scaled_by_inputs();
+  EXPECT_FALSE(compare(floats({2}), floats({1}), accuracy, floats({nan})).within());
+  EXPECT_FALSE(compare(doubles({1e300}), doubles({1}), accuracy, doubles({INFINITY})).within());
+  EXPECT_FALSE(compare(floats({nan}), floats({1}), accuracy, floats({INFINITY})).within());
+  EXPECT_FALSE(compare(floats({INFINITY}), floats({1}), accuracy, floats({1e30f})).within());
+}
+
+TEST(ScaledComparison, NamesAScaleOfAnotherShape) {
+  EXPECT_THAT(message_of<SpecError>([] {
+                compare(floats({1, 2}), floats({1, 2}), ulps(4).scaled_by_inputs(), floats({1}));
+              }),
+              HasSubstr("gives shape [2], but [1] for the absolute values"));
+}
+
+TEST(ScaledComparison, SaysSoInItsText) {
+  const at::Tensor want = floats({0});
+  const at::Tensor got = floats({1});
+  EXPECT_EQ(difference_text(compare(got, want, ulps(4).scaled_by_inputs(), floats({1})), got, want),
+            "1 of 1 elements differ, the first at [0]: got 1, want 0 (8.39e+06 ulps at the inputs' scale)");
+}
+
+TEST(Comparison, TellsNoTensorFromOne) {
+  EXPECT_EQ(unlike(floats({1}), at::Tensor()), "a tensor, not none");
+  EXPECT_EQ(unlike(at::Tensor(), floats({1}), ulps(4)), "no tensor, not one");
+  EXPECT_TRUE(equal(at::Tensor(), at::Tensor()));
+}
+
 TEST(Comparison, FindsNothingWrongWithNoElements) {
   const Comparison comparison = compare(at::full({0, 3}, 1.0), at::full({0, 3}, 2.0), exact());
   EXPECT_TRUE(comparison.within());
@@ -182,6 +256,14 @@ TEST(DifferenceText, ShowsWhatPrintsAlike) {
             "1 of 2 elements differ, the first at [1]: got False, want True");
   EXPECT_EQ(difference(floats({INFINITY}), floats({1}), ulps(4)),
             "1 of 1 elements differ, the first at [0]: got inf, want 1");
+}
+
+TEST(DifferenceText, ShowsTheBytesOfWhatIsNoNumber) {
+  const at::Tensor want = make_values({"literal", {1, 2}}, 0, {2}, c10::kBits8);
+  const at::Tensor got = make_values({"literal", {1, 63}}, 0, {2}, c10::kBits8);
+  EXPECT_EQ(difference(got, want, ulps(4)), "1 of 2 elements differ, the first at [1]: got 0x3f, want 0x2");
+  EXPECT_EQ(difference(got.view(c10::kFloat4_e2m1fn_x2), want.view(c10::kFloat4_e2m1fn_x2)),
+            "1 of 2 elements differ, the first at [1]: got 0x3f, want 0x2");
 }
 
 TEST(Neighbourhood, ShowsThreeOnEachSideOfTheFirstDifference) {

@@ -4,6 +4,7 @@
 #include <c10/util/Float8_e4m3fnuz.h>
 #include <c10/util/Float8_e5m2.h>
 #include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Float8_e8m0fnu.h>
 #include <c10/util/Half.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,7 @@ TEST(UlpAt, IsTheDistanceToTheNextNumberOfEveryShortFormat) {
   expect_spacing<c10::Float8_e4m3fnuz, uint8_t>(c10::kFloat8_e4m3fnuz, 0x7F);
   expect_spacing<c10::Float8_e5m2, uint8_t>(c10::kFloat8_e5m2, 0x7B);
   expect_spacing<c10::Float8_e5m2fnuz, uint8_t>(c10::kFloat8_e5m2fnuz, 0x7F);
+  expect_spacing<c10::Float8_e8m0fnu, uint8_t>(c10::kFloat8_e8m0fnu, 0xFE);
 }
 
 TEST(UlpAt, IsTheDistanceToTheNextFloat) {
@@ -137,11 +139,59 @@ TEST(UlpError, DoesNotForgiveAFiniteNumberFarFromAnOverflow) {
   EXPECT_LE(half_ulps(65504, 65520), 0.5);
 }
 
+// What this torch's conversion makes of a number past the largest is what the format cannot avoid.
+template <class T>
+void expect_overflow_forgiven(c10::ScalarType dtype, const std::vector<double>& others) {
+  const FloatFormat format = format_of(dtype);
+  std::vector<double> overflows{static_cast<float>(T(static_cast<float>(2 * format.largest)))};
+  overflows.insert(overflows.end(), others.begin(), others.end());
+  const double end = format.largest + ulp_at(format.largest, format) / 2;
+  for (const double got : overflows) {
+    for (const double want : {end, 2 * format.largest, kInfinity}) {
+      EXPECT_EQ(ulp_error(got, want, format), 0) << got << ", not " << want << " of " << dtype_name(dtype);
+    }
+    EXPECT_GE(ulp_error(got, -2 * format.largest, format), std::isnan(got) ? 0 : 10) << dtype_name(dtype);
+    EXPECT_GT(ulp_error(got, 1, format), 10) << got << " of " << dtype_name(dtype);
+  }
+}
+
+TEST(UlpError, ForgivesNanAndTheLargestNumberForAnOverflowWhereTheFormatHasNoInfinity) {
+  expect_overflow_forgiven<c10::Half>(c10::kHalf, {});
+  expect_overflow_forgiven<c10::Float8_e5m2>(c10::kFloat8_e5m2, {});
+  expect_overflow_forgiven<c10::Float8_e4m3fn>(c10::kFloat8_e4m3fn, {kNan, 448});
+  expect_overflow_forgiven<c10::Float8_e5m2fnuz>(c10::kFloat8_e5m2fnuz, {kNan, 57344});
+  expect_overflow_forgiven<c10::Float8_e4m3fnuz>(c10::kFloat8_e4m3fnuz, {kNan, 240});
+  EXPECT_EQ(half_ulps(kNan, 1e6), kInfinity);
+  EXPECT_EQ(half_ulps(65504, kInfinity), kInfinity);
+  EXPECT_EQ(ulp_error(448, 400, format_of(c10::kFloat8_e4m3fn)), 1.5);  // no overflow, an error
+  EXPECT_EQ(ulp_error(kNan, 448, format_of(c10::kFloat8_e4m3fn)), kInfinity);
+}
+
+TEST(UlpError, CountsAFlushToZeroInUnitsOfTheSmallestSubnormal) {
+  EXPECT_EQ(float_ulps(0, 0x1p-127), 0x1p22);
+  EXPECT_EQ(float_ulps(0, -0x1p-149), 1);
+  EXPECT_EQ(half_ulps(0, 0x1p-15), 512);
+  EXPECT_EQ(ulp_error(0, 0x1p-1023, format_of(c10::kDouble)), 0x1p51);
+  EXPECT_EQ(float_ulps(0, 0x1p-150), 0.5);  // the correct rounding, to even
+  EXPECT_EQ(float_ulps(0, 1e-300), 1e-300 / 0x1p-149);
+}
+
+TEST(UlpError, IsMeasuredAtTheScaleWhereThatIsLarger) {
+  const FloatFormat format = format_of(c10::kFloat);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, 16), 0.5);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, -16), 0.5);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, 0.5), 8);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kNan), 8);
+  EXPECT_EQ(ulp_error(format.largest, 0, format, kInfinity), format.largest / 0x1p104);
+}
+
 TEST(FloatFormat, ExistsExactlyForFloatingDtypes) {
   for (const c10::ScalarType dtype : every_dtype()) {
     const bool floating = c10::isFloatingType(dtype) || c10::isComplexType(dtype);
-    EXPECT_EQ(float_format(dtype).has_value(), floating) << dtype_name(dtype);
+    EXPECT_EQ(float_format(dtype).has_value(), floating && dtype != c10::kFloat4_e2m1fn_x2)
+        << dtype_name(dtype);
   }
+  EXPECT_EQ(format_of(c10::kComplexHalf).precision, format_of(c10::kHalf).precision);
   EXPECT_EQ(format_of(c10::kComplexFloat).precision, format_of(c10::kFloat).precision);
   EXPECT_EQ(format_of(c10::kComplexDouble).precision, format_of(c10::kDouble).precision);
 }

@@ -1,11 +1,14 @@
-// The values that samples are made of: the counter generator, the domain "uniform", domains as text.
+// The values that samples are made of: the counter generator, the domain "uniform", domains as text. The
+// other domains are in domains_test.cpp.
 #include <ATen/ops/view_as_real.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
 #include <opgate/sample.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/dtypes.h"
@@ -43,11 +46,18 @@ at::Tensor uniform_values(c10::ScalarType dtype, int64_t count, std::vector<doub
   return make_values({"uniform", std::move(range)}, key, {count}, dtype);
 }
 
-// Every real number in the tensor, the parts of complex ones too, as Double.
+bool is_opaque(c10::ScalarType dtype) {
+  return visit_dtype(dtype, []<class T>() { return Opaque<T>; });
+}
+
+// Every real number in the tensor, the parts of complex ones too, as Double; opaque bits as the integer they
+// make.
 std::vector<double> numbers(at::Tensor values) {
   if (values.is_complex()) values = at::view_as_real(values);
   if (values.scalar_type() == c10::kUInt64) values = values.view(c10::kLong);  // no conversion of its own
-  values = values.to(c10::kFloat8_e5m2 <= values.scalar_type() ? c10::kFloat : values.scalar_type());
+  if (is_opaque(values.scalar_type()))
+    values = values.view(values.element_size() == 1 ? c10::kByte : c10::kUInt16);
+  if (c10::isFloat8Type(values.scalar_type())) values = values.to(c10::kFloat);
   const at::Tensor wide = values.to(c10::kDouble).contiguous();
   return {wide.const_data_ptr<double>(), wide.const_data_ptr<double>() + wide.numel()};
 }
@@ -82,20 +92,24 @@ TEST(Counter, GivesEachNameAStreamOfItsOwn) {
 
 class UniformOfEachDtype : public ::testing::TestWithParam<c10::ScalarType> {};
 
+// The numbers between which the values of a dtype lie.
+std::pair<double, double> ordinary_range(c10::ScalarType dtype) {
+  if (is_opaque(dtype)) return {0, std::ldexp(1.0, static_cast<int>(8 * c10::elementSize(dtype))) - 1};
+  if (dtype == c10::kBool) return {0, 1};
+  if (dtype == c10::kFloat8_e8m0fnu) return {0, 1};  // it has no sign
+  const bool is_unsigned = dtype == c10::kByte || c10::isBarebonesUnsignedType(dtype);
+  if (is_unsigned) return {0, 100};
+  return c10::isIntegralType(dtype, false) ? std::pair(-100.0, 100.0) : std::pair(-1.0, 1.0);
+}
+
 TEST_P(UniformOfEachDtype, StaysInItsRangeAndUsesAllOfIt) {
-  const c10::ScalarType dtype = GetParam();
-  const std::vector<double> values = numbers(uniform_values(dtype, kMany));
-  const bool is_bool = dtype == c10::kBool;
-  const bool is_integer = c10::isIntegralType(dtype, false) || c10::isBarebonesUnsignedType(dtype);
-  const bool is_signed =
-      !is_integer || dtype == c10::kChar || dtype == c10::kShort || dtype == c10::kInt || dtype == c10::kLong;
-  const double high = is_integer ? 100 : 1;
-  const double low = is_bool || !is_signed ? 0 : -high;
+  const auto [low, high] = ordinary_range(GetParam());
+  const std::vector<double> values = numbers(uniform_values(GetParam(), kMany));
   const auto [least, greatest] = std::ranges::minmax(values);
   EXPECT_GE(least, low);
   EXPECT_LE(greatest, high);  // rounding to a short format may reach the open end
-  EXPECT_LE(least, low + (is_integer || is_bool ? 0 : 0.01));
-  EXPECT_GE(greatest, high - (is_integer || is_bool ? 0 : 0.1));  // fp8's neighbour of 1 is 0.875
+  EXPECT_LE(least, low + 0.01 * (high - low));
+  EXPECT_GE(greatest, high - 0.07 * (high - low));  // fp8's neighbour of 1 is 0.875
 }
 
 TEST_P(UniformOfEachDtype, GivesTheSameBitsInTwoCalls) {
@@ -159,15 +173,38 @@ TEST(Uniform, KeepsIntegersWithinTheirDtypesLargest) {
   for (const double value : numbers(uniform_values(c10::kByte, 1000, {200, 1000}))) ASSERT_GE(value, 200);
 }
 
+// As bits, or NaN would differ from itself and -0 be 0.
+std::vector<uint64_t> bits_of(const Domain& domain) {
+  std::vector<uint64_t> bits;
+  for (const double parameter : domain.parameters) bits.push_back(std::bit_cast<uint64_t>(parameter));
+  return bits;
+}
+
 TEST(DomainText, IsReadBackAsItWasWritten) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const Domain& domain : {Domain{"uniform", {}},
                                {"uniform", {0, 1}},
                                {"uniform", {-0.1, 1e300}},
-                               {"uniform", {1e-5, 0.30000000000000004}}}) {
-    EXPECT_EQ(domain_from_string(to_string(domain)), domain) << to_string(domain);
+                               {"uniform", {1e-5, 0.30000000000000004}},
+                               {"indices", {0x1p53}},
+                               {"special", {}},
+                               {"literal", {}},
+                               {"literal", {kInfinity, -kInfinity, kNan, -kNan, 0.0, -0.0}},
+                               {"literal", {5e-324, -1.7976931348623157e308, 1.0 / 3}}}) {
+    const Domain read = domain_from_string(to_string(domain));
+    EXPECT_EQ(read.family, domain.family) << to_string(domain);
+    EXPECT_EQ(bits_of(read), bits_of(domain)) << to_string(domain);
   }
   EXPECT_EQ(to_string({"uniform", {}}), "uniform");
   EXPECT_EQ(to_string({"uniform", {0, 1}}), "uniform(0,1)");
+  EXPECT_EQ(to_string({"literal", {1, -0.0, kNan, kInfinity}}), "literal(1,-0,nan,inf)");
+}
+
+TEST(DomainText, MayBeAsLongAsATensor) {
+  Domain domain{"literal", {}};
+  for (int i = 0; i < 200000; ++i) domain.parameters.push_back(i / 7.0);
+  EXPECT_EQ(domain_from_string(to_string(domain)), domain);
 }
 
 TEST(DomainText, NamesWhatItDoesNotUnderstand) {
@@ -177,6 +214,11 @@ TEST(DomainText, NamesWhatItDoesNotUnderstand) {
   EXPECT_THAT(refusal("normal"), HasSubstr("no value domain is named 'normal'"));
   EXPECT_THAT(refusal(""), HasSubstr("'' is no value domain"));
   EXPECT_THAT(refusal("uniform(a,1)"), HasSubstr("'a' is no number"));
+  EXPECT_THAT(refusal("literal(1,,2)"), HasSubstr("'' is no number"));
+  EXPECT_THAT(refusal("literal(1,2,)"), HasSubstr("'' is no number"));
+  EXPECT_THAT(refusal("literal( 1)"), HasSubstr("' 1' is no number"));
+  EXPECT_THAT(refusal("literal(1e400)"), HasSubstr("'1e400' is no number"));
+  EXPECT_THAT(refusal("indices"), HasSubstr("takes 1 parameters"));
   EXPECT_THAT(message_of<SpecError>([] {
                 make_values({"normal", {}}, 1, {2}, c10::kFloat);
               }),
@@ -184,8 +226,9 @@ TEST(DomainText, NamesWhatItDoesNotUnderstand) {
 }
 
 TEST(DomainText, IsRefusedWhereItIsCutOffOrGoesOn) {
-  for (const char* text : {"uniform(0,1", "uniform(0,1)x", "uniform(3)", "uniform(0,1,2)", "uniform(0 1)"}) {
-    EXPECT_THAT(message_of<SpecError>([&] { domain_from_string(text); }), HasSubstr("uniform")) << text;
+  for (const char* text : {"uniform(0,1", "uniform(0,1)x", "uniform(3)", "uniform(0,1,2)", "uniform(0 1)",
+                           "uniform()", "uni-form", "uniform)"}) {
+    EXPECT_THAT(message_of<SpecError>([&] { domain_from_string(text); }), HasSubstr(text)) << text;
   }
 }
 

@@ -24,7 +24,7 @@ def project(identity_project: Callable[[], Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def finished_lines(opgate: OpGate, project: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The lines, with their ends, of a finished results.jsonl of 19 cases."""
+    """The lines, with their ends, of a finished results.jsonl of 27 cases."""
     output = tmp_path_factory.mktemp("finished")
     assert opgate("run", *FASTEST, "--output", output, folder=project).returncode == 0
     return (output / "results.jsonl").read_text().splitlines(keepends=True)
@@ -49,7 +49,7 @@ def test_the_results_of_an_interrupted_run_are_kept_aside(
         assert kept.read_text() == cut
         assert str(kept) in result.stderr
         assert "--resume" in result.stderr
-        assert len(read_results(tmp_path).cases) == 19
+        assert len(read_results(tmp_path).cases) == 27
 
 
 @pytest.mark.parametrize("cut_mid_line", [False, True])
@@ -63,10 +63,10 @@ def test_resume_keeps_what_is_known_and_runs_the_rest(
     file = write(tmp_path, known + rest)
     result = opgate("run", "--resume", *FASTEST, "--output", tmp_path, folder=project)
     assert (result.returncode, complaints(result)) == (0, [])
-    assert result.stdout.splitlines()[-1].startswith("19 passed, 0 failed, 0 owed")
+    assert result.stdout.splitlines()[-1].startswith("27 passed, 0 failed, 0 owed")
     assert file.read_text().startswith(known)
     results = read_results(tmp_path)
-    assert len(results.cases) == 19
+    assert len(results.cases) == 27
     assert results.finished
     assert sum(line.get("reason") == "marked" for line in results.cases.values()) == 7
 
@@ -79,7 +79,7 @@ def test_resume_counts_a_failure_that_is_known(
     result = opgate("run", "--resume", *FASTEST, "--output", tmp_path, folder=project)
     assert result.returncode == 1
     assert "SIGSEGV, yesterday" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("18 passed, 1 failed, 0 owed")
+    assert result.stdout.splitlines()[-1].startswith("26 passed, 1 failed, 0 owed")
 
 
 def test_resume_of_another_plan_is_refused(
@@ -87,7 +87,7 @@ def test_resume_of_another_plan_is_refused(
 ) -> None:
     file = write(tmp_path, "".join(finished_lines[:5]))
     result = opgate("run", "--resume", "--check", "value.layout", "--output", tmp_path, folder=project)
-    assert_refused(result, str(file), "another plan", "19 cases", "without --resume")
+    assert_refused(result, str(file), "another plan", "27 cases", "without --resume")
     assert file.read_text() == "".join(finished_lines[:5])
 
 

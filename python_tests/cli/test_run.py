@@ -81,11 +81,11 @@ def test_cases_for_a_gpu_are_owed_with_the_reason_exactly_where_there_is_none(
     on_cpu = [line for case, line in cases.items() if "/cpu/" in case]
     on_cuda = [line for case, line in cases.items() if "/cuda/" in case]
     assert run.returncode == 0
-    assert len(on_cpu) == len(on_cuda) == 19
+    assert len(on_cpu) == len(on_cuda) == 27
     assert {line["verdict"] for line in on_cpu} == {"pass"}
     assert {line["verdict"] for line in on_cuda} == ({"pass"} if has_gpu else {"owed"})
     assert all(bool(line.get("reason")) != has_gpu for line in on_cuda)
-    assert counts(run) == ((38, 0, 0) if has_gpu else (19, 0, 19))
+    assert counts(run) == ((54, 0, 0) if has_gpu else (27, 0, 27))
     if not has_gpu:
         assert f"owed: {on_cuda[0]['reason']}" in run.stdout.splitlines()[-1]
 
@@ -96,7 +96,7 @@ def test_the_configuration_is_found_from_a_folder_below(
     below = project / "some" / "folder"
     below.mkdir(parents=True)
     run = opgate("run", *FASTEST, "--output", tmp_path, folder=below)
-    assert (run.returncode, counts(run)) == (0, (19, 0, 0))
+    assert (run.returncode, counts(run)) == (0, (27, 0, 0))
     assert not (below / ".opgate").exists()
 
 
@@ -114,7 +114,7 @@ def test_a_relative_output_is_one_of_the_working_folder(
 ) -> None:
     command = ["run", *FASTEST, "--config", project / "opgate.toml", "--output", "a folder/of results"]
     assert opgate(*command, folder=tmp_path).returncode == 0
-    assert len(read_results(tmp_path / "a folder" / "of results").cases) == 19
+    assert len(read_results(tmp_path / "a folder" / "of results").cases) == 27
 
 
 def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, t
         run = opgate("run", *FASTEST, "--output", tmp_path, folder=project)
         assert (run.returncode, complaints(run)) == (0, [])
     assert [file.name for file in tmp_path.glob("results*")] == ["results.jsonl"]
-    assert len(read_results(tmp_path).cases) == 19
+    assert len(read_results(tmp_path).cases) == 27
 
 
 def test_one_case_can_be_reproduced(opgate: OpGate, project: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <c10/core/ScalarType.h>
+#include <opgate/domains.h>
 #include <opgate/values.h>
 
 #include <cstdint>
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace opgate {
-
-using Shape = std::vector<int64_t>;
 
 /// A tensor of one shape with values from one domain. Its dtype is the one being swept, unless it is fixed by
 /// `of`.
@@ -25,13 +24,6 @@ struct TensorArgument {
   /// Fixes the dtype: an index argument stays Int whatever dtype the values have.
   TensorArgument of(c10::ScalarType fixed) const;
 };
-
-/// Ordinary values: floats in [-1, 1), signed integers in [-100, 100], unsigned ones in [0, 100], either
-/// bool.
-TensorArgument uniform(Shape shape);
-
-/// Floats in [low, high); integers from ceil(low) to floor(high).
-TensorArgument uniform(Shape shape, double low, double high);
 
 /// One random generator, as an operator's `Generator?` argument wants it: seeded anew for each call.
 struct GeneratorArgument {

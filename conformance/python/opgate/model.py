@@ -16,27 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from opgate.domains import TensorArgument
+
 if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
     import torch
-
-
-@dataclass(frozen=True)
-class TensorArgument:
-    """A tensor to generate: its shape, and a value domain as the engine writes it, such as "uniform(0,1)"."""
-
-    shape: tuple[int, ...]
-    values: str = "uniform"
-
-    def as_json(self) -> dict[str, Any]:
-        """As spec/sample_json.h reads it."""
-        return {"shape": list(self.shape), "values": self.values}
-
-
-def uniform(*shape: int, low: float | None = None, high: float | None = None) -> TensorArgument:
-    """Values spread evenly over [low, high), by default [-1, 1), the same bits as in C++."""
-    if (low is None) != (high is None):
-        raise ValueError("uniform: give both low and high, or neither")
-    return TensorArgument(shape, "uniform" if low is None else f"uniform({low!r},{high!r})")
 
 
 @dataclass
@@ -60,7 +43,7 @@ class ModelSpec:
         self.dtype_names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
 
     def sample(self, *arguments: TensorArgument) -> None:
-        """One set of inputs, in the order of forward(). Raises TypeError for what is no opgate.uniform()."""
+        """One set of inputs, in the order of forward(). Raises TypeError for what is not generated."""
         for argument in arguments:
             if not isinstance(argument, TensorArgument):
                 raise TypeError(

@@ -1,0 +1,21 @@
+// infinities: ordinary values mixed with both infinities.
+#include <opgate/sample.h>
+
+#include "values/domain.h"
+#include "values/mixture.h"
+#include "values/special_values.h"
+
+namespace opgate {
+namespace {
+
+void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+  fill_mixture(key, out, []<class T>() { return infinity_values<T>(); });
+}
+
+OPGATE_REGISTER_DOMAIN(infinities, {"infinities", {0}, &fill});
+
+}  // namespace
+
+TensorArgument infinities(Shape shape) { return {std::move(shape), {"infinities", {}}, std::nullopt}; }
+
+}  // namespace opgate
