@@ -95,16 +95,22 @@ torch::jit::Stack arguments_of(const CallKey& key, const MethodCall& call) {
 
 torch::jit::Stack constructor_arguments(const CallKey& key) { return made(*key.sample, key, subject(key)); }
 
-c10::IValue construct(const CallKey& key) {
-  return construct(key.spec->torch_class->type, constructor_arguments(key));
+c10::IValue construct(const CallKey& key) { return construct(key, constructor_arguments(key)); }
+
+c10::IValue construct(const CallKey& key, const torch::jit::Stack& arguments) {
+  const Answer made =
+      answer_of([&] { return construct(key.spec->torch_class->type, arguments); }, key.device);
+  if (made.ok()) return made.value;
+  throw SetupError(fmt::format("{}: {} refuses the constructor arguments {} of its spec: {}",
+                               key.sample->where, key.spec->id, key.sample->name, *made.raised));
 }
 
 std::vector<Answer> drive(const CallKey& key, const c10::IValue& object, std::span<const MethodCall> calls) {
   std::vector<Answer> answers;
   for (const MethodCall& call : calls) {
     const torch::jit::Stack arguments = arguments_of(key, call);
-    answers.push_back(answer_of(
-        [&] { return copied(call_method(object, call.method->name, arguments)); }, key.device));
+    answers.push_back(
+        answer_of([&] { return copied(call_method(object, call.method->name, arguments)); }, key.device));
   }
   return answers;
 }

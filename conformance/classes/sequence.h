@@ -34,8 +34,12 @@ std::string text_of(std::span<const MethodCall> calls);
 torch::jit::Stack arguments_of(const CallKey& key, const MethodCall& call);
 torch::jit::Stack constructor_arguments(const CallKey& key);
 
-/// A new object, and what each call in turn gives. Results are copied as they come.
+/// The object that `key` speaks of, newly made; with arguments of the caller's, if it wants to see them
+/// again. Throws SetupError where the class refuses them.
 c10::IValue construct(const CallKey& key);
+c10::IValue construct(const CallKey& key, const torch::jit::Stack& arguments);
+
+/// What each call in turn gives. Results are copied as they come.
 std::vector<Answer> drive(const CallKey& key, const c10::IValue& object, std::span<const MethodCall> calls);
 
 /// Leaves out call after call for as long as `find` still finds something, and gives what it found last.
