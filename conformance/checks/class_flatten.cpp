@@ -118,7 +118,7 @@ class Examination {
         if (!differs) continue;
         return Finding{
             "__obj_flatten__: objects that behave differently flatten differently",
-            fmt::format("two objects flatten alike, and then, of the one and the other, {}", *differs),
+            fmt::format("two objects flatten alike, but the one differs from the other in {}", *differs),
             "a member that later calls depend on is left out",
             {fmt::format("the one    {}", told(moments[i])), fmt::format("the other  {}", told(moments[j])),
              fmt::format("then       {}", text_of(probe_))}};

@@ -41,7 +41,7 @@ class Traveller {
     const std::vector<Answer> again = drive(key, fresh(), trip.after);
     // Bits are demanded where the class gives the same bits twice.
     if (!unlike(again, exact(), "")) accuracy_ = exact();
-    unsteady_ = unlike(again, accuracy_, "made anew, with the same calls");
+    unsteady_ = unlike(again, accuracy_, "another new object after the same calls");
     if (unsteady_)
       unsteady_->likely = "without pickling already, the same calls do not give the same: see class.state";
   }
@@ -52,23 +52,23 @@ class Traveller {
     if (trip_.way == Way::bytes) {
       const Answer read = answer_of([&] { return through_bytes(original); }, key_.device);
       if (!read.ok()) return raised("writing and reading it with torch::jit::pickle_save raised", read);
-      return goes_on(read.value, "read back from bytes", kLost);
+      return goes_on(read.value, "the object read back from bytes", kLost);
     }
     const Answer state = answer_of([&] { return call_method(original, "__getstate__"); }, key_.device);
     if (!state.ok()) return raised("__getstate__ raised", state);
     if (trip_.way == Way::snapshot) {
-      if (Found found = goes_on(original, "the original, after __getstate__",
+      if (Found found = goes_on(original, "the original after __getstate__",
                                 "__getstate__ changes the object: it must only read"))
         return found;
     }
     const Answer made = answer_of([&] { return from_state(type(), state.value); }, key_.device);
     if (!made.ok()) return raised("__setstate__ raised", made);
     if (trip_.way == Way::snapshot) {
-      return goes_on(made.value, "made from the state when the original had gone on",
+      return goes_on(made.value, "the object made from the state when the original had gone on",
                      "__getstate__ gives tensors that the object still writes into: give copies, x.clone()");
     }
-    if (Found found = goes_on(made.value, "made from the state", kLost)) return found;
-    return goes_on(original, "the original, when the object made from its state had gone on",
+    if (Found found = goes_on(made.value, "the object made from the state", kLost)) return found;
+    return goes_on(original, "the original when the object made from its state had gone on",
                    "both hold the same tensor: clone it in __getstate__ or in __setstate__");
   }
 
@@ -97,8 +97,8 @@ class Traveller {
     for (size_t i = 0; i < got.size(); ++i) {
       if (const auto differs = difference(got[i], want_[i], accuracy, ignored)) {
         return Finding{std::string(kPromised),
-                       fmt::format("`{}` of the object {}: {}", text_of({&trip_.after[i], 1}), who, *differs),
-                       "", detail()};
+                       fmt::format("`{}` of {}: {}", text_of({&trip_.after[i], 1}), who, *differs), "",
+                       detail()};
       }
     }
     return std::nullopt;

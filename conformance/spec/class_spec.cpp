@@ -10,32 +10,10 @@ std::string at_line(const std::source_location& here) {
   return fmt::format("{}:{}", here.file_name(), here.line());
 }
 
-void check_model(const Spec& spec) {
-  const ClassPromises& promises = *spec.torch_class;
-  if (promises.make_model == nullptr) {
-    throw SpecError(fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct "
-                                "that behaves as the class must",
-                                spec.where, spec.name));
-  }
-  if (promises.methods.empty()) {
-    throw SpecError(fmt::format("{}: the spec of {} names no method: add spec.method(\"forward\", "
-                                "&Model::forward).with({{uniform({{4, 8}})}})",
-                                spec.where, spec.name));
-  }
-  for (const ClassMethod& method : promises.methods) {
-    if (method.model_type == promises.model_type) continue;
-    throw SpecError(
-        fmt::format("{}: the function given for {} takes another model than spec.model<...>() makes",
-                    method.where, method.name));
-  }
-}
-
 }  // namespace
 
 ClassSpecWriter::ClassSpecWriter(Spec& spec)
-    : spec_(spec),
-      writer_(spec),
-      promises_(*(spec.torch_class = std::make_shared<ClassPromises>())) {
+    : spec_(spec), writer_(spec), promises_(*(spec.torch_class = std::make_shared<ClassPromises>())) {
   spec.kind = Spec::Kind::torch_class;
   spec.accuracy = exact();
 }
@@ -109,7 +87,6 @@ bool register_class_spec(std::string name, ClassSpecFunction function, const cha
   const auto write = [function](Spec& spec) {
     ClassSpecWriter writer(spec);
     function(writer);
-    check_model(spec);
   };
   return register_subject(std::move(name), write, fmt::format("{}:{}", file, line));
 }

@@ -12,6 +12,35 @@
 namespace opgate {
 namespace {
 
+// The spec says how an object is made, what it is like, and what can be called.
+void check_complete(const Spec& spec) {
+  const ClassPromises& promises = *spec.torch_class;
+  if (spec.samples.empty()) {
+    throw SpecError(
+        fmt::format("{}: the spec of {} names no constructor arguments: add spec.construct({{3}}), or "
+                    "spec.construct({{}})",
+                    spec.where, spec.name));
+  }
+  if (promises.make_model == nullptr) {
+    throw SpecError(
+        fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct "
+                    "that behaves as the class must",
+                    spec.where, spec.name));
+  }
+  if (promises.methods.empty()) {
+    throw SpecError(
+        fmt::format("{}: the spec of {} names no method: add spec.method(\"forward\", "
+                    "&Model::forward).with({{uniform({{4, 8}})}})",
+                    spec.where, spec.name));
+  }
+  for (const ClassMethod& method : promises.methods) {
+    if (method.model_type == promises.model_type) continue;
+    throw SpecError(
+        fmt::format("{}: the function given for {} takes another model than spec.model<...>() makes",
+                    method.where, method.name));
+  }
+}
+
 c10::ClassTypePtr find_class(const std::string& name) {
   const auto colon = name.find("::");
   if (colon == std::string::npos) return nullptr;
@@ -25,8 +54,8 @@ const c10::FunctionSchema& schema_of(const c10::ClassType& type, const std::stri
   std::vector<std::string> names;
   for (const auto* other : type.methods()) names.push_back(other->name());
   std::ranges::sort(names);
-  throw SpecError(fmt::format("{}: the class {} has no method '{}'; there are: {}", where, type.name()->name(),
-                              method, fmt::join(names, ", ")));
+  throw SpecError(fmt::format("{}: the class {} has no method '{}'; there are: {}", where,
+                              type.name()->name(), method, fmt::join(names, ", ")));
 }
 
 std::string type_names(const std::vector<c10::TypePtr>& types) {
@@ -63,12 +92,14 @@ void refuse_generators(const Sample& sample) {
 }  // namespace
 
 void fit_to_class(Spec& spec) {
+  check_complete(spec);
   ClassPromises& promises = *spec.torch_class;
   promises.type = find_class(spec.name);
   if (promises.type == nullptr) {
-    throw SpecError(fmt::format("{}: no loaded library registers the class {}; it is written "
-                                "\"namespace::Class\"; check its name, and `libraries` in opgate.toml",
-                                spec.where, spec.name));
+    throw SpecError(
+        fmt::format("{}: no loaded library registers the class {}; it is written "
+                    "\"namespace::Class\"; check its name, and `libraries` in opgate.toml",
+                    spec.where, spec.name));
   }
   const c10::FunctionSchema& constructor = schema_of(*promises.type, "__init__", spec.where);
   check_model_takes(promises.model_takes, constructor, spec.where);

@@ -58,10 +58,7 @@ Spec written(const Registration& registration) {
           fmt::format("{}: the spec of {} names no {}: add {}", spec.where, spec.name, what, how));
   };
   demand(!spec.dtypes.empty(), "dtypes", "spec.dtypes(floating())");
-  if (spec.kind == Spec::Kind::torch_class) {
-    demand(!spec.samples.empty(), "constructor arguments", "spec.construct({3}), or spec.construct({})");
-    return spec;
-  }
+  if (spec.kind == Spec::Kind::torch_class) return spec;  // fit_to_class demands the rest
   demand(spec.reference != nullptr, "reference", "spec.reference(\"aten::...\") or a lambda");
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");

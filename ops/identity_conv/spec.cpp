@@ -12,10 +12,13 @@ OPGATE_SPEC("opgate_ops::identity_conv", spec) {
     spec.sample({uniform(shape)});
 }
 
-// The class behaves as a layer that knows its number of channels and gives its input back.
+// The class is a layer that gives its input back, and refuses one of another number of channels.
 struct Channels {
   explicit Channels(int64_t channels) : channels(channels) {}
-  at::Tensor forward(const at::Tensor& x) { return x.clone(); }
+  at::Tensor forward(const at::Tensor& x) {
+    TORCH_CHECK(x.size(-3) == channels, "another number of channels");
+    return x.clone();
+  }
   int64_t channels;
 };
 

@@ -154,7 +154,8 @@ class ClassSpecWriter {
   static std::tuple<std::decay_t<Arguments>...> unpacked(const torch::jit::Stack& stack) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<std::decay_t<Arguments>...>(stack.at(I).to<std::decay_t<Arguments>>()...);
-    }(std::index_sequence_for<Arguments...>());
+    }
+    (std::index_sequence_for<Arguments...>());
   }
 
   // std::apply hands on the elements of an lvalue as lvalues, which bind to T, T& and const T& alike.
@@ -178,13 +179,12 @@ bool register_class_spec(std::string name, ClassSpecFunction function, const cha
 
 }  // namespace opgate
 
-#define OPGATE_CLASS_SPEC_IMPL(name, parameter, id)                                                  \
-  static void OPGATE_SPEC_CONCAT(opgate_class_spec_, id)(::opgate::ClassSpecWriter & parameter);     \
-  static const bool OPGATE_SPEC_CONCAT(opgate_class_spec_registered_, id) =                          \
-      ::opgate::register_class_spec(name, OPGATE_SPEC_CONCAT(opgate_class_spec_, id), __FILE__,      \
-                                    __LINE__);                                                       \
-  static void OPGATE_SPEC_CONCAT(opgate_class_spec_, id)([[maybe_unused]] ::opgate::ClassSpecWriter & \
-                                                         parameter)
+#define OPGATE_CLASS_SPEC_IMPL(name, parameter, id)                                                        \
+  static void OPGATE_SPEC_CONCAT(opgate_class_spec_, id)(::opgate::ClassSpecWriter & parameter);           \
+  static const bool OPGATE_SPEC_CONCAT(opgate_class_spec_registered_, id) =                                \
+      ::opgate::register_class_spec(name, OPGATE_SPEC_CONCAT(opgate_class_spec_, id), __FILE__, __LINE__); \
+  static void OPGATE_SPEC_CONCAT(opgate_class_spec_,                                                       \
+                                 id)([[maybe_unused]] ::opgate::ClassSpecWriter & parameter)
 
 /// OPGATE_CLASS_SPEC("namespace::Class", spec) { spec.dtypes(...); ... }
 #define OPGATE_CLASS_SPEC(name, parameter) OPGATE_CLASS_SPEC_IMPL(name, parameter, __COUNTER__)
