@@ -75,9 +75,10 @@ class Examination {
     if (!flattened.ok())
       return finding("it can be flattened at any time", "it raised: " + *flattened.raised, "", moment);
     if (const auto wrong = malformed(flattened.value)) {
-      return finding(
-          "it gives a tuple of (name, value) tuples, each name once, with plain values", *wrong,
-          "in C++: std::make_tuple(std::make_tuple(std::string(\"channels\"), self->channels), ...)", moment);
+      return finding("it gives a tuple of (name, value) tuples, each name once, with plain values", *wrong,
+                     "write each member once, by its own name: "
+                     "std::make_tuple(std::make_tuple(std::string(\"low\"), self->low), ...)",
+                     moment);
     }
     double ignored = 0;
     if (const auto differs = difference(flatten(object), flattened, exact(), ignored)) {
