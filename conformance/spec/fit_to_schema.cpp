@@ -31,28 +31,6 @@ std::string type_of(const Argument& argument) {
   return argument.generator() != nullptr ? "Generator" : argument.other()->type()->str();
 }
 
-void fit_sample(Sample& sample, const c10::FunctionSchema& schema) {
-  const auto& formals = schema.arguments();
-  if (sample.arguments.size() > formals.size()) {
-    throw SpecError(fmt::format("{}: the sample has {} arguments, but the schema takes {}: {}", sample.where,
-                                sample.arguments.size(), formals.size(), c10::toString(schema)));
-  }
-  for (size_t i = 0; i < formals.size(); ++i) {
-    if (i == sample.arguments.size()) {
-      if (!formals[i].default_value()) {
-        throw SpecError(fmt::format("{}: the sample gives no value for '{}', which has no default: {}",
-                                    sample.where, formals[i].name(), c10::toString(schema)));
-      }
-      sample.arguments.emplace_back(*formals[i].default_value());
-    }
-    if (!fits(sample.arguments[i], formals[i].type())) {
-      throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
-                                  formals[i].name(), type_of(sample.arguments[i]),
-                                  formals[i].real_type()->str(), c10::toString(schema)));
-    }
-  }
-}
-
 // What is wrong with a sample whatever the operator.
 void check_sample(const Sample& sample) {
   if (sample.name.find('/') != std::string::npos) {
@@ -97,6 +75,29 @@ void check_names(const Spec& spec) {
 
 }  // namespace
 
+void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound) {
+  const auto& formals = schema.arguments();
+  if (sample.arguments.size() + bound > formals.size()) {
+    throw SpecError(fmt::format("{}: the sample has {} arguments, but the schema takes {}: {}", sample.where,
+                                sample.arguments.size(), formals.size() - bound, c10::toString(schema)));
+  }
+  for (size_t i = bound; i < formals.size(); ++i) {
+    if (i == sample.arguments.size() + bound) {
+      if (!formals[i].default_value()) {
+        throw SpecError(fmt::format("{}: the sample gives no value for '{}', which has no default: {}",
+                                    sample.where, formals[i].name(), c10::toString(schema)));
+      }
+      sample.arguments.emplace_back(*formals[i].default_value());
+    }
+    const Argument& argument = sample.arguments[i - bound];
+    if (!fits(argument, formals[i].type())) {
+      throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
+                                  formals[i].name(), type_of(argument), formals[i].real_type()->str(),
+                                  c10::toString(schema)));
+    }
+  }
+}
+
 void fit_to_schema(Spec& spec) {
   std::set<std::string> names;
   for (const Sample* sample : all_samples(spec)) {
@@ -106,6 +107,7 @@ void fit_to_schema(Spec& spec) {
     }
     check_sample(*sample);
   }
+  if (spec.kind == Spec::Kind::torch_class) fit_to_class(spec);
   if (spec.kind != Spec::Kind::op) return;
   spec.op = find_op(spec.name);
   if (!spec.op) {

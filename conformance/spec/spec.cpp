@@ -10,7 +10,7 @@ namespace {
 
 struct Registration {
   std::string name;
-  SpecFunction function;
+  std::function<void(Spec&)> write;
   std::string where;
 };
 
@@ -45,9 +45,8 @@ Spec written(const Registration& registration) {
   Spec spec;
   spec.name = registration.name;
   spec.where = registration.where;
-  SpecWriter writer(spec);
   try {
-    registration.function(writer);
+    registration.write(spec);
   } catch (const SetupError&) {
     throw;
   } catch (const std::exception& error) {  // a spec is user code, and may throw anything
@@ -59,6 +58,7 @@ Spec written(const Registration& registration) {
           fmt::format("{}: the spec of {} names no {}: add {}", spec.where, spec.name, what, how));
   };
   demand(!spec.dtypes.empty(), "dtypes", "spec.dtypes(floating())");
+  if (spec.kind == Spec::Kind::torch_class) return spec;  // fit_to_class demands the rest
   demand(spec.reference != nullptr, "reference", "spec.reference(\"aten::...\") or a lambda");
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");
@@ -101,6 +101,10 @@ std::string_view to_string(Promise promise) {
       return "differentiable";
     case Promise::twice_differentiable:
       return "twice_differentiable";
+    case Promise::picklable:
+      return "picklable";
+    case Promise::flattenable:
+      return "flattenable";
   }
   return "";
 }
@@ -189,7 +193,15 @@ SpecWriter& SpecWriter::planted_for(std::string check, std::string twin) {
 }
 
 bool register_spec(std::string name, SpecFunction function, const char* file, int line) {
-  registrations().push_back({std::move(name), function, at_line(file, static_cast<unsigned>(line))});
+  const auto write = [function](Spec& spec) {
+    SpecWriter writer(spec);
+    function(writer);
+  };
+  return register_subject(std::move(name), write, at_line(file, static_cast<unsigned>(line)));
+}
+
+bool register_subject(std::string name, std::function<void(Spec&)> write, std::string where) {
+  registrations().push_back({std::move(name), std::move(write), std::move(where)});
   return true;
 }
 

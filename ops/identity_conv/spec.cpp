@@ -1,6 +1,6 @@
-// What identity_conv promises.
+// What identity_conv and IdentityConv promise.
 #include <ATen/ops/clone.h>
-#include <opgate/spec.h>
+#include <opgate/class_spec.h>
 
 using namespace opgate;
 
@@ -10,4 +10,22 @@ OPGATE_SPEC("opgate_ops::identity_conv", spec) {
   spec.accuracy(exact());
   for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}, {1, 3, 16, 16}, {2, 3, 4, 5, 6}})
     spec.sample({uniform(shape)});
+}
+
+// The class is a layer that gives its input back, and refuses one of another number of channels.
+struct Channels {
+  explicit Channels(int64_t channels) : channels(channels) {}
+  at::Tensor forward(const at::Tensor& x) {
+    TORCH_CHECK(x.size(-3) == channels, "another number of channels");
+    return x.clone();
+  }
+  int64_t channels;
+};
+
+OPGATE_CLASS_SPEC("opgate_ops::IdentityConv", spec) {
+  spec.dtypes(floating());
+  spec.model<Channels(int64_t)>();
+  spec.construct({3}).construct({1});
+  spec.method("forward", &Channels::forward).with({uniform({2, 3, 4, 5})}).with({uniform({1, 7, 6})});
+  spec.method("get_channels", [](Channels& layer) { return layer.channels; });
 }

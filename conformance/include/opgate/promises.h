@@ -16,6 +16,8 @@ enum class Promise {
   capturable,        ///< can be captured into a CUDA graph and replayed
   differentiable,    ///< has a derivative that autograd finds
   twice_differentiable,
+  picklable,    ///< of classes: def_pickle; made by the engine, where the class has it or is exported
+  flattenable,  ///< of classes: __obj_flatten__; likewise
 };
 
 using Promises = std::set<Promise>;

@@ -21,6 +21,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <source_location>
@@ -45,7 +46,10 @@ struct Planted {
   std::string twin;  ///< "namespace::op"
 };
 
-/// What is promised of one subject: an operator overload, or a model (a Python module exported as a whole).
+struct ClassPromises;  // class_spec.h
+
+/// What is promised of one subject: an operator overload, a model (a Python module exported as a whole), or a
+/// TorchBind class.
 struct Spec {
   enum class Kind { op, model, torch_class };
 
@@ -64,6 +68,7 @@ struct Spec {
   std::set<std::string> wants_contiguous;  ///< arguments that are refused, clearly, where they are not
   std::set<size_t> unspecified;            ///< results whose values are not promised
   std::optional<Planted> planted;
+  std::shared_ptr<ClassPromises> torch_class;  ///< of a TorchBind class
   std::string where;  ///< file:line
 
   bool promised(Promise promise) const { return promises.contains(promise); }

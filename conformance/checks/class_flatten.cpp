@@ -1,0 +1,181 @@
+// class.flatten: __obj_flatten__ says all that an object is, in the form that torch.export reads.
+#include <ATen/core/class_type.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checks/check.h"
+#include "classes/answers.h"
+#include "classes/flattened.h"
+#include "classes/sequence.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kSequences = 2;
+
+// An object's life up to some point: what it flattens to there, and how it behaves from there on.
+struct Moment {
+  CallKey key;  // of its constructor arguments
+  Sequence before;
+  c10::IValue flattened;
+  std::vector<Answer> after;
+};
+
+std::string told(const Moment& moment) {
+  const std::string calls = moment.before.empty() ? "" : ", then " + text_of(moment.before);
+  return moment.key.sample->name + calls;
+}
+
+class Examination {
+ public:
+  explicit Examination(const CallKey& key) : key_(key), probe_(every_call(key)) {}
+
+  std::optional<Finding> examine() {
+    std::vector<Moment> moments;
+    for (Moment& moment : lives()) {
+      if (auto finding = look_at(moment)) return finding;
+      moments.push_back(std::move(moment));
+    }
+    return indistinct(moments);
+  }
+
+ private:
+  // Newly made objects of all constructor arguments, and every point of some sequences; short lives first.
+  std::vector<Moment> lives() const {
+    std::vector<Moment> all;
+    for (const Sample& sample : key_.spec->samples) {
+      CallKey key = key_;
+      key.sample = &sample;
+      all.push_back({key, {}, {}, {}});
+    }
+    const auto own = [&](const Moment& moment) { return moment.key.sample == key_.sample; };
+    std::ranges::stable_partition(all, own);
+    for (const Sequence& sequence : random_sequences(key_, kSequences)) {
+      for (auto end = sequence.begin() + 1; end != sequence.end(); ++end)
+        all.push_back({key_, {sequence.begin(), end}, {}, {}});
+    }
+    std::ranges::stable_sort(all, {}, [](const Moment& moment) { return moment.before.size(); });
+    return all;
+  }
+
+  c10::IValue grown(const Moment& moment) const {
+    c10::IValue object = construct(moment.key);
+    drive(moment.key, object, moment.before);
+    return object;
+  }
+
+  // What is wrong with one object alone; fills in the moment.
+  std::optional<Finding> look_at(Moment& moment) const {
+    const c10::IValue object = grown(moment);
+    const auto flatten = [&](const c10::IValue& one) {
+      return answer_of([&] { return copied(call_method(one, "__obj_flatten__")); }, key_.device);
+    };
+    const Answer flattened = flatten(object);
+    if (!flattened.ok())
+      return finding("it can be flattened at any time", "it raised: " + *flattened.raised, "", moment);
+    if (const auto wrong = malformed(flattened.value)) {
+      return finding("it gives a tuple of (name, value) tuples, each name once, with plain values", *wrong,
+                     "write each member once, by its own name: "
+                     "std::make_tuple(std::make_tuple(std::string(\"low\"), self->low), ...)",
+                     moment);
+    }
+    double ignored = 0;
+    if (const auto differs = difference(flatten(object), flattened, exact(), ignored)) {
+      return finding("it gives the same when asked again", "the second time: " + *differs,
+                     "it counts, draws or caches something: it must only read", moment);
+    }
+    const c10::IValue twin = grown(moment);
+    moment.after = drive(key_, twin, probe_);
+    if (const auto differs = difference(flatten(grown(moment)), flattened, *key_.spec->accuracy, ignored)) {
+      return finding("it gives the same for objects that are equal",
+                     "of another object with the same calls: " + *differs,
+                     "an address, a time, a serial number or the order of a hash map is part of it", moment);
+    }
+    const std::vector<Answer> after = drive(key_, object, probe_);
+    if (const auto differs = behave_unlike(after, moment.after)) {
+      return finding("it changes nothing", "after it, " + *differs, "it must only read", moment);
+    }
+    moment.flattened = flattened.value;
+    return std::nullopt;
+  }
+
+  std::optional<std::string> behave_unlike(const std::vector<Answer>& got,
+                                           const std::vector<Answer>& want) const {
+    double ignored = 0;
+    for (size_t i = 0; i < probe_.size(); ++i) {
+      const auto differs = difference(got[i], want[i], *key_.spec->accuracy, ignored);
+      if (differs) return fmt::format("`{}`: {}", text_of({&probe_[i], 1}), *differs);
+    }
+    return std::nullopt;
+  }
+
+  // Two objects that flatten alike and are not alike.
+  std::optional<Finding> indistinct(const std::vector<Moment>& moments) const {
+    for (size_t i = 1; i < moments.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (!same(moments[i].flattened, moments[j].flattened)) continue;
+        const auto differs = behave_unlike(moments[i].after, moments[j].after);
+        if (!differs) continue;
+        return Finding{
+            "__obj_flatten__: objects that behave differently flatten differently",
+            fmt::format("two objects flatten alike, but the one differs from the other in {}", *differs),
+            "a member that later calls depend on is left out",
+            {fmt::format("the one    {}", told(moments[i])), fmt::format("the other  {}", told(moments[j])),
+             fmt::format("then       {}", text_of(probe_))}};
+      }
+    }
+    return std::nullopt;
+  }
+
+  static Finding finding(std::string_view promised, std::string happened, std::string_view likely,
+                         const Moment& moment) {
+    return {fmt::format("__obj_flatten__: {}", promised),
+            std::move(happened),
+            std::string(likely),
+            {fmt::format("object  {}", told(moment))}};
+  }
+
+  const CallKey& key_;
+  Sequence probe_;
+};
+
+Judgement judge(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  if (key.spec->torch_class->type->findMethod("__obj_flatten__") == nullptr) {
+    return Judgement::fail(
+        {"the class can be flattened, as torch.export's fake classes need",
+         "it has no __obj_flatten__",
+         "add .def(\"__obj_flatten__\", ...); or spec.not_exported(), where it is not meant "
+         "for export",
+         {}});
+  }
+  auto finding = Examination(key).examine();
+  return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    class_flatten,
+    {.name = "class.flatten",
+     .explanation =
+         {.promise = "__obj_flatten__ gives a tuple of (name, value) tuples that says all that an object is, "
+                     "and the same each time.",
+          .why = "torch.export traces with a fake object that is made from what __obj_flatten__ gives. What "
+                 "is left out has another value while the program is traced than when it runs, and is "
+                 "compiled in.",
+          .fix = "Name every member that a method depends on:\n"
+                 "  .def(\"__obj_flatten__\", [](const c10::intrusive_ptr<T>& self) {\n"
+                 "    return std::make_tuple(std::make_tuple(std::string(\"channels\"), self->channels),\n"
+                 "                           std::make_tuple(std::string(\"scale\"), self->scale));\n"
+                 "  })",
+          .example = "Nothing in PyTorch looks: the review of the objects' own __deepcopy__ (pytorch 137613) "
+                     "could only ask whether flattening and unflattening gives the right object."},
+     .worker = Worker::native,
+     .scope = {.ops = false,
+               .classes = true,
+               .variants = Scope::Variants::contiguous,
+               .promised = Promise::flattenable},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate
