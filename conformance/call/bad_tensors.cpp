@@ -42,6 +42,17 @@ bool is_double(c10::ScalarType dtype) { return dtype == c10::kDouble; }
 bool holds_any_index(c10::ScalarType dtype) { return dtype == c10::kInt || dtype == c10::kLong; }
 bool holds_nan(c10::ScalarType dtype) { return c10::isFloatingType(dtype); }
 
+// The first value past those that an integer tensor can have; none where it is drawn from all there are.
+std::optional<double> beyond_domain(const TensorArgument& tensor) {
+  const auto& [family, parameters] = tensor.domain;
+  const bool integral = tensor.dtype && c10::isIntegralType(*tensor.dtype, /*includeBool=*/false);
+  if (family.ends_with("indices") && !parameters.empty()) return parameters.front();
+  if (family == "offsets" && !parameters.empty()) return parameters.front() + 1;  // the last one is the end
+  if (!integral || parameters.empty() || std::ranges::min(parameters) < 0) return std::nullopt;
+  if (family == "uniform" || family == "literal") return std::floor(std::ranges::max(parameters)) + 1;
+  return std::nullopt;
+}
+
 class Damaging {
  public:
   Damaging(const Spec& spec, const Sample& sample)
@@ -106,13 +117,9 @@ class Damaging {
   void elements(const TensorSlot& slot) {
     const auto& [shape, domain, fixed] = *slot.described;
     if (std::ranges::find(shape, 0) != shape.end()) return;
-    const bool integral = fixed && c10::isIntegralType(*fixed, /*includeBool=*/false);
-    if (domain.family == "indices" || domain.family == "offsets") {
-      // The last offset may be the number of what it counts.
-      const double count = domain.parameters.empty() ? 0 : domain.parameters.front();
-      out_of_domain(slot, domain.family == "offsets" ? count + 1 : count);
-    } else if (integral && domain.parameters.size() == 2 && domain.parameters[0] >= 0) {
-      out_of_domain(slot, std::floor(domain.parameters[1]) + 1);
+    const auto beyond = beyond_domain(*slot.described);
+    if (beyond) {
+      out_of_domain(slot, *beyond);
     } else if (!fixed || c10::isFloatingType(*fixed)) {
       element(slot, Kind::special, "nan", NAN, fixed ? nullptr : &holds_nan);
       element(slot, Kind::special, "inf", INFINITY, fixed ? nullptr : &holds_nan);

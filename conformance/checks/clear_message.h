@@ -14,17 +14,15 @@ namespace opgate {
 std::optional<std::string> useless_message(const std::string& message);
 
 /// True where the message names what is wrong. It does so with any one of these:
-///   - the name of an argument of the operator, as a word of its own: the damaged one, or the one that it
-///   does not fit;
-///   - a number that the call brought along: a size, rank or element count of one of its tensors, the length
-///   of a list,
-///     the bad value itself;
-///   - for a dtype, the name of the dtype given or wanted, in C++ or Python;
-///   - the fault by its common name: "undefined", "out of range", "negative", "NaN", "not finite", "empty",
-///   "device".
-/// An allocation of 2^62 elements may be refused by the allocator: that message says how much was asked for,
-/// and nobody promises to know the size of the memory beforehand. The dispatcher's own refusals ("Could not
-/// run ...", "There were no tensor arguments to this function") are clear.
+///  - the name of an argument of the operator, as a word of its own: the damaged one or one it does not fit;
+///  - a number that the call brought along: a size, rank or element count of one of its tensors, the length
+///    of a list, the bad value itself;
+///  - for a dtype, the name of the dtype given or wanted, in C++ or Python, or that dtypes are mixed;
+///  - the fault by its common name: "undefined", "out of range", "negative", "NaN", "not finite", "empty",
+///    "device".
+/// Of 2^62 nothing needs to be said by name: an allocator that refuses (std::bad_alloc too) or a size that
+/// overflows is a refusal, since nobody knows beforehand what the machine can hold. The dispatcher's own
+/// refusals ("Could not run ...", "There were no tensor arguments to this function") are clear.
 bool names_what_is_wrong(const std::string& message, const BadInput& bad, const CallKey& key,
                          const Arguments& arguments);
 

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ranges>
 
 #include "call/bad_inputs.h"
+#include "checks/accepted_bad_input.h"
 #include "checks/check.h"
 #include "checks/clear_message.h"
 #include "checks/memory.h"
@@ -19,15 +19,6 @@
 
 namespace opgate {
 namespace {
-
-using Kind = BadInput::Kind;
-
-std::string shapes_text(const Arguments& arguments) {
-  std::string text;
-  for (const TensorInput& input : arguments.tensors)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", input.name, index_text(input.geometry.sizes));
-  return text;
-}
 
 bool contains(std::string text, std::string part) {
   const auto lower = [](std::string& s) {
@@ -68,64 +59,19 @@ Judgement judge_message(const BadInput& bad, const CallKey& key, const Observati
        {}});
 }
 
-// Where only rounding, or how NaN travels, can tell: an accuracy is promised of the samples' values, and
-// value.reference judges it.
-bool values_count(Kind kind) { return kind != Kind::special && kind != Kind::number; }
-
-Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome& good) {
-  const CallKey& key = evidence.key();
-  const Outcome& call = evidence.observed().outcome;
-  const Outcome& reference = evidence.reference();
-  const std::string what = describe_bad_input(bad.text);
-  if (!reference.ok()) {
-    // An index in another integer type is the same index: to take it is more than was asked for, and not
-    // less.
-    const bool same_integers =
-        bad.kind == Kind::dtype && (bad.given == "int32" || bad.given == "int64") &&
-        !judge_values(call.values(), good.values(), exact(), "", Rounding::none, key.spec->unspecified)
-             .finding;
-    if (same_integers) return Judgement::pass();
-    return Judgement::fail(
-        {fmt::format("where {}, an exception is raised", what),
-         fmt::format("something is returned for {}, where the reference raises: {}",
-                     shapes_text(evidence.observed().arguments), reference.raised->message),
-         fmt::format(
-             "the kernel has no check of `{}`: TORCH_CHECK it before anything is computed; if callers answer "
-             "for its values, spec.trusts(\"{}\")",
-             bad.argument, argument_name(*key.spec, bad.position)),
-         {}});
-  }
-  const std::string promised =
-      fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);
-  Judgement judgement;
-  if (values_count(bad.kind)) {
-    judgement = judge_against_reference(evidence);
-  } else {
-    const auto every = std::views::iota(size_t{0}, call.values().size());
-    judgement = judge_values(call.values(), reference.values(), *key.spec->accuracy, "", Rounding::to_output,
-                             {every.begin(), every.end()});
-  }
-  if (judgement.finding) judgement.finding->promised = promised;
-  if (judgement.verdict != Verdict::pass) return judgement;
-  for (const PoisonedMemory kind : {PoisonedMemory::outside, PoisonedMemory::fresh}) {
-    judgement = judge_poison(evidence, kind, promised);
-    if (judgement.verdict != Verdict::pass) return judgement;
-  }
-  return Judgement::pass();
-}
-
-// An index that is out of range is found when the kernel comes to it; what it has written by then into an
-// argument that is its to write is no finding (aten::scatter_ does so). Everything else can be known before
-// the first write.
-bool may_have_written(const BadInput* bad, const Spec& spec, const TensorInput& input, const Outcome& call) {
+// That an index is out of range is found when the kernel comes to it; what it has written by then into an
+// argument that is its to write is no finding (aten::scatter_add_ does so). Everything else can be known
+// before the first write.
+bool may_have_written(const Spec& spec, const TensorInput& input, const Outcome& call) {
   if (!is_mutable(spec, input.position)) return false;
-  return call.ok() || (bad != nullptr && (bad->kind == Kind::index || bad->kind == Kind::special));
+  return call.ok() || contains(call.raised->message, "out of range") ||
+         contains(call.raised->message, "out of bounds");
 }
 
-std::optional<Finding> written_input(const BadInput* bad, const Spec& spec, const Observation& call) {
+std::optional<Finding> written_input(const Spec& spec, const Observation& call) {
   const std::string promised = "inputs are as they were, bit for bit, after an exception";
   for (const TensorInput& input : call.arguments.tensors) {
-    if (may_have_written(bad, spec, input, call.outcome)) continue;
+    if (may_have_written(spec, input, call.outcome)) continue;
     const at::Tensor& x = input.tensor;
     if (x.sizes() != input.geometry.sizes || x.strides() != input.geometry.strides) {
       return Finding{promised,
@@ -184,8 +130,7 @@ Judgement judge(Evidence& evidence) {
          "a setting is undone at the end of the function, which an exception skips: use a guard",
          call.state_changes});
   }
-  if (auto finding = written_input(bad ? &*bad : nullptr, spec, call))
-    return Judgement::fail(*std::move(finding));
+  if (auto finding = written_input(spec, call)) return Judgement::fail(*std::move(finding));
   return judge_next_call(good_key, evidence.bench(), good);
 }
 
