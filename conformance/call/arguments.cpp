@@ -12,6 +12,8 @@
 #include <cstring>
 #include <new>
 
+#include "call/bad_inputs.h"
+
 namespace opgate {
 namespace {
 
@@ -151,6 +153,7 @@ Arguments materialise(const CallKey& key, ValueCache& cache, const Making& makin
                                  key.sample->name, key.spec->name, why));
   };
   try {
+    if (is_bad_input(key.variant)) return materialise_bad_input(key, cache, making);
     return Maker(key, cache, making).make();
   } catch (const std::bad_alloc&) {
     throw cannot("not enough memory");

@@ -2,6 +2,7 @@
 
 #include <ATen/core/function_schema.h>
 #include <c10/util/Exception.h>
+#include <opgate/error.h>
 
 #include "call/device.h"
 
@@ -46,6 +47,8 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
     call(stack);
     synchronize(device);  // kernels fail asynchronously: the error would be blamed on a later case
     return {std::move(stack), std::nullopt, std::move(written)};
+  } catch (const SetupError&) {  // of a reference that is not there: no answer of the operator
+    throw;
   } catch (const c10::Error& error) {
     return {{}, Raised{error.what_without_backtrace()}, {}};
   } catch (const std::exception& error) {

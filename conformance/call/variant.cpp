@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "call/bad_inputs.h"
 #include "call/slots.h"
 #include "layouts/layout.h"
 
@@ -22,7 +23,8 @@ bool possible(const Spec& spec, const TensorSlot& slot, const Placement& placeme
 
 class Offer {
  public:
-  Offer(const Spec& spec, const Sample& sample) : spec_(spec), slots_(tensor_slots(spec, sample)) {}
+  Offer(const Spec& spec, const Sample& sample)
+      : spec_(spec), sample_(sample), slots_(tensor_slots(spec, sample)) {}
 
   std::vector<Variant> all() && {
     for (const TensorSlot& slot : slots_) one_laid_out(slot);
@@ -30,6 +32,10 @@ class Offer {
       all_laid_out_alike();
       for (size_t i = 1; i < slots_.size(); ++i) share(slots_[i - 1], slots_[i]);
       without_a_size();
+    }
+    for (BadInput& bad : bad_inputs(spec_, sample_)) {
+      add({std::move(bad.text), Variant::Kind::bad, false, bad.suits,
+           bad.kind == BadInput::Kind::device ? std::optional(c10::kCUDA) : std::nullopt});
     }
     return std::move(variants_);
   }
@@ -62,6 +68,8 @@ class Offer {
 
   void share(const TensorSlot& one, const TensorSlot& other) {
     if (one.described->dtype != other.described->dtype) return;
+    // What is written to one of them is found in the storage of both.
+    if (is_mutable(spec_, one.position) || is_mutable(spec_, other.position)) return;
     const auto empty = [](const TensorSlot& slot) {
       return std::ranges::find(slot.described->shape, 0) != slot.described->shape.end();
     };
@@ -69,7 +77,6 @@ class Offer {
     add({fmt::format("{}+{}=together", one.name, other.name), Variant::Kind::rearranged});
     if (one.described->shape != other.described->shape || one.described->domain != other.described->domain)
       return;
-    if (is_mutable(spec_, one.position) || is_mutable(spec_, other.position)) return;
     add({fmt::format("{}+{}=same", one.name, other.name), Variant::Kind::rearranged});
   }
 
@@ -93,6 +100,7 @@ class Offer {
   void add(Variant variant) { variants_.push_back(std::move(variant)); }
 
   const Spec& spec_;
+  const Sample& sample_;
   std::vector<TensorSlot> slots_;
   std::vector<Variant> variants_{{std::string(kContiguous), Variant::Kind::contiguous, true}};
 };
@@ -106,6 +114,7 @@ std::vector<Variant> variants(const Spec& spec, const Sample& sample) {
 }
 
 std::string_view varied_argument(std::string_view text) {
+  if (is_bad_input(text)) return {};
   const auto equals = text.rfind('=');
   if (equals == std::string_view::npos) return {};
   const std::string_view subject = text.substr(0, equals);
@@ -115,6 +124,7 @@ std::string_view varied_argument(std::string_view text) {
 }
 
 std::string describe_variant(std::string_view text) {
+  if (is_bad_input(text)) return describe_bad_input(text);
   const auto equals = text.rfind('=');
   if (equals == std::string_view::npos) return "every argument is contiguous";
   const std::string_view subject = text.substr(0, equals);

@@ -46,11 +46,15 @@ std::string output_name(size_t i, size_t count) {
   return count == 1 ? "the output" : fmt::format("output {}", i);
 }
 
+Judgement refusal_of_sample(const CallKey& key, const Outcome& call) {
+  return Judgement::invalid(fmt::format("{}: the operator refuses this sample of its spec: {}",
+                                        key.sample->where, call.raised->message));
+}
+
 std::optional<Judgement> refused_sample(Evidence& evidence) {
   const Outcome& call = evidence.observed().outcome;
   if (call.ok() || !evidence.key().is_contiguous()) return std::nullopt;
-  return Judgement::invalid(
-      fmt::format("the operator refuses this sample of its spec: {}", call.raised->message));
+  return refusal_of_sample(evidence.key(), call);
 }
 
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,

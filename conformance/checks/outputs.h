@@ -18,6 +18,9 @@ enum class Rounding { none, to_output };
 /// An invalid verdict where the operator refuses the sample as its spec wrote it: then nothing was tested.
 std::optional<Judgement> refused_sample(Evidence& evidence);
 
+/// What is said of a sample, as its spec wrote it, that the operator refuses; begins with file:line.
+Judgement refusal_of_sample(const CallKey& key, const Outcome& call);
+
 /// Passes where each tensor of `got` equals its counterpart in `want` within `accuracy`. Otherwise a finding
 /// that promises `promised`, naming the tensor where there are several.
 /// Shape and dtype of results in `unspecified` count, their values do not.

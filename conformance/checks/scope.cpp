@@ -56,6 +56,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          of_dtype(scope.dtypes, key, first_sample) && (first_sample || !scope.first_sample) &&
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.suits == nullptr || variant.suits(key.dtype)) &&
+         (!variant.device || key.device == *variant.device) &&
          (!scope.device || key.device == *scope.device);
 }
 

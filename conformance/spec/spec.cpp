@@ -34,6 +34,21 @@ void check_promises(const Spec& spec) {
     contradiction(Promise::twice_differentiable, "no differentiable", "promise both");
   if (spec.promised(Promise::capturable) && !spec.dtypes.contains(c10::kCUDA))
     contradiction(Promise::capturable, "no dtypes on CUDA", "only CUDA calls are captured");
+  const auto wrong = [&](const std::string& what) {
+    throw SpecError(fmt::format("{}: the spec of {} {}", spec.where, spec.name, what));
+  };
+  if (!spec.accuracy->exact && !(spec.accuracy->ulps >= 0))
+    wrong(fmt::format("promises ulps({}), which no result can keep", spec.accuracy->ulps));
+  if (spec.planted && spec.planted->twin == spec.name)
+    wrong("contradicts itself: it is wrong on purpose, and its own correct twin");
+  const Dtypes known = every_dtype();
+  for (const auto& [device, accepted] : spec.dtypes) {
+    for (const c10::ScalarType dtype : accepted) {
+      if (std::ranges::find(known, dtype) == known.end())
+        wrong(fmt::format("promises {}, of which OpGate makes no tensors: it would never be tried",
+                          c10::toString(dtype)));
+    }
+  }
   if (spec.accuracy->exact && spec.accuracy->by_inputs) {
     throw SpecError(
         fmt::format("{}: the spec of {} contradicts itself: exact() has no scale to be scaled by inputs",

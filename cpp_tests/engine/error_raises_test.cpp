@@ -1,0 +1,111 @@
+// error.raises: PyTorch's own operators as a control, and each defect that it is there for.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/library.h>
+
+#include <stdexcept>
+
+#include "call/bad_inputs.h"
+#include "run/worker.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::spec_of;
+
+std::string said(const Judgement& judgement) {
+  std::string text = std::string(to_string(judgement.verdict)) + ": " + judgement.reason;
+  if (judgement.finding) {
+    text +=
+        judgement.finding->promised + " | " + judgement.finding->happened + " | " + judgement.finding->likely;
+  }
+  return text;
+}
+
+Judgement judged(const CallKey& key, Workbench& bench) {
+  const std::vector<Check> checks = native_checks();
+  return judge_call(key, {&find_check(checks, "error.raises")}, bench).at("error.raises");
+}
+
+struct Tried {
+  size_t bad_inputs = 0;
+  std::string convictions;  // the texts of those that did not pass
+};
+
+Tried try_all(const Spec& spec) {
+  Tried tried;
+  const std::vector<Check> checks{find_check(native_checks(), "error.raises")};
+  Workbench bench;
+  const std::vector<Spec> specs{spec};
+  for (const PlannedCall& call : make_plan(specs, checks).calls) {
+    ++tried.bad_inputs;
+    const Judgement judgement = judged(call.key, bench);
+    if (judgement.verdict != Verdict::pass) tried.convictions += call.id + ": " + said(judgement) + "\n";
+  }
+  return tried;
+}
+
+TensorArgument index(Shape shape, double last) { return uniform(std::move(shape), 0, last).of(c10::kLong); }
+
+struct Control {
+  const char* op;
+  std::vector<Argument> sample;
+};
+
+using Ints = std::vector<int64_t>;
+
+void PrintTo(const Control& control, std::ostream* out) { *out << control.op; }
+
+class ErrorRaisesControl : public ::testing::TestWithParam<Control> {};
+
+// Their arguments are checked, and their messages are clear: whatever is said against them would be wrong.
+TEST_P(ErrorRaisesControl, DoesNotConvictPyTorch) {
+  const Spec spec = spec_of(GetParam().op, {GetParam().sample}, {c10::kFloat, c10::kDouble});
+  const Tried tried = try_all(spec);
+  EXPECT_EQ(tried.convictions, "");
+  EXPECT_GE(tried.bad_inputs, 4u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Aten, ErrorRaisesControl,
+    ::testing::Values(
+        Control{"aten::relu", {uniform({4, 6})}},
+        Control{"aten::add.Tensor", {uniform({4, 6}), uniform({6}), 2}},
+        Control{"aten::index_select", {uniform({4, 6}), 1, index({3}, 5)}},
+        Control{"aten::gather", {uniform({4, 6}), 1, index({4, 3}, 5)}},
+        Control{"aten::native_layer_norm", {uniform({4, 6}), Ints{6}, uniform({6}), uniform({6}), 1e-5}},
+        Control{"aten::layer_norm", {uniform({4, 6}), Ints{6}, uniform({6}), uniform({6}), 1e-5}},
+        Control{"aten::conv2d",
+                {uniform({2, 3, 8, 8}), uniform({4, 3, 3, 3}), uniform({4}), Ints{1, 1}, Ints{1, 1},
+                 Ints{1, 1}, 1}},
+        Control{"aten::bmm", {uniform({2, 3, 4}), uniform({2, 4, 5})}},
+        Control{"aten::addmm", {uniform({5}), uniform({3, 4}), uniform({4, 5})}},
+        Control{"aten::cat", {std::vector<TensorArgument>{uniform({2, 3}), uniform({4, 3})}, 0}},
+        Control{"aten::stack", {std::vector<TensorArgument>{uniform({2, 3}), uniform({2, 3})}, 0}},
+        Control{"aten::embedding", {uniform({10, 4}), index({6}, 9)}},
+        Control{"aten::max_pool2d", {uniform({2, 3, 8, 8}), Ints{2, 2}}},
+        Control{"aten::avg_pool2d", {uniform({2, 3, 8, 8}), Ints{2, 2}, Ints{2, 2}}},
+        Control{"aten::constant_pad_nd", {uniform({2, 3}), Ints{1, 1}}},
+        Control{"aten::scatter_add", {uniform({4, 6}), 1, index({4, 3}, 5), uniform({4, 3})}},
+        Control{"aten::scatter_add_", {uniform({4, 6}), 1, index({4, 3}, 5), uniform({4, 3})}},
+        Control{"aten::index_add", {uniform({4, 6}), 0, index({3}, 3), uniform({3, 6})}},
+        Control{"aten::softmax.int", {uniform({4, 6}), 1}},
+        Control{"aten::upsample_nearest2d", {uniform({1, 2, 4, 4}), Ints{8, 8}}},
+        Control{"aten::topk", {uniform({4, 6}), 2}}),
+    [](const auto& info) {
+      std::string name = info.param.op;
+      std::ranges::replace_if(
+          name, [](char c) { return std::isalnum(c) == 0; }, '_');
+      return name;
+    });
+
+}  // namespace
+}  // namespace opgate
