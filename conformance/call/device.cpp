@@ -8,14 +8,26 @@
 
 #include <filesystem>
 
+#include "call/cuda_services.h"
+
 namespace opgate {
 namespace {
 
-std::filesystem::path torch_library_folder() {
+std::filesystem::path folder_of(const void* symbol) {
   Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&at::globalContext), &info);
+  dladdr(symbol, &info);
   return std::filesystem::path(info.dli_fname).parent_path();
 }
+
+std::filesystem::path torch_cuda_library() {
+  return folder_of(reinterpret_cast<const void*>(&at::globalContext)) / "libtorch_cuda.so";
+}
+
+std::filesystem::path opgate_cuda_library() {
+  return folder_of(reinterpret_cast<const void*>(&provide)) / "libopgate_cuda.so";
+}
+
+CudaServices* provided = nullptr;
 
 std::optional<std::string> missing_cuda() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -26,8 +38,11 @@ std::optional<std::string> missing_cuda() {
   if (init == nullptr || count == nullptr || init(0) != 0 || count(&devices) != 0 || devices == 0) {
     return "the NVIDIA driver finds no GPU on this machine";
   }
-  if (!std::filesystem::exists(torch_library_folder() / "libtorch_cuda.so")) {
+  if (!std::filesystem::exists(torch_cuda_library())) {
     return "there is a GPU, but this torch is built without CUDA";
+  }
+  if (!std::filesystem::exists(opgate_cuda_library())) {
+    return "there is a GPU, but this OpGate is built without CUDA: put nvcc on PATH and build again";
   }
   return std::nullopt;
 }
@@ -48,8 +63,13 @@ void synchronize(c10::DeviceType device) {
 }
 
 bool is_lost(c10::DeviceType device) {
+  if (device == c10::kCPU) return false;
+  const c10::impl::VirtualGuardImpl guard(device);
+  const auto& hooks = at::globalContext().getAcceleratorHooksInterface(device);
   try {
-    synchronize(device);
+    for (c10::DeviceIndex i = 0; i < guard.deviceCount(); ++i) {
+      if (hooks.hasPrimaryContext(i)) guard.synchronizeDevice(i);  // others are not in use
+    }
     return false;
   } catch (const c10::Error&) {  // a sticky error: every call from now on repeats it
     return true;
@@ -57,11 +77,22 @@ bool is_lost(c10::DeviceType device) {
 }
 
 void enable_device(c10::DeviceType device) {
-  if (device != c10::kCUDA) return;
-  const std::filesystem::path library = torch_library_folder() / "libtorch_cuda.so";
-  if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    throw SetupError(fmt::format("there is a GPU, but this torch has no CUDA: {}", dlerror()));
+  if (device != c10::kCUDA || provided != nullptr) return;
+  for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+      throw SetupError(fmt::format("CUDA cannot be used in this process: {}", dlerror()));
   }
+  // torch asks once whether there is CUDA, and keeps the answer that it had before the library was there.
+  if (!at::globalContext().hasCUDA())
+    throw SetupError("CUDA cannot be used in this process: torch looked for it before it was loaded");
+  cuda_services().guard_memory();
+}
+
+void provide(CudaServices& services) { provided = &services; }
+
+CudaServices& cuda_services() {
+  if (provided == nullptr) throw SetupError("CUDA has not been enabled in this process");
+  return *provided;
 }
 
 }  // namespace opgate

@@ -16,11 +16,12 @@ std::optional<std::string> missing_device(c10::DeviceType device);
 /// failed.
 void synchronize(c10::DeviceType device);
 
-/// True where a kernel has failed so that nothing more can run on the device in this process.
+/// True where a kernel has failed so that nothing more can run on one of these devices in this process.
 bool is_lost(c10::DeviceType device);
 
-/// Makes the device usable in this process: loads libtorch_cuda.so, which `opgate` does not link because it
-/// costs a second at start. Throws SetupError where torch was built without CUDA.
+/// Makes the device usable in this process and guards its memory: loads libtorch_cuda.so, which `opgate` does
+/// not link because it costs a second at start, and libopgate_cuda.so, which provides cuda_services(). Once a
+/// process, before anything allocates memory there. Throws SetupError where one of them cannot be loaded.
 void enable_device(c10::DeviceType device);
 
 }  // namespace opgate

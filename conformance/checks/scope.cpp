@@ -48,6 +48,12 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
   return false;
 }
 
+bool on_cpu(const CallKey& key) {
+  const auto declared = key.spec->dtypes.find(c10::kCPU);
+  return declared != key.spec->dtypes.end() &&
+         std::ranges::find(declared->second, key.dtype) != declared->second.end();
+}
+
 }  // namespace
 
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
@@ -57,7 +63,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.suits == nullptr || variant.suits(key.dtype)) &&
          (!variant.device || key.device == *variant.device) &&
-         (!scope.device || key.device == *scope.device);
+         (!scope.device || key.device == *scope.device) && (!scope.on_cpu_too || on_cpu(key));
 }
 
 }  // namespace opgate

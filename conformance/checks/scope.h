@@ -35,6 +35,7 @@ struct Scope {
   bool first_sample = false;                   ///< one sample is enough
   std::optional<Promise> promised = {};        ///< only where the spec makes this promise
   std::optional<c10::DeviceType> device = {};  ///< only there
+  bool on_cpu_too = false;                     ///< only dtypes that the spec declares on the CPU as well
 };
 
 /// True where a check of this scope looks at this call, `variant` being the key's own.

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "memory/device_memory.h"
 #include "memory/guard_pages.h"
 
 namespace opgate {
@@ -101,6 +102,11 @@ class GuardAllocator final : public c10::Allocator {
   uint64_t next_serial() {
     const std::lock_guard lock(mutex_);
     return serial_;
+  }
+
+  uint64_t take_serial() {
+    const std::lock_guard lock(mutex_);
+    return serial_++;
   }
 
   std::vector<Block> alive_since(uint64_t serial) {
@@ -250,6 +256,8 @@ class GuardAllocator final : public c10::Allocator {
   std::vector<Damage> damage_;
 };
 
+DeviceMemory* other_device = nullptr;
+
 }  // namespace
 
 namespace guard {
@@ -263,14 +271,34 @@ void install() {
   static_cast<void>(installed);
 }
 
-void use(const Poison& poison, Place place) { GuardAllocator::instance().use(poison, place); }
+void add(DeviceMemory& memory) { other_device = &memory; }
+
+uint64_t take_serial() { return GuardAllocator::instance().take_serial(); }
+
+void use(const Poison& poison, Place place) {
+  GuardAllocator::instance().use(poison, place);
+  if (other_device != nullptr) other_device->use(poison);
+}
 
 uint64_t next_serial() { return GuardAllocator::instance().next_serial(); }
 
-std::vector<Block> alive_since(uint64_t serial) { return GuardAllocator::instance().alive_since(serial); }
+std::vector<Block> alive_since(uint64_t serial) {
+  std::vector<Block> blocks = GuardAllocator::instance().alive_since(serial);
+  if (other_device != nullptr) {
+    const std::vector<Block> more = other_device->alive_since(serial);
+    blocks.insert(blocks.end(), more.begin(), more.end());
+    std::ranges::sort(blocks, std::ranges::greater(), &Block::serial);
+  }
+  return blocks;
+}
 
 std::vector<Damage> take_damage_since(uint64_t serial) {
-  return GuardAllocator::instance().take_damage_since(serial);
+  std::vector<Damage> found = GuardAllocator::instance().take_damage_since(serial);
+  if (other_device != nullptr) {
+    const std::vector<Damage> more = other_device->take_damage_since(serial);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
 }
 
 void release_freed() { GuardAllocator::instance().release_freed(); }

@@ -1,0 +1,54 @@
+// run.device: right on a device that is not the current one.
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+
+#include "checks/check.h"
+#include "checks/elsewhere.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+Judgement judge(Evidence& evidence) {
+  const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
+  if (gpu.deviceCount() < 2) return Judgement::owed("it takes two GPUs, and this machine has one");
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const c10::Device current = gpu.getDevice();
+  const c10::Device other(c10::kCUDA, current.index() == 0 ? 1 : 0);
+  const std::string promised =
+      fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
+  const Outcome outcome = call_on_late_inputs(evidence, gpu.getStream(other), false);
+  for (const at::Tensor& tensor : outcome.returned()) {
+    if (!tensor.defined() || tensor.device() == other) continue;
+    return Judgement::fail({promised,
+                            fmt::format("a result is on {}", tensor.device().str()),
+                            "the output is made with options that name no device",
+                            {}});
+  }
+  return judge_elsewhere(
+      evidence, outcome, promised,
+      "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on the "
+      "current device, on its stream");
+}
+
+OPGATE_REGISTER_CHECK(
+    run_device,
+    {.name = "run.device",
+     .explanation =
+         {.promise = "Right on a CUDA device that is not the current one.",
+          .why = "The current device is the thread's and not the tensor's: with several GPUs an operator is "
+                 "called "
+                 "for tensors of another one. PyTorch's own operators switch to it; in a custom one nobody "
+                 "does. "
+                 "A launch on the wrong device is an illegal address or, where the two can see each other's "
+                 "memory, a race.",
+          .fix = "The first line after the checks of the arguments:\n"
+                 "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
+                 "and ask for the current stream after it.",
+          .example = "vllm 13632 and many others: kernels without a device guard."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

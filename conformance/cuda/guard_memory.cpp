@@ -1,0 +1,204 @@
+#include "cuda/guard_memory.h"
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/csrc/cuda/CUDAPluggableAllocator.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace opgate {
+namespace {
+
+using torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator;
+using torch::cuda::CUDAPluggableAllocator::createCustomAllocator;
+using torch::cuda::CUDAPluggableAllocator::CUDAPluggableAllocator;
+
+constexpr size_t kZone = 1024;  // a multiple of the 512 bytes that torch's allocator aligns to
+// Larger blocks are not filled when they are given back: reading them again would take too long.
+constexpr size_t kFreedFill = size_t{512} << 10;
+constexpr size_t kLarge = size_t{1} << 20;
+
+// Few different capacities, so that blocks can be used again.
+size_t capacity_for(size_t bytes) {
+  const size_t whole = bytes + 2 * kZone;
+  return whole <= kLarge ? std::bit_ceil(whole) : (whole + kLarge - 1) / kLarge * kLarge;
+}
+
+const std::byte* begin_of(const Block& block) { return static_cast<const std::byte*>(block.data); }
+
+void fill(const std::byte* data, size_t bytes, std::byte value, cudaStream_t stream) {
+  C10_CUDA_CHECK(cudaMemsetAsync(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes, stream));
+}
+
+// The first changed byte, counted from `data`, and how many there are; mends them. Waits for the device.
+std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, size_t bytes,
+                                                         std::byte value) {
+  std::vector<std::byte> host(bytes);
+  C10_CUDA_CHECK(cudaMemcpy(host.data(), data, bytes, cudaMemcpyDeviceToHost));
+  const auto differs = [&](std::byte b) { return b != value; };
+  const auto first = std::ranges::find_if(host, differs);
+  if (first == host.end()) return std::nullopt;
+  C10_CUDA_CHECK(cudaMemset(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes));
+  return std::pair{first - host.begin(), static_cast<size_t>(std::ranges::count_if(host, differs))};
+}
+
+}  // namespace
+
+GuardMemory& GuardMemory::instance() {
+  // Never destroyed: tensors in static storage are freed after everything else.
+  static auto* const only = new GuardMemory;
+  return *only;
+}
+
+void GuardMemory::install() {
+  const auto allocator = createCustomAllocator(
+      [this](size_t bytes, int device, cudaStream_t stream) { return allocate(bytes, device, stream); },
+      [this](void* data, size_t, int device, cudaStream_t stream) { give_back(data, device, stream); });
+  dynamic_cast<CUDAPluggableAllocator&>(*allocator).set_record_stream_fn([this](void* data, cudaStream_t) {
+    use_elsewhere(data);
+  });
+  changeCurrentAllocator(allocator);
+  guard::add(*this);
+}
+
+void GuardMemory::use(const Poison& poison) {
+  const std::lock_guard lock(mutex_);
+  poison_ = poison;
+}
+
+void GuardMemory::hold(int change) {
+  const std::lock_guard lock(mutex_);
+  holds_ += change;
+}
+
+std::vector<Block> GuardMemory::alive_since(uint64_t serial) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Block> blocks;
+  for (const auto& [data, record] : alive_) {
+    if (record.block.serial >= serial) blocks.push_back(record.block);
+  }
+  return blocks;
+}
+
+std::vector<Damage> GuardMemory::take_damage_since(uint64_t serial) {
+  const std::lock_guard lock(mutex_);
+  synchronize();
+  std::vector<Damage> found;
+  const auto inspect_zones = [&](const Record& record) {
+    const Block& block = record.block;
+    const std::byte value = record.poison.zone;
+    if (const auto before = changed(begin_of(block) - kZone, kZone, value)) {
+      found.push_back(
+          {block, Damage::Kind::before, before->first - static_cast<std::ptrdiff_t>(kZone), before->second});
+    }
+    if (const auto after = changed(begin_of(block) + block.bytes, kZone, value))
+      found.push_back({block, Damage::Kind::after, after->first, after->second});
+  };
+  for (const auto& [data, record] : alive_) {
+    if (record.block.serial >= serial) inspect_zones(record);
+  }
+  for (const Record& record : freed_) {
+    if (record.block.serial < serial) continue;
+    inspect_zones(record);
+    if (!record.freed_filled) continue;
+    if (const auto inside = changed(begin_of(record.block), record.block.bytes, record.poison.freed))
+      found.push_back({record.block, Damage::Kind::freed, inside->first, inside->second});
+  }
+  reuse_freed();
+  return found;
+}
+
+void* GuardMemory::allocate(size_t bytes, int device, cudaStream_t stream) {
+  if (bytes == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
+  const size_t capacity = capacity_for(bytes);
+  std::byte* const data = take(device, capacity) + kZone;
+  fill(data - kZone, kZone, poison_.zone, stream);
+  fill(data, bytes, poison_.fresh, stream);
+  fill(data + bytes, kZone, poison_.zone, stream);
+  alive_[data] = {{data, bytes, guard::take_serial()}, capacity, device, poison_};
+  return data;
+}
+
+// Called by the destructors of tensors: it reports no error. One that matters shows with the next call.
+void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = alive_.find(data);
+  if (found == alive_.end()) return;
+  Record record = found->second;
+  alive_.erase(found);
+  record.poison.freed = poison_.freed;
+  int current = device;
+  C10_CUDA_CHECK_WARN(cudaGetDevice(&current));
+  if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(device));
+  if (record.block.bytes <= kFreedFill && !record.used_elsewhere) {
+    const int value = std::to_integer<int>(record.poison.freed);
+    C10_CUDA_CHECK_WARN(cudaMemsetAsync(data, value, record.block.bytes, stream));
+    record.freed_filled = true;
+  }
+  if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(current));
+  freed_.push_back(record);
+}
+
+// Poison written on its own stream could reach the block before the other stream is done with it.
+void GuardMemory::use_elsewhere(void* data) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = alive_.find(data); found != alive_.end()) found->second.used_elsewhere = true;
+}
+
+std::byte* GuardMemory::take(int device, size_t capacity) {
+  auto& cached = cache_[{device, capacity}];
+  if (!cached.empty()) {
+    std::byte* const base = cached.back();
+    cached.pop_back();
+    return base;
+  }
+  if (std::ranges::find(devices_, device) == devices_.end()) devices_.push_back(device);
+  const c10::cuda::CUDAStreamCaptureModeGuard permitted(cudaStreamCaptureModeRelaxed);
+  void* base = nullptr;
+  cudaError_t status = cudaMalloc(&base, capacity);
+  if (status == cudaErrorMemoryAllocation && holds_ == 0) {
+    static_cast<void>(cudaGetLastError());  // or the next launch would be blamed for it
+    release_cache();
+    status = cudaMalloc(&base, capacity);
+  }
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory: ", capacity, " bytes on device ", device);
+  }
+  C10_CUDA_CHECK(status);
+  return static_cast<std::byte*>(base);
+}
+
+void GuardMemory::synchronize() const {
+  for (const int device : devices_) {
+    const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
+    C10_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+}
+
+// Nothing that runs uses what was given back: the device has been waited for.
+void GuardMemory::reuse_freed() {
+  if (holds_ > 0) return;
+  for (const Record& record : freed_) {
+    cache_[{record.device, record.capacity}].push_back(const_cast<std::byte*>(begin_of(record.block)) -
+                                                       kZone);
+  }
+  freed_.clear();
+}
+
+void GuardMemory::release_cache() {
+  synchronize();
+  reuse_freed();
+  for (const auto& [key, blocks] : cache_) {
+    for (std::byte* const base : blocks) C10_CUDA_CHECK(cudaFree(base));
+  }
+  cache_.clear();
+}
+
+}  // namespace opgate

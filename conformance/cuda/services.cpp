@@ -1,0 +1,83 @@
+// The engine's CudaServices.
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <exception>
+
+#include "call/cuda_services.h"
+#include "cuda/delay.h"
+#include "cuda/guard_memory.h"
+
+namespace opgate {
+namespace {
+
+class Captured final : public CapturedGraph {
+ public:
+  // Begins the capture on the current stream.
+  Captured() : graph_(std::make_unique<at::cuda::CUDAGraph>()) { graph_->capture_begin(); }
+
+  // Ends it, whatever became of the call. Throws c10::Error where the graph is not usable.
+  void end() {
+    try {
+      graph_->capture_end();
+    } catch (const c10::Error&) {
+      abandon();
+      throw;
+    }
+  }
+
+  // torch keeps a reference to the graph of a failed capture in its allocators: such a one is never
+  // destroyed.
+  void abandon() { static_cast<void>(graph_.release()); }
+
+  void replay() override {
+    graph_->replay();
+    C10_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
+ private:
+  GuardMemory::Hold hold_;  // longer than the graph
+  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+};
+
+class Services final : public CudaServices {
+ public:
+  void guard_memory() override { GuardMemory::instance().install(); }
+
+  void delay(int64_t cycles) override { launch_delay(cycles, c10::cuda::getCurrentCUDAStream()); }
+
+  std::unique_ptr<CapturedGraph> capture(const std::function<void()>& call) override {
+    C10_CUDA_CHECK(cudaDeviceSynchronize());  // the arguments were made on another stream
+    const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+    call();
+    C10_CUDA_CHECK(cudaDeviceSynchronize());
+    auto captured = std::make_unique<Captured>();
+    std::exception_ptr thrown;
+    try {
+      call();
+    } catch (...) {  // an operator may throw anything; the capture must end first
+      thrown = std::current_exception();
+    }
+    try {
+      captured->end();
+    } catch (const c10::Error&) {  // what the call itself threw says more
+      if (!thrown) thrown = std::current_exception();
+    }
+    // A call that fails while it is captured often leaves an error that the next launch would be blamed for.
+    static_cast<void>(cudaGetLastError());
+    if (thrown) std::rethrow_exception(thrown);
+    return captured;
+  }
+};
+
+Services services;
+
+[[maybe_unused]] const bool provided = [] {
+  provide(services);
+  return true;
+}();
+
+}  // namespace
+}  // namespace opgate
