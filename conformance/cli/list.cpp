@@ -30,8 +30,10 @@ void list_checks(const Project& project) {
   }
 }
 
-void list_cases(const Plan& plan) {
-  for (const PlannedCall& call : plan.calls) {
+void list_cases(const Plan& plan, const Shard& shard) {
+  for (Calls::Position position = 0; position < plan.calls.size(); ++position) {
+    if (!shard.holds(position)) continue;
+    const PlannedCall call = plan.calls[position];
     for (const Check* check : call.checks) fmt::print("{}\n", case_id(call, *check));
   }
 }
@@ -39,9 +41,9 @@ void list_cases(const Plan& plan) {
 // One test an operator, check group and device, for build systems: OP GROUP DEVICE WORKER.
 void list_tests(const Plan& plan) {
   std::set<std::tuple<std::string, std::string, std::string, std::string_view>> tests;
-  for (const PlannedCall& call : plan.calls) {
-    for (const Check* check : call.checks) {
-      tests.emplace(call.key.spec->id, check->group(), device_name(call.key.device),
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    for (const Check* check : plan.calls.checks(call)) {
+      tests.emplace(plan.calls.spec(call).id, check->group(), device_name(plan.calls.device(call)),
                     to_string(check->worker));
     }
   }
@@ -49,11 +51,15 @@ void list_tests(const Plan& plan) {
     fmt::print("{} {} {} {}\n", op, group, device, worker);
 }
 
-int list(const ProjectOptions& options, const Filter& filter, const std::string& what) {
+int list(const ProjectOptions& options, const Filter& filter, const std::string& shard,
+         const std::string& what) {
+  if (!shard.empty() && what != "cases")
+    throw SetupError(fmt::format("--shard is for `opgate list cases`; {} are not shared out", what));
+  const Shard part = shard.empty() ? Shard{} : shard_from_string(shard);
   const Project project = open_project(options);
   if (what == "ops") list_ops(project);
   if (what == "checks") list_checks(project);
-  if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter));
+  if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
   return kAllKept;
 }
@@ -63,13 +69,15 @@ std::function<int()> declare(CLI::App& app) {
       "List operators and models, checks, every planned case, or one line a test for build systems");
   auto options = std::make_shared<ProjectOptions>();
   auto filter = std::make_shared<Filter>();
+  auto shard = std::make_shared<std::string>();
   auto what = std::make_shared<std::string>();
   options->declare(app);
   declare_filter(app, *filter);
+  declare_shard(app, *shard);
   app.add_option("WHAT", *what, "ops, checks, cases or tests")
       ->required()
       ->check(CLI::IsMember({"ops", "checks", "cases", "tests"}));
-  return [=] { return list(*options, *filter, *what); };
+  return [=] { return list(*options, *filter, *shard, *what); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(list, {"list", &declare});

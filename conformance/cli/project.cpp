@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "run/subjects.h"
 
 namespace opgate {
@@ -30,21 +28,24 @@ void declare_filter(CLI::App& app, Filter& filter) {
   app.add_option("--case", filter.cases, "only cases with this id; * and ? match")->type_name(pattern);
 }
 
-Project open_project(const ProjectOptions& options) {
+void declare_shard(CLI::App& app, std::string& shard) {
+  app.add_option("--shard", shard,
+                 "only part I of N of the planned calls, for N machines; see `opgate merge`")
+      ->type_name("I/N");
+}
+
+Project open_project(const ProjectOptions& options, const Limits& limits) {
   Project project;
   project.config = read_config(options.config);
   if (!options.output.empty()) project.config.output = std::filesystem::absolute(options.output);
   Setup setup = setup_from(project.config);
-  project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup);
+  project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
   project.supervisor->start_python();  // imports torch while this process loads its libraries
-  project.checks = native_checks();
-  load_subjects(setup);  // a broken library or spec is reported before the wait for Python
-  PythonHalf python = project.supervisor->python_half();
+  load_subjects(setup);                // a broken library or spec is reported before the wait for Python
+  const PythonHalf python = project.supervisor->python_half();
   project.torch = python.torch;
-  project.checks.insert(project.checks.end(), python.checks.begin(), python.checks.end());
-  std::ranges::sort(project.checks, {}, &Check::name);
+  project.checks = all_checks(python.checks);
   setup.models = python.models;
-  project.supervisor->set_models(python.models);
   project.subjects = load_subjects(setup);
   return project;
 }

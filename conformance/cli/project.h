@@ -28,6 +28,9 @@ struct ProjectOptions {
 /// Options that choose cases.
 void declare_filter(CLI::App& app, Filter& filter);
 
+/// --shard I/N, as text: shard_from_string() reads it.
+void declare_shard(CLI::App& app, std::string& shard);
+
 struct Project {
   Config config;
   std::vector<Spec> subjects;
@@ -37,6 +40,6 @@ struct Project {
 };
 
 /// Loads the operator and spec libraries and starts the Python half. Throws SetupError.
-Project open_project(const ProjectOptions& options);
+Project open_project(const ProjectOptions& options, const Limits& limits = default_limits());
 
 }  // namespace opgate

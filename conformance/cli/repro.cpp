@@ -50,16 +50,12 @@ void describe_call(const PlannedCall& call) {
 }
 
 // The case must be one that `opgate run` would run: another would be judged by a check that it is not for.
-Plan plan_of_one(const Project& project, const CallKey& key, const Check& check) {
-  const std::string id = call_id(key);
-  for (PlannedCall& call : make_plan(project.subjects, project.checks).calls) {
-    if (call.id != id) continue;
-    if (std::ranges::find(call.checks, &check) == call.checks.end()) break;
-    call.checks = {&check};
-    return {{std::move(call)}};
+Plan plan_of_one(const Project& project, const Filter& filter, const std::string& id, const Check& check) {
+  try {
+    return make_plan(project.subjects, project.checks, filter);
+  } catch (const SetupError&) {  // the filter names one case that is well-formed: it can only be not planned
+    throw SetupError(fmt::format("{} is not planned for {}; see `opgate list cases`", check.name, id));
   }
-  throw SetupError(
-      fmt::format("{} is not planned for {}; see `opgate list cases --op {}`", check.name, id, key.spec->id));
 }
 
 int repro(const ProjectOptions& options, const std::string& id) {
@@ -68,14 +64,21 @@ int repro(const ProjectOptions& options, const std::string& id) {
   if (slash == std::string::npos)
     throw SetupError(fmt::format("'{}' is no case id; see `opgate list cases`", id));
   const Check& check = find_check(project.checks, id.substr(slash + 1));
-  const Plan plan = plan_of_one(project, parse_call_id(project.subjects, id.substr(0, slash)), check);
-  describe_call(plan.calls.front());
+  const CallKey key = parse_call_id(project.subjects, id.substr(0, slash));
+  const Filter filter{{pattern_of(key.spec->id)},
+                      {check.name},
+                      {device_name(key.device)},
+                      {pattern_of(call_id(key) + "/" + check.name)}};
+  const Plan plan = plan_of_one(project, filter, id, check);
+  describe_call(plan.calls[0]);
   Tally tally(options.again());
+  CaseSet todo(plan.calls, {});
   const bool complete = project.supervisor->run(
-      plan, {},
-      [&](const PlannedCall& judged, const Check& by, const Judgement& judgement) {
-        tally.add(judged, by, judgement);
-        fmt::print("\n{}", finding_text(case_id(judged, by), judgement, options.again()));
+      plan, filter, todo, 1,
+      [&](Calls::Position call, const Check& by, const Judgement& judgement) {
+        const std::string judged = case_id(plan.calls[call], by);
+        tally.add(judged, judgement);
+        fmt::print("\n{}", finding_text(judged, judgement, options.again()));
       },
       [](const std::vector<std::string>&) {});
   return complete ? tally.exit_status() : kInterrupted;

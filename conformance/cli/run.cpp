@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <set>
+#include <thread>
 
 #include "base/build.h"
 #include "cli/project.h"
+#include "cli/results.h"
 #include "cli/subcommand.h"
-#include "cli/tally.h"
 #include "cli/terminal.h"
-#include "run/journal.h"
 
 namespace opgate {
 namespace {
@@ -17,29 +19,35 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
+constexpr double kGiB = 1 << 30;
+
 struct RunOptions {
   ProjectOptions project;
   Filter filter;
+  std::string shard;
   bool resume = false;
+  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  int64_t seconds = default_limits().native_case.count();
+  double gib = static_cast<double>(default_limits().memory) / kGiB;
 };
 
 double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// An interrupted run's results are worth keeping: moved aside, never overwritten.
-void keep_interrupted(const fs::path& file) {
-  if (!fs::exists(file) || Journal::is_being_written(file)) return;  // the journal refuses the latter
-  if (read_journal(file).finished) return;
-  fs::path kept;
-  for (int number = 1; kept.empty() || fs::exists(kept); ++number) {
-    kept = file.parent_path() / fmt::format("results.interrupted-{}.jsonl", number);
+RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {
+  RunHeader header{kVersion,
+                   engine_digest(),
+                   project.torch,
+                   plan.digest(),
+                   todo.size(),
+                   timestamp(),
+                   libraries_digest(setup_from(project.config)),
+                   shard};
+  for (const Spec& spec : project.subjects) {
+    if (spec.accuracy && !spec.accuracy->exact) header.accuracy[spec.id] = spec.accuracy->ulps;
   }
-  fs::rename(file, kept);
-  fmt::print(
-      stderr,
-      "opgate: the results of an interrupted run are kept as {} (to continue such a run, use --resume)\n",
-      kept.string());
+  return header;
 }
 
 ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
@@ -47,28 +55,52 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   ReadJournal journal = read_journal(file);
   if (journal.finished)
     throw SetupError(fmt::format("nothing to resume: the run in {} is complete", file.string()));
-  if (journal.header.plan != header.plan || journal.header.torch != header.torch) {
-    throw SetupError(fmt::format(
-        "{} is of another plan ({} cases, torch {}) than this one ({} cases, torch {}); run without --resume",
-        file.string(), journal.header.cases, journal.header.torch, header.cases, header.torch));
+  const RunHeader& then = journal.header;
+  if (then.plan != header.plan || then.shard != header.shard || then.torch != header.torch) {
+    throw SetupError(
+        fmt::format("{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
+                    "torch {}); run "
+                    "without --resume",
+                    file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
+                    to_string(header.shard), header.torch));
   }
-  if (journal.header.libraries != header.libraries) {
+  if (then.libraries != header.libraries) {
     throw SetupError(
         fmt::format("{} has verdicts on other builds of the libraries than those here; run without --resume",
                     file.string()));
   }
+  if (const std::string difference = then.difference(header); !difference.empty()) {
+    throw SetupError(fmt::format("{} has verdicts of another run, by its {}; run without --resume",
+                                 file.string(), difference));
+  }
   return journal;
 }
 
-void print_header(const Project& project, const Plan& plan) {
-  std::set<std::string> ops;
-  std::set<std::string> checks;
-  for (const PlannedCall& call : plan.calls) {
-    ops.insert(call.key.spec->id);
-    for (const Check* check : call.checks) checks.insert(check->name);
+// The verdicts of the interrupted run count, and their cases are not run again.
+void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& tally) {
+  const CallIndex index(plan.calls);
+  read_journal(file, [&](const std::string& case_id, const Judgement& judgement) {
+    const auto slash = case_id.rfind('/');
+    const auto call = index.find(std::string_view(case_id).substr(0, slash));
+    if (!call) return;  // the header says that the plans are the same, so no such line is of `opgate run`
+    for (const Check* check : plan.calls.checks(*call)) {
+      if (std::string_view(case_id).substr(slash + 1) != check->name || !todo.remove(*call, *check)) continue;
+      tally.add(case_id, judgement);
+    }
+  });
+}
+
+void print_header(const Project& project, const Plan& plan, const RunHeader& header) {
+  std::set<const Spec*> ops;
+  std::set<const Check*> checks;
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    ops.insert(&plan.calls.spec(call));
+    checks.insert(plan.calls.checks(call).begin(), plan.calls.checks(call).end());
   }
-  fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases\n", kVersion, project.torch,
-             ops.size(), checks.size(), plan.cases());
+  const std::string part =
+      header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
+  fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases{}\n", kVersion,
+             project.torch, ops.size(), checks.size(), header.cases, part);
   std::fflush(stdout);
 }
 
@@ -84,44 +116,47 @@ std::string progress_text(size_t done, size_t total, size_t before, double secon
 
 int run(const RunOptions& options) {
   const auto start = steady_clock::now();
-  Project project = open_project(options.project);
+  const Shard shard = options.shard.empty() ? Shard{} : shard_from_string(options.shard);
+  Project project = open_project(
+      options.project, {std::chrono::seconds(options.seconds), static_cast<uint64_t>(options.gib * kGiB)});
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
+  CaseSet todo(plan.calls, shard);
   const fs::path file = project.config.output / "results.jsonl";
-  const RunHeader header{kVersion,     project.torch, plan.digest(),
-                         plan.cases(), timestamp(),   libraries_digest(setup_from(project.config))};
+  const RunHeader header = header_of(project, plan, shard, todo);
 
-  Tally tally(options.project.again());
-  std::set<std::string> done;
+  Tally tally(options.project.again(), header.accuracy);
   std::unique_ptr<Journal> journal;
   if (options.resume) {
     const ReadJournal interrupted = interrupted_run(file, header);
-    std::map<std::string, const Judgement*> known;
-    for (const JournalEntry& entry : interrupted.entries) known[entry.case_id] = &entry.judgement;
-    for (const PlannedCall& call : plan.calls) {
-      for (const Check* check : call.checks) {
-        const auto found = known.find(case_id(call, *check));
-        if (found == known.end()) continue;
-        tally.add(call, *check, *found->second);
-        done.insert(found->first);
-      }
-    }
+    take_known(file, plan, todo, tally);
     journal = std::make_unique<Journal>(file, interrupted);
   } else {
     keep_interrupted(file);
     journal = std::make_unique<Journal>(file, header);
   }
-  print_header(project, plan);
+  print_header(project, plan, header);
 
   ProgressLine progress;
   const size_t before = tally.total();
+  std::string id;  // of the case at hand: its call's part stays from check to check
+  size_t call_part = 0;
+  std::optional<Calls::Position> call_at_hand;
   const bool complete = project.supervisor->run(
-      plan, done,
-      [&](const PlannedCall& call, const Check& check, const Judgement& judgement) {
-        journal->add(case_id(call, check), judgement);
-        tally.add(call, check, judgement);
+      plan, options.filter, todo, options.jobs,
+      [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+        if (call_at_hand != call) {
+          id = plan.calls.id(call) + "/";
+          call_part = id.size();
+          call_at_hand = call;
+        }
+        id.resize(call_part);
+        id += check.name;
+        journal->add(id, judgement);
+        tally.add(id, judgement);
       },
       [&](const std::vector<std::string>& current) {
         journal->flush();
+        if (!progress.is_due()) return;
         progress.show(progress_text(tally.total(), header.cases, before, seconds_since(start), current));
       });
   progress.clear();
@@ -133,14 +168,12 @@ int run(const RunOptions& options) {
                tally.total(), header.cases, file.string());
     return kInterrupted;
   }
-  if (tally.total() != header.cases) {
+  if (todo.size() != 0 || tally.total() != header.cases) {
     throw SetupError(fmt::format("{} of {} planned cases have no verdict: this is a fault of OpGate",
-                                 header.cases - tally.total(), header.cases));
+                                 todo.size(), header.cases));
   }
-  journal->finish();
-  fmt::print("\n{}{}{} in {:.1f} s\n", tally.table(), tally.findings(), tally.summary(),
-             seconds_since(start));
-  return tally.exit_status();
+  journal->finish(tally.worst());
+  return print_results(tally, fmt::format("in {:.1f} s", seconds_since(start)));
 }
 
 std::function<int()> declare(CLI::App& app) {
@@ -148,8 +181,21 @@ std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->project.declare(app);
   declare_filter(app, options->filter);
+  declare_shard(app, options->shard);
   app.add_flag("--resume", options->resume,
                "continue an interrupted run: cases with a verdict are not run again");
+  app.add_option("--jobs", options->jobs, "native workers at a time; by default as many as there are cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app.add_option(
+         "--time-limit", options->seconds,
+         fmt::format("seconds for a native call before it is taken to hang; by default {}", options->seconds))
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86400));
+  app.add_option("--memory-limit", options->gib,
+                 "memory that each worker may hold, at least 1; by default all of the machine's")
+      ->type_name("GIB")
+      ->check(CLI::Range(1.0, 1048576.0));
   return [=] { return run(*options); };
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "cli/subcommand.h"
 #include "cli/table.h"
@@ -29,16 +30,52 @@ TableCell cell_text(const std::array<size_t, 6>& counts) {
 
 }  // namespace
 
-void Tally::add(const PlannedCall& call, const Check& check, const Judgement& judgement) {
-  Cell& cell = rows_[{call.key.spec->id, device_name(call.key.device)}][check.name];
-  checks_.insert(check.name);
+Tally::Row& Tally::row(std::string_view op, std::string_view device) {
+  if (last_row_ == rows_.end() || last_row_->first.first != op || last_row_->first.second != device)
+    last_row_ = rows_.try_emplace({std::string(op), std::string(device)}).first;
+  return last_row_->second;
+}
+
+void Tally::add(std::string_view case_id, const Judgement& judgement) {
+  const auto check_slash = case_id.rfind('/');
+  const auto device_slash = case_id.rfind('/', check_slash - 1);
+  const std::string_view check = case_id.substr(check_slash + 1);
+  const std::string_view op = case_id.substr(0, case_id.find('/'));
+  auto& cells = row(op, case_id.substr(device_slash + 1, check_slash - device_slash - 1)).cells;
+  auto found = cells.find(check);
+  if (found == cells.end()) found = cells.emplace(check, Cell{}).first;
+  Cell& cell = found->second;
   ++cell.counts[index(judgement.verdict)];
   ++totals_[index(judgement.verdict)];
+  if (judgement.worst_ulps > 0) note_error(cell, case_id, op, judgement);
   if (judgement.verdict == Verdict::owed) {
     ++owed_reasons_[judgement.reason];
   } else if (judgement.verdict != Verdict::pass && cell.examples.empty()) {
-    cell.examples.push_back({case_id(call, check), judgement});
+    cell.examples.push_back({std::string(case_id), judgement});
   }
+}
+
+void Tally::note_error(Cell& cell, std::string_view case_id, std::string_view op,
+                       const Judgement& judgement) {
+  const std::string_view behind_op = case_id.substr(op.size() + 1);
+  WorstError& worst = cell.worst[std::string(behind_op.substr(0, behind_op.find('/')))];
+  if (judgement.worst_ulps > worst.ulps) worst = {std::string(case_id), judgement.worst_ulps};
+  const auto bound = accuracy_.find(std::string(op));
+  if (judgement.verdict != Verdict::pass || bound == accuracy_.end()) return;
+  if (const double fraction = judgement.worst_ulps / bound->second; fraction > worst_fraction_) {
+    worst_fraction_ = fraction;
+    worst_accepted_ = {std::string(case_id), judgement.worst_ulps};
+  }
+}
+
+std::vector<WorstError> Tally::worst() const {
+  std::vector<WorstError> errors;
+  for (const auto& [key, row] : rows_) {
+    for (const auto& [check, cell] : row.cells) {
+      for (const auto& [dtype, error] : cell.worst) errors.push_back(error);
+    }
+  }
+  return errors;
 }
 
 size_t Tally::total() const { return std::accumulate(totals_.begin(), totals_.end(), size_t{0}); }
@@ -50,25 +87,29 @@ int Tally::exit_status() const {
 
 std::string Tally::table() const {
   std::vector<TableRow> rows;
-  for (const auto& [key, cells] : rows_) {
-    TableRow row{key.first + " " + key.second, {}};
-    for (const auto& [check, cell] : cells) row.cells[check] = cell_text(cell.counts);
-    rows.push_back(std::move(row));
+  std::set<std::string> checks;
+  for (const auto& [key, row] : rows_) {
+    TableRow line{key.first + " " + key.second, {}};
+    for (const auto& [check, cell] : row.cells) {
+      line.cells[check] = cell_text(cell.counts);
+      checks.insert(check);
+    }
+    rows.push_back(std::move(line));
   }
-  return format_table({checks_.begin(), checks_.end()}, rows, terminal_width());
+  return format_table({checks.begin(), checks.end()}, rows, terminal_width());
 }
 
 std::string Tally::findings() const {
   std::string text;
-  for (const auto& [row, cells] : rows_) {
-    for (const auto& [check, cell] : cells) {
+  for (const auto& [key, row] : rows_) {
+    for (const auto& [check, cell] : row.cells) {
       for (const Example& example : cell.examples) {
         text += finding_text(example.case_id, example.judgement, options_);
         const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
                               cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
         if (others > 0) {
           text += fmt::format("  others     {} more cases of {} for {} on {}, in results.jsonl\n", others,
-                              check, row.first, row.second);
+                              check, key.first, key.second);
         }
         text += "\n";
       }
@@ -90,6 +131,11 @@ std::string Tally::summary() const {
   for (const auto& [reason, number] : owed_reasons_) {
     const std::string which = owed_reasons_.size() == 1 ? "owed" : fmt::format("{} owed", number);
     notes.push_back(fmt::format("{}: {}", which, reason));
+  }
+  if (worst_fraction_ > 0) {
+    const std::string& worst = worst_accepted_.case_id;
+    notes.push_back(fmt::format("worst accepted error {:.2g} of {:.4g} ulps, {}", worst_accepted_.ulps,
+                                worst_accepted_.ulps / worst_fraction_, worst.substr(0, worst.rfind('/'))));
   }
   if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
   return text;

@@ -3,20 +3,22 @@
 
 #include <array>
 #include <map>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "plan/plan.h"
+#include "run/journal.h"
 
 namespace opgate {
 
 class Tally {
  public:
-  /// `options` go into the commands that findings end with: " --config my.toml".
-  explicit Tally(std::string options) : options_(std::move(options)) {}
+  /// `options` go into the commands that findings end with: " --config my.toml". `accuracy` is what operators
+  /// promise, in ulps.
+  explicit Tally(std::string options, std::map<std::string, double> accuracy = {})
+      : options_(std::move(options)), accuracy_(std::move(accuracy)) {}
 
-  void add(const PlannedCall& call, const Check& check, const Judgement& judgement);
+  void add(std::string_view case_id, const Judgement& judgement);
 
   size_t count(Verdict verdict) const { return totals_[static_cast<size_t>(verdict)]; }
   size_t total() const;
@@ -30,8 +32,11 @@ class Tally {
   /// One finding for each operator, device and check that broke a promise, with the number of others like it.
   std::string findings() const;
 
-  /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...)"
+  /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps, gelu_tanh/...)"
   std::string summary() const;
+
+  /// The worst error of each operator, device, dtype and check where there is any, of cases that fail too.
+  std::vector<WorstError> worst() const;
 
  private:
   using Counts = std::array<size_t, 6>;
@@ -41,13 +46,23 @@ class Tally {
   };
   struct Cell {
     Counts counts{};
-    std::vector<Example> examples;  // the first that is neither pass nor owed
+    std::vector<Example> examples;                         // the first that is neither pass nor owed
+    std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
+  struct Row {
+    std::map<std::string, Cell, std::less<>> cells;  // by check
+  };
+  using RowKey = std::pair<std::string, std::string>;  // operator, device
+
+  Row& row(std::string_view op, std::string_view device);
+  void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);
 
   std::string options_;
-  std::map<std::pair<std::string, std::string>, std::map<std::string, Cell>>
-      rows_;  // (operator, device) -> check
-  std::set<std::string> checks_;
+  std::map<std::string, double> accuracy_;
+  std::map<RowKey, Row> rows_;
+  std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
+  WorstError worst_accepted_;                               // the nearest to its bound
+  double worst_fraction_ = 0;
   std::map<std::string, size_t> owed_reasons_;
   Counts totals_{};
 };

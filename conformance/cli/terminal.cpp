@@ -47,13 +47,16 @@ size_t terminal_width() {
   return size.ws_col;
 }
 
-void ProgressLine::show(const std::string& text) {
+bool ProgressLine::is_due() {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const double now = seconds_now();
   if (last_ == 0 && !terminal) last_ = now;  // a short run needs no progress in a log
-  if (now - last_ < (terminal ? kTerminalSeconds : kFileSeconds)) return;
-  last_ = now;
-  if (terminal) {
+  return now - last_ >= (terminal ? kTerminalSeconds : kFileSeconds);
+}
+
+void ProgressLine::show(const std::string& text) {
+  last_ = seconds_now();
+  if (isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr, "\r\033[K{}", text.substr(0, terminal_width() - 1));
     shown_ = true;
   } else {

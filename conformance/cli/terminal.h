@@ -17,6 +17,8 @@ size_t terminal_width();
 /// A line on stderr that replaces itself on a terminal; elsewhere a line of its own every ten seconds.
 class ProgressLine {
  public:
+  /// True where the line is old enough for another; only then is it worth making one.
+  bool is_due();
   void show(const std::string& text);
   /// Removes it, so that results start on an empty line.
   void clear();

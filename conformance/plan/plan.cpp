@@ -1,13 +1,12 @@
 #include "plan/plan.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <ranges>
 
 #include "call/variant.h"
@@ -57,70 +56,103 @@ void demand_matches(const std::vector<Spec>& specs, const std::vector<Check>& ch
 class Planner {
  public:
   Planner(const std::vector<Check>& checks, const Filter& filter, Plan& plan)
-      : checks_(checks), filter_(filter), plan_(plan) {}
+      : filter_(filter), plan_(plan), case_matched_(filter.cases.size()) {
+    for (const Check& check : checks) {
+      if (selects_check(filter.checks, check)) checks_.push_back(&check);
+    }
+  }
 
   void add(const Spec& spec) {
     if (!selects(filter_.ops, spec.id) && !selects(filter_.ops, spec.name)) return;
-    std::vector<const Sample*> samples;
-    for (const Sample& sample : spec.samples) samples.push_back(&sample);
-    for (const Rejection& rejection : spec.rejections) samples.push_back(&rejection.sample);
-    for (const Sample* sample : samples) {
-      const std::vector<Variant> choices = variants(spec, *sample);
-      for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
-        if (!selects(filter_.devices, device_name(device))) continue;
-        for (const c10::ScalarType dtype : every_dtype()) {
-          for (const Variant& variant : choices)
-            add_call({&spec, sample, dtype, device, variant.text}, variant);
-        }
-      }
+    for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
+      if (!selects(filter_.devices, device_name(device))) continue;
+      for (const Sample& sample : spec.samples) add_calls({&spec, &sample, c10::kFloat, device, ""});
+      for (const Rejection& rejection : spec.rejections)
+        add_calls({&spec, &rejection.sample, c10::kFloat, device, ""});
+    }
+  }
+
+  void demand_matched_cases() const {
+    for (size_t i = 0; i < case_matched_.size(); ++i) {
+      if (case_matched_[i]) continue;
+      throw SetupError(fmt::format("no case matches '{}'; see `opgate list cases`", filter_.cases[i]));
     }
   }
 
  private:
-  void add_call(CallKey key, const Variant& variant) {
-    PlannedCall call{"", std::move(key), {}};
-    for (const Check& check : checks_) {
-      if (!in_scope(check.scope, call.key, variant) || !selects_check(filter_.checks, check)) continue;
-      if (call.id.empty()) call.id = call_id(call.key);
-      if (selects(filter_.cases, case_id(call, check))) call.checks.push_back(&check);
+  // Layouts of the same values follow each other: they share what the worker keeps from call to call.
+  void add_calls(CallKey key) {
+    const std::vector<Variant> choices = variants(*key.spec, *key.sample);
+    for (const c10::ScalarType dtype : dtypes_) {
+      key.dtype = dtype;
+      for (const Variant& variant : choices) {
+        key.variant = variant.text;
+        add_call(key, variant);
+      }
     }
-    if (!call.checks.empty()) plan_.calls.push_back(std::move(call));
   }
 
-  const std::vector<Check>& checks_;
+  void add_call(const CallKey& key, const Variant& variant) {
+    planned_.clear();
+    for (const Check* check : checks_) {
+      if (in_scope(check->scope, key, variant)) planned_.push_back(check);
+    }
+    if (!filter_.cases.empty() && !planned_.empty()) {
+      const std::string id = call_id(key);
+      std::erase_if(planned_, [&](const Check* check) { return !selects_case(id + "/" + check->name); });
+    }
+    if (!planned_.empty()) plan_.calls.add(key, planned_);
+  }
+
+  bool selects_case(const std::string& id) {
+    bool selected = false;
+    for (size_t i = 0; i < filter_.cases.size(); ++i) {
+      if (!matches(filter_.cases[i], id)) continue;
+      selected = case_matched_[i] = true;
+    }
+    return selected;
+  }
+
   const Filter& filter_;
   Plan& plan_;
+  CheckList checks_;
+  CheckList planned_;
+  const Dtypes dtypes_ = every_dtype();
+  std::vector<bool> case_matched_;
 };
 
 }  // namespace
 
-size_t Plan::cases() const {
-  size_t count = 0;
-  for (const PlannedCall& call : calls) count += call.checks.size();
-  return count;
+void to_json(nlohmann::json& json, const Filter& filter) {
+  json = {
+      {"ops", filter.ops}, {"checks", filter.checks}, {"devices", filter.devices}, {"cases", filter.cases}};
 }
 
-std::string Plan::digest() const {
-  std::string ids;
-  for (const PlannedCall& call : calls) {
-    for (const Check* check : call.checks) ids += case_id(call, *check) + '\n';
+void from_json(const nlohmann::json& json, Filter& filter) {
+  json.at("ops").get_to(filter.ops);
+  json.at("checks").get_to(filter.checks);
+  json.at("devices").get_to(filter.devices);
+  json.at("cases").get_to(filter.cases);
+}
+
+std::string pattern_of(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
   }
-  return c10::sha1(ids).str();
+  return pattern;
 }
 
 Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
   demand_matches(specs, checks, filter);
+  std::vector<const Spec*> sorted;
+  for (const Spec& spec : specs) sorted.push_back(&spec);
+  std::ranges::sort(sorted, {}, &Spec::id);
   Plan plan;
   Planner planner(checks, filter, plan);
-  for (const Spec& spec : specs) planner.add(spec);
-  std::ranges::sort(plan.calls, {}, &PlannedCall::id);
-  for (const std::string& pattern : filter.cases) {
-    const bool matched = std::ranges::any_of(plan.calls, [&](const PlannedCall& call) {
-      return std::ranges::any_of(call.checks,
-                                 [&](const Check* check) { return matches(pattern, case_id(call, *check)); });
-    });
-    if (!matched) throw SetupError(fmt::format("no case matches '{}'; see `opgate list cases`", pattern));
-  }
+  for (const Spec* spec : sorted) planner.add(*spec);
+  planner.demand_matched_cases();
   if (plan.calls.empty())
     throw SetupError("nothing to check: no case is left of the ops, checks and devices asked for together");
   return plan;

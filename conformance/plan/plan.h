@@ -1,12 +1,13 @@
 // The full list of cases, made without running any.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "call/call_key.h"
-#include "checks/check.h"
+#include "plan/calls.h"
 
 namespace opgate {
 
@@ -18,20 +19,20 @@ struct Filter {
   std::vector<std::string> cases;
 };
 
-/// One call, and the checks that will look at it. A case is a call and one of its checks.
-struct PlannedCall {
-  std::string id;
-  CallKey key;
-  std::vector<const Check*> checks;
-};
+void to_json(nlohmann::json& json, const Filter& filter);
+void from_json(const nlohmann::json& json, Filter& filter);
 
-/// Sorted by id. Points into the specs and checks that it was made from.
+/// A pattern that matches this text and nothing else.
+std::string pattern_of(std::string_view text);
+
+/// Sorted by what it is made of: operators by id, then devices, samples in the order of the spec, dtypes,
+/// variants, checks by id. The same in every process that has the same specs, checks and filter.
 struct Plan {
-  std::vector<PlannedCall> calls;
+  Calls calls;
 
-  size_t cases() const;
-  /// SHA-1 over all case ids: two runs with the same digest planned the same cases.
-  std::string digest() const;
+  size_t cases() const { return calls.cases(); }
+  /// Two runs with the same digest planned the same cases.
+  std::string digest() const { return calls.digest(); }
 };
 
 /// Throws SetupError where a pattern of the filter matches nothing: a sweep that silently did not run is the

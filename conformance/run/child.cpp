@@ -62,6 +62,7 @@ Child::Child(const Command& command, const std::filesystem::path& log) : log_(lo
   }
   commands_.reset(in[1]);
   answers_.reset(out[0]);
+  fcntl(commands_.get(), F_SETFL, O_NONBLOCK);  // this end only: the process's own end waits for lines
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -93,17 +94,28 @@ Child::Child(const Command& command, const std::filesystem::path& log) : log_(lo
 
 Child::~Child() { end(); }
 
-bool Child::send(const std::string& line) {
+bool Child::send(std::string_view line) {
   if (!commands_.is_open()) return false;
-  const std::string text = line + "\n";
+  unsent_ += line;
+  unsent_ += '\n';
+  return flush();
+}
+
+bool Child::flush() {
   size_t sent = 0;
-  while (sent < text.size()) {
-    const ssize_t count = write(commands_.get(), text.data() + sent, text.size() - sent);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    sent += static_cast<size_t>(count);
+  bool reads = commands_.is_open();
+  while (reads && sent < unsent_.size()) {
+    const ssize_t count = write(commands_.get(), unsent_.data() + sent, unsent_.size() - sent);
+    if (count >= 0) {
+      sent += static_cast<size_t>(count);
+    } else if (errno == EAGAIN) {
+      break;
+    } else {
+      reads = errno == EINTR;
+    }
   }
-  return true;
+  unsent_.erase(0, reads ? sent : unsent_.size());
+  return reads;
 }
 
 bool Child::receive(std::vector<std::string>& lines) {

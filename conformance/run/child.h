@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -32,8 +33,19 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// False once the process reads no more; what it has answered can still be read.
-  bool send(const std::string& line);
+  /// Sends the line as far as the process takes it now, and keeps the rest for flush(): it may be long, and
+  /// the process busy. False once the process reads no more; what it has answered can still be read.
+  bool send(std::string_view line);
+
+  /// Sends more of what is kept. False as above.
+  bool flush();
+
+  /// True while something is kept; then commands() can be polled for room.
+  bool has_unsent() const { return !unsent_.empty(); }
+  int commands() const { return commands_.get(); }
+
+  /// The process will hear nothing more, and leaves once it has done what it was told.
+  void close_commands() { commands_.reset(); }
 
   /// Reads what has arrived; whole lines are appended to `lines`. False at the end of the stream.
   bool receive(std::vector<std::string>& lines);
@@ -57,6 +69,7 @@ class Child {
   pid_t pid_ = -1;
   Descriptor commands_;
   Descriptor answers_;
+  std::string unsent_;
   std::string partial_;
 };
 

@@ -7,10 +7,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace opgate {
@@ -25,16 +28,58 @@ SetupError cannot_write(const std::filesystem::path& file) {
                                 std::strerror(errno)));
 }
 
+json to_line(const RunHeader& header) {
+  return {{"opgate", header.opgate},       {"engine", header.engine},     {"torch", header.torch},
+          {"plan", header.plan},           {"cases", header.cases},       {"started", header.started},
+          {"libraries", header.libraries}, {"accuracy", header.accuracy}, {"shard", to_string(header.shard)}};
+}
+
 RunHeader header_from(const json& line) {
-  return {line.at("opgate"), line.at("torch"),          line.at("plan"),
-          line.at("cases"),  line.value("started", ""), line.value("libraries", "")};
+  return {line.at("opgate"),    line.at("engine"),
+          line.at("torch"),     line.at("plan"),
+          line.at("cases"),     line.at("started"),
+          line.at("libraries"), shard_from_string(line.at("shard").get<std::string>()),
+          line.at("accuracy")};
+}
+
+// Text that stands in JSON as it is: no quotes, backslashes or control characters, and no bytes whose
+// encoding would have to be looked at.
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text,
+                             [](unsigned char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+}
+
+// The line of a case that passes: almost every line is one, and a JSON object would cost more than the case.
+void append_pass(std::string& buffer, std::string_view case_id, double worst_ulps) {
+  buffer += R"({"case":")";
+  buffer += case_id;
+  if (worst_ulps > 0) {
+    fmt::format_to(std::back_inserter(buffer), R"(","ulps":{},"verdict":"pass"}})", worst_ulps);
+  } else {
+    buffer += R"(","verdict":"pass"})";
+  }
+  buffer += '\n';
 }
 
 }  // namespace
 
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
-ReadJournal read_journal(const std::filesystem::path& file) {
+std::string RunHeader::difference(const RunHeader& other) const {
+  const auto differs = [](std::string_view what, const std::string& mine, const std::string& theirs) {
+    return mine == theirs ? "" : fmt::format("{} ({} and {})", what, mine, theirs);
+  };
+  std::string first;
+  for (const std::string& difference :
+       {differs("version of OpGate", opgate, other.opgate), differs("torch", torch, other.torch),
+        differs("plan", plan, other.plan), differs("build of the libraries", libraries, other.libraries),
+        differs("build of OpGate", engine, other.engine)}) {
+    if (first.empty()) first = difference;
+  }
+  return first;
+}
+
+ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw SetupError(fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
   ReadJournal journal;
@@ -42,6 +87,8 @@ ReadJournal read_journal(const std::filesystem::path& file) {
   for (std::string text; std::getline(stream, text);) {
     ++number;
     if (stream.eof()) break;  // no newline: the run was cut off while it wrote this line
+    std::string case_id;
+    Judgement judgement;
     try {
       const json line = json::parse(text);
       if (number == 1) {
@@ -49,12 +96,16 @@ ReadJournal read_journal(const std::filesystem::path& file) {
       } else if (line.contains("finished")) {
         journal.finished = true;
       } else {
-        journal.entries.push_back({line.at("case"), line.get<Judgement>()});
+        line.at("case").get_to(case_id);
+        line.get_to(judgement);
       }
-    } catch (
-        const std::exception& error) {  // of json, and of verdicts: both mean that the line is none of ours
+    } catch (const std::exception& error) {  // of json, and of verdicts: the line is none of ours
       throw SetupError(
           fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));
+    }
+    if (!case_id.empty()) {
+      ++journal.entries;
+      if (on_entry) on_entry(case_id, judgement);
     }
     journal.whole_bytes += text.size() + 1;
   }
@@ -66,13 +117,7 @@ ReadJournal read_journal(const std::filesystem::path& file) {
 Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
   open(file);
   if (ftruncate(descriptor_.get(), 0) != 0) throw cannot_write(file_);
-  write_line(json{{"opgate", header.opgate},
-                  {"torch", header.torch},
-                  {"plan", header.plan},
-                  {"cases", header.cases},
-                  {"started", header.started},
-                  {"libraries", header.libraries}}
-                 .dump());
+  write_line(to_line(header).dump());
   flush();
 }
 
@@ -106,13 +151,19 @@ void Journal::open(const std::filesystem::path& file) {
   }
 }
 
-void Journal::add(const std::string& case_id, const Judgement& judgement) {
+void Journal::add(std::string_view case_id, const Judgement& judgement) {
+  const bool passes = judgement.verdict == Verdict::pass && judgement.reason.empty() && !judgement.finding;
+  if (passes && std::isfinite(judgement.worst_ulps) && is_plain(case_id)) {
+    append_pass(buffer_, case_id, judgement.worst_ulps);
+    if (buffer_.size() >= kFlushBytes) flush();
+    return;
+  }
   json line = judgement;
   line["case"] = case_id;
   write_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-void Journal::write_line(const std::string& text) {
+void Journal::write_line(std::string_view text) {
   buffer_ += text;
   buffer_ += '\n';
   if (buffer_.size() >= kFlushBytes) flush();
@@ -127,8 +178,10 @@ void Journal::flush() {
   }
 }
 
-void Journal::finish() {
-  write_line(json{{"finished", timestamp()}}.dump());
+void Journal::finish(const std::vector<WorstError>& worst) {
+  json list = json::array();
+  for (const WorstError& error : worst) list.push_back({{"case", error.case_id}, {"ulps", error.ulps}});
+  write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}}.dump());
   flush();
 }
 

@@ -3,42 +3,56 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.h"
 #include "checks/verdict.h"
+#include "plan/shard.h"
 
 namespace opgate {
 
 /// The first line: which run this is.
 struct RunHeader {
-  std::string opgate;  ///< version
-  std::string torch;   ///< version
-  std::string plan;    ///< Plan::digest()
-  size_t cases = 0;
-  std::string started;         ///< UTC, ISO 8601
-  std::string libraries = "";  ///< libraries_digest() of what was tested
+  std::string opgate;                           ///< version
+  std::string engine;                           ///< engine_digest() of what gave the verdicts
+  std::string torch;                            ///< version
+  std::string plan;                             ///< Plan::digest(), of all shards together
+  size_t cases = 0;                             ///< of this shard
+  std::string started;                          ///< UTC, ISO 8601
+  std::string libraries = "";                   ///< libraries_digest() of what was tested
+  Shard shard = {};                             ///< 1/1: everything
+  std::map<std::string, double> accuracy = {};  ///< by operator, in ulps, where one is promised
+
+  /// What is not the same in another run's header, so that their verdicts cannot stand together: "torch
+  /// (2.11.0 and 2.15.0)"; empty where they can. Shards, counts and times may differ.
+  std::string difference(const RunHeader& other) const;
 };
 
-struct JournalEntry {
+/// The worst error of a group of cases, and where it was.
+struct WorstError {
   std::string case_id;
-  Judgement judgement;
+  double ulps = 0;
 };
 
-/// A results file as it was found.
+/// A results file as it was found, without its verdicts.
 struct ReadJournal {
   RunHeader header;
-  std::vector<JournalEntry> entries;
+  size_t entries = 0;  ///< lines with a verdict
   bool finished = false;
   uintmax_t whole_bytes = 0;  ///< without a last line that was cut off
 };
 
-/// Throws SetupError for a file that is no results file, naming the line. A cut last line is what an
-/// interrupted run leaves; it is left out.
-ReadJournal read_journal(const std::filesystem::path& file);
+/// Takes one verdict of a results file.
+using OnEntry = std::function<void(const std::string& case_id, const Judgement& judgement)>;
+
+/// Reads the file line by line; `on_entry` is given each verdict, and nothing is kept. Throws SetupError for
+/// a file that is no results file, naming the line. A cut last line is what an interrupted run leaves; it is
+/// left out.
+ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry = {});
 
 /// Writes one results file; holds a lock on it, so that two runs cannot write into one.
 class Journal {
@@ -57,14 +71,14 @@ class Journal {
   static bool is_being_written(const std::filesystem::path& file);
 
   /// Throws SetupError where the disk is full; what was written before is whole.
-  void add(const std::string& case_id, const Judgement& judgement);
+  void add(std::string_view case_id, const Judgement& judgement);
   void flush();
-  /// The last line: every case has a verdict.
-  void finish();
+  /// The last line: every case has a verdict. With it goes the worst error of each group of cases.
+  void finish(const std::vector<WorstError>& worst = {});
 
  private:
   void open(const std::filesystem::path& file);
-  void write_line(const std::string& text);
+  void write_line(std::string_view text);
 
   std::filesystem::path file_;
   Descriptor descriptor_;

@@ -5,9 +5,13 @@
 #include <opgate/error.h>
 #include <poll.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 #include "run/interrupt.h"
+#include "run/limits.h"
 
 namespace opgate {
 namespace {
@@ -15,69 +19,131 @@ namespace {
 using nlohmann::json;
 using std::chrono::steady_clock;
 
-// Enough to keep a worker busy while the supervisor looks elsewhere; few enough to fit into a pipe.
-constexpr size_t kWindow = 32;
+// A worker has so much work ahead: enough to stay busy while the supervisor looks elsewhere, and little
+// enough that the last worker does not end long after the others.
+constexpr std::chrono::duration<double> kAhead = std::chrono::milliseconds(20);
+constexpr size_t kFewest = 2;
+constexpr size_t kMost = 1024;
 constexpr std::chrono::seconds kStartLimit{120};
 constexpr int kPollMilliseconds = 200;
 constexpr std::chrono::seconds kLeavingLimit{2};
 constexpr size_t kLogLines = 6;
-// An operator on which the worker dies again and again, without one answer in between, will not get better.
-constexpr int kDeathsInARow = 8;
+constexpr int kStarts = 3;  // of a worker that is killed from outside before it could say anything
 
-json command_for(const Job& job) {
-  if (job.call == nullptr) return job.preparation;
-  json checks = json::array();
-  for (const Check* check : job.checks) checks.push_back(check->name);
-  return {{"run", job.call->id}, {"checks", std::move(checks)}};
+json names(const CheckList& checks) {
+  json list = json::array();
+  for (const Check* check : checks) list.push_back(check->name);
+  return list;
+}
+
+// {"ran":5} and nothing else: what nearly every call is answered with.
+bool says_all_pass(std::string_view line, Calls::Position call) {
+  constexpr std::string_view kBegin = R"({"ran":)";
+  if (!line.starts_with(kBegin)) return false;
+  line.remove_prefix(kBegin.size());
+  Calls::Position ran = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), ran);
+  return error == std::errc() && ran == call && std::string_view(end, line.data() + line.size()) == "}";
+}
+
+// Where the operating system, and not the operator, ended the process, the signal alone would not say so.
+std::string who_killed(const std::string& ending) {
+  if (!ending.starts_with("SIGKILL")) return "";
+  return "; it was killed from outside, as the kernel does where memory runs out";
 }
 
 }  // namespace
 
-Lane::Lane(Worker kind, Program program, OnVerdict on_verdict, OnPreparationFailed on_preparation_failed)
-    : kind_(kind),
-      program_(std::move(program)),
-      on_verdict_(std::move(on_verdict)),
-      on_preparation_failed_(std::move(on_preparation_failed)) {}
-
 void Lane::start() {
   child_ = std::make_unique<Child>(program_.command, program_.log);
   ready_ = false;
+  window_ = kFewest;
   child_->send(json{{"setup", program_.setup}}.dump());
   deadline_ = steady_clock::now() + kStartLimit;
 }
 
 json Lane::await_ready() {
-  if (!child_) start();
   while (!ready_) {
-    pollfd waiting{descriptor(), POLLIN, 0};
-    poll(&waiting, 1, kPollMilliseconds);
+    if (!child_) start();
+    std::array<pollfd, 2> waiting{{{answers(), POLLIN, 0}, {commands(), POLLOUT, 0}}};
+    poll(waiting.data(), waiting.size(), kPollMilliseconds);
     if (interrupted()) throw Interrupted();
-    if (waiting.revents != 0) receive();
+    if (waiting[1].revents != 0) send();
+    if (waiting[0].revents != 0) receive();
     check_deadline();
   }
   return said_when_ready_;
 }
 
+void Lane::work_on(Queue& queue, size_t sharers, OnVerdict on_verdict,
+                   OnPreparationFailed on_preparation_failed) {
+  queue_ = &queue;
+  sharers_ = sharers;
+  on_verdict_ = std::move(on_verdict);
+  on_preparation_failed_ = std::move(on_preparation_failed);
+}
+
 void Lane::feed() {
   if (finished()) return;
   if (!child_) start();
-  if (!ready_) return;
-  while (!pending_.empty() && in_flight_.size() < kWindow) {
-    if (in_flight_.empty()) deadline_ = steady_clock::now() + pending_.front().limit;
-    in_flight_.push_back(std::move(pending_.front()));
-    pending_.pop_front();
-    if (!child_->send(command_for(in_flight_.back()).dump())) return;  // its end shows on the answers
+  // Near the end what is left is shared out.
+  const size_t window = std::clamp(queue_->left() / (2 * sharers_), kFewest, window_);
+  if (!ready_ || in_flight_.size() > window / 2) return;
+  json positions = json::array();
+  const auto send_positions = [&] {
+    if (!positions.empty()) child_->send(json{{"run", std::exchange(positions, json::array())}}.dump());
+  };
+  while (in_flight_.size() < window) {
+    std::optional<Job> job = queue_->next();
+    if (!job) break;
+    if (in_flight_.empty()) {
+      busy_since_ = steady_clock::now();
+      deadline_ = busy_since_ + job->limit;
+    }
+    if (job->call && job->every_check && program_.setup.worker != Worker::python) {
+      positions.push_back(*job->call);
+    } else {
+      send_positions();
+      json command = job->preparation;
+      if (job->call && program_.setup.worker == Worker::python) {
+        command = {{"run", queue_->calls().id(*job->call)}, {"checks", names(job->checks)}};
+      } else if (job->call) {
+        command = {{"run", {*job->call}}, {"checks", names(job->checks)}};
+      }
+      child_->send(command.dump());  // where it is gone, that shows on the answers
+    }
+    in_flight_.push_back(*std::move(job));
   }
+  send_positions();
 }
 
 void Lane::receive() {
   std::vector<std::string> lines;
   const bool open = child_->receive(lines);
-  for (const std::string& line : lines) take(line);
+  for (const std::string& line : lines) {
+    try {
+      take(line);
+    } catch (const json::exception&) {  // the operator wrote to a descriptor that is none of its own
+      return worker_is_gone(Verdict::crash, fmt::format("it answered '{}'", line));
+    }
+  }
+  keep_pace(lines.size());
   if (!open) worker_is_gone(Verdict::crash, "");
 }
 
+// So many answers came since it was last looked at.
+void Lane::keep_pace(size_t answers) {
+  if (answers == 0) return;
+  const auto now = steady_clock::now();
+  const std::chrono::duration<double> a_call = (now - std::exchange(busy_since_, now)) / answers;
+  const auto wanted = static_cast<size_t>(kAhead / std::max(a_call, kAhead / kMost));
+  window_ = std::clamp(wanted, kFewest, std::min(2 * window_, kMost));
+}
+
 void Lane::take(const std::string& line) {
+  if (!in_flight_.empty() && in_flight_.front().call && says_all_pass(line, *in_flight_.front().call)) {
+    return take_verdicts(in_flight_.front(), {});
+  }
   const json message = json::parse(line);
   if (message.contains("broken")) throw SetupError(message.at("broken").get<std::string>());
   if (message.contains("ready")) {
@@ -85,73 +151,73 @@ void Lane::take(const std::string& line) {
     said_when_ready_ = message.at("ready");
     return;
   }
-  const Job job = std::move(in_flight_.front());
-  in_flight_.pop_front();
-  deaths_in_a_row_ = 0;
-  restart_clock();
-  if (job.call == nullptr) return;
-  for (const Check* check : job.checks) {
-    Judgement judgement = message.at("judgements").at(check->name).get<Judgement>();
-    // Died with all together, and now with none alone: it happened all the same, and is not to be forgotten.
-    if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found) {
-      judgement = {job.suspects->verdict, std::nullopt,
-                   job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
-    }
-    on_verdict_(*job.call, *check, judgement);
-  }
+  take_verdicts(in_flight_.at(0), message);
 }
 
-void Lane::restart_clock() {
+void Lane::take_verdicts(const Job& answered, const json& message) {
+  // Each is read before any is given: a damaged answer must not count for half of the checks.
+  std::vector<Judgement> judgements;
+  const json none = json::object();
+  const json& ulps = message.contains("ulps") ? message.at("ulps") : none;
+  const json& told = message.contains("judgements") ? message.at("judgements") : none;
+  for (const Check* check : answered.checks) {
+    const bool in_full = program_.setup.worker == Worker::python || told.contains(check->name);
+    judgements.push_back(in_full ? told.at(check->name).get<Judgement>()
+                                 : Judgement::pass(ulps.value(check->name, 0.0)));
+  }
+  const Job job = std::move(in_flight_.front());
+  in_flight_.pop_front();
   if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
+  if (!job.call) return;
+  queue_->answered(queue_->calls().spec(*job.call));
+  for (size_t i = 0; i < job.checks.size(); ++i) give(job, *job.checks[i], std::move(judgements[i]));
+}
+
+void Lane::give(const Job& job, const Check& check, Judgement judgement) {
+  // Died with all together, and now with none alone: it happened all the same, and is not to be forgotten.
+  if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found) {
+    judgement = {job.suspects->verdict, std::nullopt,
+                 job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
+  }
+  on_verdict_(*job.call, check, judgement);
 }
 
 void Lane::check_deadline() {
   if (!child_ || steady_clock::now() < deadline_ || (ready_ && in_flight_.empty())) return;
   const auto limit = in_flight_.empty() ? kStartLimit : in_flight_.front().limit;
-  worker_is_gone(Verdict::timeout, fmt::format("no answer for {} s", limit.count()));
+  worker_is_gone(Verdict::timeout,
+                 fmt::format("no answer for {} s, which is the limit{}", limit.count(),
+                             program_.setup.worker == Worker::native && ready_ ? " (--time-limit)" : ""));
 }
 
 void Lane::worker_is_gone(Verdict verdict, const std::string& how) {
-  const std::string ending = child_->end(verdict == Verdict::crash ? kLeavingLimit : std::chrono::seconds{0});
+  const std::string ending = child_->end(how.empty() ? kLeavingLimit : std::chrono::seconds{0});
   const std::vector<std::string> printed = child_->last_printed(kLogLines);
   child_.reset();
-  std::string reason = fmt::format("the {} worker ended: {}", to_string(kind_), how.empty() ? ending : how);
+  std::string reason =
+      fmt::format("the {} worker ended: {}", kind(), how.empty() ? ending + who_killed(ending) : how);
   if (!printed.empty() && verdict == Verdict::crash) {
-    reason += fmt::format("; it last printed: {}", fmt::join(printed, " | "));
+    const std::string said = fmt::format("{}", fmt::join(printed, " | "));
+    if (const std::string note = memory_note(said, program_.setup.memory); !note.empty())
+      reason += "; " + note;
+    reason += "; it last printed: " + said;
   }
+  if (!ready_ && !who_killed(ending).empty() && how.empty() && ++killed_starts_ < kStarts) return;
   if (!ready_)
     throw SetupError(fmt::format("{} (before its first case); see {}", reason, program_.log.string()));
   if (in_flight_.empty()) return;
   Job culprit = std::move(in_flight_.front());
   in_flight_.pop_front();
   while (!in_flight_.empty()) {
-    pending_.push_front(std::move(in_flight_.back()));
+    queue_->put_back(std::move(in_flight_.back()));
     in_flight_.pop_back();
   }
-  const Spec* subject = culprit.call == nullptr ? nullptr : culprit.call->key.spec;
+  if (culprit.call) queue_->died_on(*culprit.call, reason);
   blame(std::move(culprit), verdict, reason);
-  if (std::exchange(died_on_, subject) != subject) deaths_in_a_row_ = 0;
-  if (++deaths_in_a_row_ >= kDeathsInARow && subject != nullptr) give_up(*subject, reason);
-}
-
-void Lane::give_up(const Spec& subject, const std::string& reason) {
-  const std::string why =
-      fmt::format("not run, because the {} worker ended {} times in a row on {}; the last time: {}",
-                  to_string(kind_), deaths_in_a_row_, subject.id, reason);
-  const auto of_subject = [&](const Job& job) {
-    return job.call != nullptr && job.call->key.spec == &subject;
-  };
-  for (const Job& job : pending_) {
-    if (!of_subject(job)) continue;
-    for (const Check* check : job.checks)
-      on_verdict_(*job.call, *check, {Verdict::crash, std::nullopt, why, 0});
-  }
-  std::erase_if(pending_, of_subject);
-  deaths_in_a_row_ = 0;
 }
 
 void Lane::blame(Job job, Verdict verdict, const std::string& reason) {
-  if (job.call == nullptr) {
+  if (!job.call) {
     on_preparation_failed_(job.preparation, reason);
   } else if (job.checks.size() == 1) {
     if (job.suspects) {
@@ -160,10 +226,10 @@ void Lane::blame(Job job, Verdict verdict, const std::string& reason) {
     }
     on_verdict_(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
   } else {
-    // Which of them was it? Each alone, before all that is pending.
+    // Which of them was it? Each alone, before all that is waiting.
     const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{verdict, reason, job.checks.size()});
     for (auto check = job.checks.rbegin(); check != job.checks.rend(); ++check) {
-      pending_.push_front({job.call, {*check}, {}, suspects, job.limit});
+      queue_->put_back({.call = job.call, .checks = {*check}, .suspects = suspects, .limit = job.limit});
     }
   }
 }
@@ -171,9 +237,13 @@ void Lane::blame(Job job, Verdict verdict, const std::string& reason) {
 std::string Lane::current() const {
   if (in_flight_.empty()) return "";
   const Job& job = in_flight_.front();
-  if (job.call != nullptr) return job.call->id;
+  if (job.call) return queue_->calls().id(*job.call);
   return fmt::format("{} for {}", job.preparation.begin().key(),
                      job.preparation.begin()->value("device", ""));
+}
+
+void Lane::close() {
+  if (child_) child_->close_commands();
 }
 
 void Lane::dismiss() {

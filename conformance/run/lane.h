@@ -1,4 +1,4 @@
-// One worker and its queue: starts it, feeds it, reads its answers, and when it dies or hangs blames the case
+// One worker: starts it, feeds it from a queue, reads its answers, and when it dies or hangs blames the case
 // it was at, starts another and goes on.
 #pragma once
 
@@ -10,46 +10,25 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
 #include "run/child.h"
 #include "run/protocol.h"
+#include "run/queue.h"
 
 namespace opgate {
 
-/// One command to a worker: a call with the checks that judge it, or a preparation (`call` is null).
-struct Job {
-  /// Several checks of one call during which a worker died, each run again alone.
-  struct Suspects {
-    Verdict verdict;
-    std::string reason;
-    size_t unheard;  ///< checks without an answer yet
-    bool found = false;
-  };
-
-  const PlannedCall* call = nullptr;
-  std::vector<const Check*> checks;
-  nlohmann::json preparation;
-  std::shared_ptr<Suspects> suspects;  ///< that this check is one of
-  std::chrono::seconds limit{};        ///< without an answer for so long, the worker is taken to hang
-};
-
 class Lane {
  public:
-  using OnVerdict = std::function<void(const PlannedCall&, const Check&, const Judgement&)>;
+  using OnVerdict = Queue::OnVerdict;
   using OnPreparationFailed =
       std::function<void(const nlohmann::json& preparation, const std::string& reason)>;
 
   struct Program {
     Command command;
     std::filesystem::path log;
-    nlohmann::json setup;
+    Setup setup;
   };
 
-  Lane(Worker kind, Program program, OnVerdict on_verdict, OnPreparationFailed on_preparation_failed);
-
-  Worker kind() const { return kind_; }
-  void add(Job job) { pending_.push_back(std::move(job)); }
-  bool finished() const { return pending_.empty() && in_flight_.empty(); }
+  explicit Lane(Program program) : program_(std::move(program)) {}
 
   /// Starts the worker without waiting for it.
   void start();
@@ -57,11 +36,20 @@ class Lane {
   /// Waits until the worker has answered its set-up, and returns what it said. Throws SetupError.
   nlohmann::json await_ready();
 
+  /// From now on takes its work from this queue, which it may share with other lanes of its kind.
+  void work_on(Queue& queue, size_t sharers, OnVerdict on_verdict, OnPreparationFailed on_preparation_failed);
+
+  bool finished() { return in_flight_.empty() && queue_->empty(); }
+
   /// Keeps the worker supplied. Starts one where there is work and none runs.
   void feed();
 
-  /// The descriptor to poll; -1 while no worker runs.
-  int descriptor() const { return child_ ? child_->answers() : -1; }
+  /// The descriptors to poll for reading, and for writing where something waits to be sent; else -1.
+  int answers() const { return child_ ? child_->answers() : -1; }
+  int commands() const { return child_ && child_->has_unsent() ? child_->commands() : -1; }
+
+  /// Sends what waits.
+  void send() { child_->flush(); }  // where nobody reads any more, the answers end as well
 
   /// Takes what has arrived. Throws SetupError where the worker cannot work at all.
   void receive();
@@ -72,27 +60,33 @@ class Lane {
   /// The call or preparation at hand, for progress: its id, or nothing.
   std::string current() const;
 
-  /// Lets the worker leave (its queue is done).
+  /// Tells the worker that its queue is done.
+  void close();
+
+  /// Lets it leave.
   void dismiss();
 
  private:
   void take(const std::string& line);
+  void take_verdicts(const Job& job, const nlohmann::json& message);
+  void give(const Job& job, const Check& check, Judgement judgement);
+  void keep_pace(size_t answers);
   void worker_is_gone(Verdict verdict, const std::string& how);
   void blame(Job job, Verdict verdict, const std::string& reason);
-  void give_up(const Spec& subject, const std::string& reason);
-  void restart_clock();
+  std::string kind() const { return std::string(to_string(program_.setup.worker)); }
 
-  Worker kind_;
   Program program_;
+  Queue* queue_ = nullptr;
+  size_t sharers_ = 1;
   OnVerdict on_verdict_;
   OnPreparationFailed on_preparation_failed_;
   std::unique_ptr<Child> child_;
   bool ready_ = false;
-  int deaths_in_a_row_ = 0;
-  const Spec* died_on_ = nullptr;
+  int killed_starts_ = 0;
   nlohmann::json said_when_ready_;
-  std::deque<Job> pending_;
   std::deque<Job> in_flight_;
+  size_t window_;  // calls that it may be given ahead of its answers
+  std::chrono::steady_clock::time_point busy_since_;
   std::chrono::steady_clock::time_point deadline_;
 };
 

@@ -1,18 +1,27 @@
 #include "run/protocol.h"
 
 #include <c10/util/hash.h>
+#include <dlfcn.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 namespace opgate {
+namespace {
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
 
 void to_json(nlohmann::json& json, const Setup& setup) {
-  json = {{"libraries", setup.libraries},
-          {"specs", setup.specs},
-          {"modules", setup.modules},
-          {"packages", setup.packages},
-          {"models", setup.models}};
+  json = {{"libraries", setup.libraries},     {"specs", setup.specs},   {"modules", setup.modules},
+          {"packages", setup.packages},       {"models", setup.models}, {"memory", setup.memory},
+          {"checks", setup.checks},           {"filter", setup.filter}, {"plan", setup.plan},
+          {"worker", to_string(setup.worker)}};
 }
 
 void from_json(const nlohmann::json& json, Setup& setup) {
@@ -21,17 +30,32 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("modules").get_to(setup.modules);
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
+  json.at("memory").get_to(setup.memory);
+  setup.checks = json.at("checks");
+  json.at("filter").get_to(setup.filter);
+  json.at("plan").get_to(setup.plan);
+  setup.worker = worker_from_string(json.at("worker").get<std::string>());
+}
+
+std::vector<Check> all_checks(const nlohmann::json& described) {
+  std::vector<Check> checks = native_checks();
+  for (const nlohmann::json& check : described) checks.push_back(check_from_json(check));
+  std::ranges::sort(checks, {}, &Check::name);
+  return checks;
 }
 
 std::string libraries_digest(const Setup& setup) {
   std::string bytes;
   for (const auto* files : {&setup.libraries, &setup.specs}) {
-    for (const std::string& file : *files) {
-      std::ifstream stream(file, std::ios::binary);
-      bytes.append(std::istreambuf_iterator<char>(stream), {});
-    }
+    for (const std::string& file : *files) bytes += bytes_of(file);
   }
   return c10::sha1(bytes).str();
+}
+
+std::string engine_digest() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&engine_digest), &info);
+  return c10::sha1(bytes_of(info.dli_fname)).str();
 }
 
 Setup setup_from(const Config& config) {

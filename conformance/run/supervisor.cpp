@@ -5,9 +5,12 @@
 #include <opgate/error.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <stdexcept>
+#include <thread>
 
 #include "base/build.h"
 #include "call/device.h"
@@ -19,10 +22,14 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kNativeLimit{30};
 constexpr std::chrono::seconds kPythonLimit{180};
 constexpr std::chrono::seconds kPackageLimit{900};
 constexpr int kPollMilliseconds = 100;
+// Answers are read by the handful: to wake up for each would cost more than to read it.
+constexpr std::chrono::milliseconds kGather{1};
+constexpr std::chrono::milliseconds kBetweenProgress{50};
+// It takes a worker longer to start than to run so many calls.
+constexpr size_t kCallsWorthAWorker = 64;
 
 // Where no package could be made, the cases that need it say why.
 void note_failed_package(const fs::path& folder, const json& preparation, const std::string& reason) {
@@ -31,13 +38,19 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
 }
 
-// Why the call cannot run on this machine, if so.
-std::optional<std::string> why_owed(const CallKey& key) {
-  if (auto reason = missing_device(key.device)) return reason;
-  if (key.device != c10::kCUDA || !key.spec->op) return std::nullopt;
-  if (key.spec->op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
+// Why calls of the operator cannot run on this device of this machine, if so.
+std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
+  if (auto reason = missing_device(device)) return reason;
+  if (device != c10::kCUDA || !spec.op) return std::nullopt;
+  if (spec.op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
   return fmt::format("{} has no CUDA kernel in the library that is loaded (was it built without nvcc?)",
-                     key.spec->id);
+                     spec.id);
+}
+
+// "worker-native.log", "worker-native-2.log": each its own, so that what one printed last is found.
+fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
+  if (number == 1) return folder / fmt::format("worker-{}.log", to_string(kind));
+  return folder / fmt::format("worker-{}-{}.log", to_string(kind), number);
 }
 
 }  // namespace
@@ -51,16 +64,15 @@ Programs this_program(const Config& config) {
   return programs;
 }
 
-Supervisor::Supervisor(Programs programs, Setup setup)
+Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
     : programs_(std::move(programs)),
       setup_(std::move(setup)),
-      native_(make_lane(Worker::native)),
-      python_(make_lane(Worker::python)),
-      aoti_(make_lane(Worker::aoti)) {
+      limits_(limits),
+      python_(make_lane(Worker::python)) {
   watch_signals();
 }
 
-Lane Supervisor::make_lane(Worker kind) {
+Lane Supervisor::make_lane(Worker kind, size_t number) const {
   Command command;
   if (kind == Worker::python) {
     std::vector<std::string> folders;
@@ -71,17 +83,16 @@ Lane Supervisor::make_lane(Worker kind) {
   } else {
     command.words = {programs_.opgate, "worker"};
   }
+  // Some native kernels add up in another order with other thread counts: the same on every machine, and more
+  // than one, so that parallel code does run in parallel.
+  if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
+    command.environment.emplace("OMP_NUM_THREADS", "2");
   // Without it a package that is given another shape or dtype answers wrongly and says nothing.
   command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
-  const fs::path log = programs_.logs / fmt::format("worker-{}.log", to_string(kind));
-  return Lane(
-      kind, {std::move(command), log, setup_},
-      [this](const PlannedCall& call, const Check& check, const Judgement& judgement) {
-        on_verdict_(call, check, judgement);
-      },
-      [this](const json& preparation, const std::string& reason) {
-        note_failed_package(setup_.packages, preparation, reason);
-      });
+  Setup setup = setup_;
+  setup.worker = kind;
+  setup.memory = limits_.memory;
+  return Lane({std::move(command), log_of(programs_.logs, kind, number), std::move(setup)});
 }
 
 void Supervisor::start_python() {
@@ -96,8 +107,8 @@ void Supervisor::start_python() {
         fmt::format("there is no Python interpreter {}; set OPGATE_PYTHON to one that has torch {}",
                     programs_.python, kTorchVersion));
   }
-  for (const Worker kind : {Worker::native, Worker::python, Worker::aoti}) {
-    fs::remove(programs_.logs / fmt::format("worker-{}.log", to_string(kind)), failed);
+  for (const fs::directory_entry& entry : fs::directory_iterator(programs_.logs)) {
+    if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);
   }
   python_.start();
 }
@@ -105,8 +116,10 @@ void Supervisor::start_python() {
 PythonHalf Supervisor::python_half() {
   const json said = python_.await_ready();
   try {
-    PythonHalf half{{}, said.at("models"), said.at("torch")};
-    for (const json& check : said.at("checks")) half.checks.push_back(check_from_json(check));
+    PythonHalf half{said.at("checks"), said.at("models"), said.at("torch")};
+    all_checks(half.checks);
+    setup_.checks = half.checks;
+    setup_.models = half.models;
     return half;
   } catch (const json::exception& error) {
     throw SetupError(
@@ -114,84 +127,94 @@ PythonHalf Supervisor::python_half() {
   }
 }
 
-void Supervisor::set_models(json models) {
-  setup_.models = std::move(models);
-  native_ = make_lane(Worker::native);
-  aoti_ = make_lane(Worker::aoti);
-}
+bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
+                     const OnVerdict& on_verdict, const OnProgress& on_progress) {
+  setup_.filter = filter;
+  setup_.plan = plan.digest();
+  const OnVerdict once = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    if (!todo.remove(call, check))
+      throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
+    on_verdict(call, check, judgement);
+  };
+  give_owed(plan.calls, todo, once);
 
-bool Supervisor::run(const Plan& plan, const std::set<std::string>& done, const OnVerdict& on_verdict,
-                     const OnProgress& on_progress) {
-  on_verdict_ = on_verdict;
-  distribute(plan, done);
-  // The aoti worker runs what the Python worker packages.
-  if (!serve({&native_, &python_}, on_progress)) return false;
-  native_.dismiss();
-  python_.dismiss();
-  if (!serve({&aoti_}, on_progress)) return false;
-  aoti_.dismiss();
+  Queue native(Worker::native, plan.calls, todo, limits_.native_case, once);
+  Queue python(Worker::python, plan.calls, todo, kPythonLimit, once);
+  Queue aoti(Worker::aoti, plan.calls, todo, kPythonLimit, once);
+  prepare_packages(plan.calls, todo, python);
+  const auto note_failure = [this](const json& preparation, const std::string& reason) {
+    note_failed_package(setup_.packages, preparation, reason);
+  };
+  std::list<Lane> native_lanes;
+  std::vector<Lane*> lanes{&python_};
+  const size_t worth = todo.calls_with(Worker::native) / kCallsWorthAWorker + 1;
+  for (size_t number = 1; number <= std::min(jobs, worth); ++number) {
+    native_lanes.push_back(make_lane(Worker::native, number));
+    lanes.push_back(&native_lanes.back());
+    native_lanes.back().work_on(native, std::min(jobs, worth), once, note_failure);
+  }
+  python_.work_on(python, 1, once, note_failure);
+  if (!serve(lanes, on_progress)) return false;
+  for (Lane* lane : lanes) lane->close();
+  for (Lane* lane : lanes) lane->dismiss();
+
+  // The aoti worker runs what the Python worker has packaged.
+  Lane aoti_lane = make_lane(Worker::aoti);
+  aoti_lane.work_on(aoti, 1, once, note_failure);
+  if (!serve({&aoti_lane}, on_progress)) return false;
+  aoti_lane.dismiss();
   return true;
 }
 
-void Supervisor::distribute(const Plan& plan, const std::set<std::string>& done) {
-  prepare_packages(plan, done);
-
-  for (const PlannedCall& call : plan.calls) {
-    const std::optional<std::string> owed = why_owed(call.key);
-    std::map<Worker, std::vector<const Check*>> by_worker;
-    for (const Check* check : call.checks) {
-      if (done.contains(case_id(call, *check))) continue;
-      if (owed) {
-        on_verdict_(call, *check, Judgement::owed(*owed));
-      } else {
-        by_worker[check->worker].push_back(check);
-      }
-    }
-    if (by_worker.contains(Worker::native))
-      native_.add({&call, by_worker[Worker::native], {}, nullptr, kNativeLimit});
-    if (by_worker.contains(Worker::python))
-      python_.add({&call, by_worker[Worker::python], {}, nullptr, kPythonLimit});
-    if (by_worker.contains(Worker::aoti))
-      aoti_.add({&call, by_worker[Worker::aoti], {}, nullptr, kPythonLimit});
+void Supervisor::give_owed(const Calls& calls, const CaseSet& todo, const OnVerdict& on_verdict) const {
+  std::map<std::pair<const Spec*, c10::DeviceType>, std::optional<std::string>> reasons;
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    const auto [known, is_new] = reasons.try_emplace({&calls.spec(call), calls.device(call)}, std::nullopt);
+    if (is_new) known->second = why_owed(calls.spec(call), calls.device(call));
+    if (!known->second) continue;
+    for (const Check* check : todo.of(call)) on_verdict(call, *check, Judgement::owed(*known->second));
   }
 }
 
-void Supervisor::prepare_packages(const Plan& plan, const std::set<std::string>& done) {
-  std::map<std::string, json> calls;
-  for (const PlannedCall& call : plan.calls) {
-    if (why_owed(call.key)) continue;
-    for (const Check* check : call.checks) {
-      if (!check->needs_package || done.contains(case_id(call, *check))) continue;
-      calls[device_name(call.key.device)].push_back(call.id);
-      break;
-    }
+void Supervisor::prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const {
+  std::map<std::string, json> packaged;
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    if (std::ranges::none_of(todo.of(call), &Check::needs_package)) continue;
+    packaged[device_name(calls.device(call))].push_back(calls.id(call));
   }
-  for (const auto& [device, ids] : calls) {
+  for (const auto& [device, ids] : packaged) {
     fs::remove(fs::path(setup_.packages) / (device + ".json"));
-    python_.add(
-        {nullptr, {}, json{{"package", {{"device", device}, {"calls", ids}}}}, nullptr, kPackageLimit});
-    python_.add({nullptr, {}, json{{"run_package", {{"device", device}}}}, nullptr, kPythonLimit});
+    python.add_preparation({{"package", {{"device", device}, {"calls", ids}}}}, kPackageLimit);
+    python.add_preparation({{"run_package", {{"device", device}}}}, kPythonLimit);
   }
 }
 
-bool Supervisor::serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) {
+bool Supervisor::serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const {
+  auto next_progress = std::chrono::steady_clock::now();
   while (true) {
     std::vector<pollfd> waiting;
     std::vector<Lane*> waiting_lanes;
-    std::vector<std::string> current;
     for (Lane* lane : lanes) {
       if (lane->finished()) continue;
       lane->feed();
-      waiting.push_back({lane->descriptor(), POLLIN, 0});
+      waiting.push_back({lane->answers(), POLLIN, 0});
+      waiting.push_back({lane->commands(), POLLOUT, 0});
       waiting_lanes.push_back(lane);
-      if (std::string text = lane->current(); !text.empty()) current.push_back(std::move(text));
     }
     if (waiting.empty()) return true;
     poll(waiting.data(), waiting.size(), kPollMilliseconds);
     if (interrupted()) return false;
-    for (size_t i = 0; i < waiting.size(); ++i) {
-      if (waiting[i].revents != 0) waiting_lanes[i]->receive();
+    std::this_thread::sleep_for(kGather);
+    for (size_t i = 0; i < waiting_lanes.size(); ++i) {
+      if (waiting[2 * i + 1].revents != 0) waiting_lanes[i]->send();
+      if (waiting[2 * i].revents != 0) waiting_lanes[i]->receive();
       waiting_lanes[i]->check_deadline();
+    }
+    if (std::chrono::steady_clock::now() < next_progress) continue;
+    next_progress = std::chrono::steady_clock::now() + kBetweenProgress;
+    std::vector<std::string> current;
+    for (const Lane* lane : waiting_lanes) {
+      if (std::string text = lane->current(); !text.empty()) current.push_back(std::move(text));
     }
     on_progress(current);
   }

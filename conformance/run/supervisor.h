@@ -2,13 +2,14 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <set>
+#include <list>
 #include <string>
 #include <vector>
 
+#include "plan/case_set.h"
 #include "plan/plan.h"
 #include "run/lane.h"
+#include "run/limits.h"
 
 namespace opgate {
 
@@ -26,7 +27,7 @@ Programs this_program(const Config& config);
 
 /// What the Python half says of itself.
 struct PythonHalf {
-  std::vector<Check> checks;
+  nlohmann::json checks;  ///< described; see check_from_json()
   nlohmann::json models;
   std::string torch;  ///< version
 };
@@ -37,34 +38,30 @@ class Supervisor {
   /// Called often while it runs, with what the workers are at.
   using OnProgress = std::function<void(const std::vector<std::string>& current)>;
 
-  Supervisor(Programs programs, Setup setup);
+  Supervisor(Programs programs, Setup setup, Limits limits);
 
   /// Starts the Python worker without waiting for it.
   void start_python();
 
-  /// Waits for it and hears which checks and models there are. Throws SetupError where it cannot start.
+  /// Waits for it and hears which checks and models there are; every worker is told of them from now on.
+  /// Throws SetupError where it cannot start.
   PythonHalf python_half();
 
-  /// The models that every worker shall know; before run().
-  void set_models(nlohmann::json models);
-
-  /// Gives each planned case that is not in `done` a verdict. False where it was interrupted (SIGINT,
-  /// SIGTERM).
-  bool run(const Plan& plan, const std::set<std::string>& done, const OnVerdict& on_verdict,
+  /// Gives each case of `todo` a verdict, and takes it out; `filter` is what the plan was made with, and at
+  /// most `jobs` native workers run at a time. False where it was interrupted (SIGINT, SIGTERM).
+  bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const OnVerdict& on_verdict,
            const OnProgress& on_progress);
 
  private:
-  void distribute(const Plan& plan, const std::set<std::string>& done);
-  void prepare_packages(const Plan& plan, const std::set<std::string>& done);
-  bool serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress);
-  Lane make_lane(Worker kind);
+  void give_owed(const Calls& calls, const CaseSet& todo, const OnVerdict& on_verdict) const;
+  void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
+  bool serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const;
+  Lane make_lane(Worker kind, size_t number = 1) const;
 
   Programs programs_;
   Setup setup_;
-  OnVerdict on_verdict_;
-  Lane native_;
+  Limits limits_;
   Lane python_;
-  Lane aoti_;
 };
 
 }  // namespace opgate

@@ -1,5 +1,7 @@
 #include "run/worker.h"
 
+#include <fmt/format.h>
+#include <opgate/error.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 
 #include "call/device.h"
 #include "run/child.h"
+#include "run/limits.h"
 #include "run/protocol.h"
 #include "run/subjects.h"
 
@@ -16,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-void answer(const json& message) {
-  const std::string text = message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+void answer(std::string text) {
+  text += '\n';
   size_t sent = 0;
   while (sent < text.size()) {
     const ssize_t count = write(kAnswerDescriptor, text.data() + sent, text.size() - sent);
@@ -26,29 +29,84 @@ void answer(const json& message) {
   }
 }
 
+void answer(const json& message) { answer(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
+// Nothing more to say of the case than how far it is from its bound.
+bool plain_pass(const Judgement& judgement) {
+  return judgement.verdict == Verdict::pass && judgement.reason.empty() && !judgement.finding;
+}
+
+void note_memory_limit(Judgement& judgement, uint64_t bytes) {
+  const std::string said = judgement.reason + (judgement.finding ? judgement.finding->happened : "");
+  const std::string note = memory_note(said, bytes);
+  if (!note.empty()) judgement.reason += (judgement.reason.empty() ? "" : "; ") + note;
+}
+
 class NativeWorker {
  public:
-  explicit NativeWorker(const Setup& setup) : subjects_(load_subjects(setup)), checks_(native_checks()) {
+  explicit NativeWorker(const Setup& setup)
+      : setup_(setup),
+        subjects_(load_subjects(setup)),
+        checks_(all_checks(setup.checks)),
+        plan_(make_plan(subjects_, checks_, setup.filter)) {
+    if (plan_.digest() != setup.plan) {
+      throw SetupError(
+          "a worker plans other cases than `opgate` itself: something in a spec, such as a sample's name, "
+          "changes from process to process (time, addresses, random numbers, the process id)");
+    }
     bench_.package_folder = setup.packages;
   }
 
-  json run(const json& command) {
-    const std::string call = command.at("run");
-    const CallKey key = parse_call_id(subjects_, call);
+  void run(const json& command) {
+    for (const json& position : command.at("run")) {
+      const auto call = position.get<Calls::Position>();
+      if (call >= plan_.calls.size()) throw SetupError(fmt::format("the plan has no call {}", call));
+      run(call, command.contains("checks") ? named(command.at("checks")) : planned(call));
+    }
+  }
+
+ private:
+  CheckList named(const json& ids) const {
+    CheckList checks;
+    for (const json& id : ids) checks.push_back(&find_check(checks_, id.get<std::string>()));
+    return checks;
+  }
+
+  CheckList planned(Calls::Position call) const {
+    CheckList checks = plan_.calls.checks(call);
+    std::erase_if(checks, [this](const Check* check) { return check->worker != setup_.worker; });
+    return checks;
+  }
+
+  void run(Calls::Position call, const CheckList& checks) {
+    const CallKey key = plan_.calls.key(call);
     if (key.device != enabled_) enable_device(enabled_ = key.device);
-    std::vector<const Check*> checks;
-    for (const json& id : command.at("checks")) checks.push_back(&find_check(checks_, id.get<std::string>()));
-    const auto judgements = judge_call(key, checks, bench_);
+    auto judgements = judge_call(key, checks, bench_);
     if (is_lost(key.device)) {
       std::cerr << "the CUDA context of this process is lost after this call\n";
       _exit(1);  // without an answer: this call is the one to blame, the next ones get a fresh process
     }
-    return {{"ran", call}, {"judgements", judgements}};
+    json ulps;
+    json told;
+    for (auto& [check, judgement] : judgements) {
+      if (!plain_pass(judgement)) {
+        note_memory_limit(judgement, setup_.memory);
+        told[check] = judgement;
+      } else if (judgement.worst_ulps > 0) {
+        ulps[check] = judgement.worst_ulps;
+      }
+    }
+    if (ulps.empty() && told.empty()) return answer(fmt::format(R"({{"ran":{}}})", call));
+    json message{{"ran", call}};
+    if (!ulps.empty()) message["ulps"] = std::move(ulps);
+    if (!told.empty()) message["judgements"] = std::move(told);
+    answer(message);
   }
 
- private:
+  const Setup setup_;
   std::vector<Spec> subjects_;
   std::vector<Check> checks_;
+  Plan plan_;
   Workbench bench_;
   c10::DeviceType enabled_ = c10::kCPU;
 };
@@ -79,12 +137,17 @@ int serve_as_worker() {
   std::string line;
   if (!std::getline(std::cin, line)) return 2;
   try {
-    NativeWorker worker(json::parse(line).at("setup").get<Setup>());
-    answer({{"ready", json::object()}});
-    while (std::getline(std::cin, line)) answer(worker.run(json::parse(line)));
+    const Setup setup = json::parse(line).at("setup").get<Setup>();
+    NativeWorker worker(setup);
+    // Only now: a library may start what it likes while it is loaded. `opgate` itself has asked the driver
+    // for devices before, which is what starts the helper that makes the device files.
+    limit_memory(setup.memory);
+    forbid_processes();
+    answer(json{{"ready", json::object()}});
+    while (std::getline(std::cin, line)) worker.run(json::parse(line));
     return 0;
   } catch (const SetupError& error) {
-    answer({{"broken", error.what()}});
+    answer(json{{"broken", error.what()}});
     return 2;
   }
 }

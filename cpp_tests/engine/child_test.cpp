@@ -77,6 +77,22 @@ TEST_F(ChildTest, ReadsLinesOnItsStandardInput) {
   EXPECT_THAT(lines, ElementsAre("got one", "got two"));
 }
 
+// More than a pipe holds, to a process that reads nothing yet: a send that waited would never return.
+TEST_F(ChildTest, IsSentMoreThanItReadsWithoutWaitingForIt) {
+  Child child(shell("read go </dev/null; echo ready >&3; read line; echo ${#line} >&3; wc -c >&3"), log());
+  const std::string text(1 << 20, 'x');
+  ASSERT_TRUE(child.send("go"));
+  ASSERT_TRUE(child.send(text));
+  EXPECT_TRUE(child.has_unsent());
+  while (child.has_unsent()) {
+    pollfd room{child.commands(), POLLOUT, 0};
+    ASSERT_EQ(poll(&room, 1, 30000), 1);
+    ASSERT_TRUE(child.flush());
+  }
+  child.close_commands();
+  EXPECT_THAT(all_lines(child), ElementsAre("ready", "2", std::to_string(text.size() + 1)));
+}
+
 TEST_F(ChildTest, SaysByWhichSignalItEnded) {
   EXPECT_EQ(ending_of("kill -SEGV $$"), "SIGSEGV (Segmentation fault)");
   EXPECT_EQ(ending_of("kill -ABRT $$"), "SIGABRT (Aborted)");

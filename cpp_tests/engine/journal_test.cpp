@@ -18,7 +18,8 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-const RunHeader kHeader{"0.1.0", "2.15.0", "abc123", 3, "2026-01-02T03:04:05Z"};
+const RunHeader kHeader{"0.1.0", "e1",   "2.15.0",   "abc123", 3, "2026-01-02T03:04:05Z",
+                        "f00",   {2, 3}, {{"op", 4}}};
 
 const Judgement kFailure = Judgement::fail(
     {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1  >2<", "want 1  >3<"}});
@@ -28,7 +29,20 @@ void write_three(const std::filesystem::path& file) {
   journal.add("op/float32/2x3/contiguous/cpu/value.reference", Judgement::pass(0.25));
   journal.add("op/float32/2x3/x=stepped/cpu/value.layout", kFailure);
   journal.add("op/float32/2x3/contiguous/cuda/value.reference", Judgement::owed("no NVIDIA driver"));
-  journal.finish();
+  journal.finish({{"op/float32/2x3/contiguous/cpu/value.reference", 0.25}});
+}
+
+struct Entry {
+  std::string case_id;
+  Judgement judgement;
+};
+
+std::vector<Entry> entries_of(const std::filesystem::path& file) {
+  std::vector<Entry> entries;
+  read_journal(file, [&](const std::string& case_id, const Judgement& judgement) {
+    entries.push_back({case_id, judgement});
+  });
+  return entries;
 }
 
 std::string refusal(const std::filesystem::path& file) {
@@ -40,32 +54,80 @@ TEST(Journal, IsReadBackAsItWasWritten) {
   write_three(folder / "results.jsonl");
   const ReadJournal read = read_journal(folder / "results.jsonl");
   EXPECT_EQ(read.header.opgate, "0.1.0");
+  EXPECT_EQ(read.header.engine, "e1");
   EXPECT_EQ(read.header.torch, "2.15.0");
   EXPECT_EQ(read.header.plan, "abc123");
   EXPECT_EQ(read.header.cases, 3u);
   EXPECT_EQ(read.header.started, kHeader.started);
+  EXPECT_EQ(read.header.libraries, "f00");
+  EXPECT_EQ(read.header.shard, (Shard{2, 3}));
+  EXPECT_EQ(read.header.accuracy, kHeader.accuracy);
+  EXPECT_EQ(read.header.difference(kHeader), "");
   EXPECT_TRUE(read.finished);
-  ASSERT_EQ(read.entries.size(), 3u);
-  EXPECT_EQ(read.entries[0].case_id, "op/float32/2x3/contiguous/cpu/value.reference");
-  EXPECT_EQ(read.entries[0].judgement.worst_ulps, 0.25);
-  EXPECT_EQ(read.entries[1].judgement.verdict, Verdict::fail);
-  EXPECT_EQ(read.entries[1].judgement.finding, kFailure.finding);
-  EXPECT_EQ(read.entries[2].judgement.verdict, Verdict::owed);
-  EXPECT_EQ(read.entries[2].judgement.reason, "no NVIDIA driver");
+  EXPECT_EQ(read.entries, 3u);
   EXPECT_EQ(read.whole_bytes, std::filesystem::file_size(folder / "results.jsonl"));
+  const std::vector<Entry> entries = entries_of(folder / "results.jsonl");
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].case_id, "op/float32/2x3/contiguous/cpu/value.reference");
+  EXPECT_EQ(entries[0].judgement.worst_ulps, 0.25);
+  EXPECT_EQ(entries[1].judgement.verdict, Verdict::fail);
+  EXPECT_EQ(entries[1].judgement.finding, kFailure.finding);
+  EXPECT_EQ(entries[2].judgement.verdict, Verdict::owed);
+  EXPECT_EQ(entries[2].judgement.reason, "no NVIDIA driver");
+}
+
+TEST(Journal, WritesAPassInJsonWhateverIsInItsId) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> ids{"plain/x", "quote\"d", "back\\slash", "new\nline",
+                                     "tab\t",   "\x01",     "\u00e9"};
+  const std::vector<double> errors{0, 0.1, 1, 2.75, 1e-300, 1e300, 1.0 / 3};
+  {
+    Journal journal(folder / "results.jsonl", kHeader);
+    for (size_t i = 0; i < ids.size(); ++i) journal.add(ids[i], Judgement::pass(errors[i]));
+    journal.finish();
+  }
+  const std::vector<Entry> entries = entries_of(folder / "results.jsonl");
+  ASSERT_EQ(entries.size(), ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(entries[i].case_id, ids[i]);
+    EXPECT_EQ(entries[i].judgement.verdict, Verdict::pass);
+    EXPECT_EQ(entries[i].judgement.worst_ulps, errors[i]);
+  }
+}
+
+TEST(Journal, EndsWithTheWorstErrors) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  const std::string text = text_of(folder / "results.jsonl");
+  EXPECT_THAT(text.substr(text.rfind("{\"finished")),
+              HasSubstr(R"("worst":[{"case":"op/float32/2x3/contiguous/cpu/value.reference","ulps":0.25}])"));
+}
+
+TEST(RunHeader, SaysWhatDiffers) {
+  const auto differs = [](std::string RunHeader::*part) {
+    RunHeader other = kHeader;
+    other.*part = "other";
+    return kHeader.difference(other);
+  };
+  EXPECT_EQ(differs(&RunHeader::torch), "torch (2.15.0 and other)");
+  EXPECT_EQ(differs(&RunHeader::plan), "plan (abc123 and other)");
+  EXPECT_EQ(differs(&RunHeader::opgate), "version of OpGate (0.1.0 and other)");
+  EXPECT_EQ(differs(&RunHeader::engine), "build of OpGate (e1 and other)");
+  EXPECT_EQ(differs(&RunHeader::libraries), "build of the libraries (f00 and other)");
+  EXPECT_EQ(differs(&RunHeader::started), "");
 }
 
 TEST(Journal, IsUnfinishedUntilTheLastLine) {
   const TemporaryFolder folder;
   Journal(folder / "results.jsonl", kHeader).flush();
   EXPECT_FALSE(read_journal(folder / "results.jsonl").finished);
-  EXPECT_TRUE(read_journal(folder / "results.jsonl").entries.empty());
+  EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 0u);
 }
 
 TEST(Journal, MakesTheFolderItIsWrittenTo) {
   const TemporaryFolder folder;
   write_three(folder / "a/b/results.jsonl");
-  EXPECT_EQ(read_journal(folder / "a/b/results.jsonl").entries.size(), 3u);
+  EXPECT_EQ(read_journal(folder / "a/b/results.jsonl").entries, 3u);
 }
 
 TEST(Journal, TakesBytesThatAreNoText) {
@@ -75,7 +137,7 @@ TEST(Journal, TakesBytesThatAreNoText) {
     journal.add("case", Judgement::invalid("raised: \xFF\xFE"));
     journal.finish();
   }
-  EXPECT_THAT(read_journal(folder / "results.jsonl").entries.at(0).judgement.reason, HasSubstr("raised: "));
+  EXPECT_THAT(entries_of(folder / "results.jsonl").at(0).judgement.reason, HasSubstr("raised: "));
 }
 
 TEST(ReadJournal, LeavesOutALineThatWasCutOffWhereverItWasCut) {
@@ -87,15 +149,16 @@ TEST(ReadJournal, LeavesOutALineThatWasCutOffWhereverItWasCut) {
     const std::string kept = whole.substr(0, length);
     const ReadJournal read = read_journal(folder.write("cut.jsonl", kept));
     EXPECT_EQ(read.whole_bytes, kept.rfind('\n') + 1);
-    EXPECT_EQ(static_cast<long>(read.entries.size()), std::ranges::count(kept, '\n') - 1);
+    EXPECT_EQ(static_cast<long>(read.entries), std::ranges::count(kept, '\n') - 1);
     EXPECT_FALSE(read.finished);
   }
 }
 
 TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
   const TemporaryFolder folder;
-  const std::string header = R"({"opgate":"1","torch":"2","plan":"p","cases":1})"
-                             "\n";
+  write_three(folder / "whole.jsonl");
+  const std::string whole = text_of(folder / "whole.jsonl");
+  const std::string header = whole.substr(0, whole.find('\n') + 1);
   EXPECT_THAT(refusal(folder.write("a.jsonl", header + "garbage\n")),
               HasSubstr("a.jsonl:2: not a line of OpGate's results"));
   EXPECT_THAT(refusal(folder.write("b.jsonl", "\n" + header)), HasSubstr("b.jsonl:1: not a line"));
@@ -107,6 +170,16 @@ TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
                                                        "\n")),
               HasSubstr("e.jsonl:2:"));
   EXPECT_THAT(refusal(folder.write("f.jsonl", header + "[1]\n")), HasSubstr("f.jsonl:2:"));
+}
+
+TEST(ReadJournal, LetsWhatTakesItsVerdictsRefuseThem) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  EXPECT_EQ(message_of<SetupError>([&] {
+              read_journal(folder / "results.jsonl",
+                           [](const std::string&, const Judgement&) { throw SetupError("not this one"); });
+            }),
+            "not this one");
 }
 
 TEST(ReadJournal, RefusesAFileThatHasNoFirstLineOrIsNotThere) {
@@ -134,7 +207,7 @@ TEST(Journal, CanBeWrittenOnceTheFirstWriterIsGone) {
   const TemporaryFolder folder;
   write_three(folder / "results.jsonl");
   write_three(folder / "results.jsonl");
-  EXPECT_EQ(read_journal(folder / "results.jsonl").entries.size(), 3u);  // begun anew, not appended to
+  EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 3u);  // begun anew, not appended to
 }
 
 TEST(Journal, GoesOnBehindTheLastWholeLine) {
@@ -151,11 +224,11 @@ TEST(Journal, GoesOnBehindTheLastWholeLine) {
     journal.add("second", kFailure);
     journal.finish();
   }
-  const ReadJournal read = read_journal(file);
-  ASSERT_EQ(read.entries.size(), 2u);
-  EXPECT_EQ(read.entries[0].case_id, "first");
-  EXPECT_EQ(read.entries[1].case_id, "second");
-  EXPECT_TRUE(read.finished);
+  const std::vector<Entry> entries = entries_of(file);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].case_id, "first");
+  EXPECT_EQ(entries[1].case_id, "second");
+  EXPECT_TRUE(read_journal(file).finished);
 }
 
 TEST(Journal, SaysWhereItCannotWrite) {
@@ -188,7 +261,7 @@ TEST(Journal, KeepsWholeWhatWasWrittenBeforeTheDiskWasFull) {
   }
   std::signal(SIGXFSZ, handler);
   EXPECT_THAT(message, HasSubstr("cannot write"));
-  const size_t kept = read_journal(folder / "results.jsonl").entries.size();
+  const size_t kept = read_journal(folder / "results.jsonl").entries;
   EXPECT_GT(kept, 10u);
   EXPECT_LT(kept, 100u);
 }

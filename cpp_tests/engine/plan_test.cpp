@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <opgate/error.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
+#include "plan/case_set.h"
 #include "plan/plan.h"
 #include "support.h"
 
@@ -58,13 +61,31 @@ std::string refusal(const Filter& filter) {
   return message_of<SetupError>([&] { make_plan(specs(), checks(), filter); });
 }
 
-TEST(Plan, IsSortedAndHasNoCaseTwice) {
+TEST(Plan, IsSortedByOperatorThenDeviceThenSampleAndHasNoCaseTwice) {
   const Plan plan = make_plan(specs(), checks());
-  EXPECT_TRUE(std::ranges::is_sorted(plan.calls, {}, &PlannedCall::id));
+  using Place = std::tuple<std::string, c10::DeviceType, const Sample*>;
+  std::vector<Place> places;
+  for (const PlannedCall& call : plan.calls)
+    places.emplace_back(call.key.spec->id, call.key.device, call.key.sample);
+  EXPECT_TRUE(std::ranges::is_sorted(places));  // the samples of a spec lie in one list
   const std::vector<std::string> ids = case_ids();
   EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
   EXPECT_EQ(plan.cases(), ids.size());
   EXPECT_GT(plan.cases(), 200u);
+}
+
+TEST(Plan, MakesKeysAndIdsFromPositions) {
+  const Plan plan = make_plan(specs(), checks());
+  size_t cases = 0;
+  for (Calls::Position position = 0; position < plan.calls.size(); ++position) {
+    const PlannedCall call = plan.calls[position];
+    EXPECT_EQ(call.id, call_id(plan.calls.key(position)));
+    EXPECT_EQ(&plan.calls.spec(position), call.key.spec);
+    EXPECT_EQ(plan.calls.device(position), call.key.device);
+    EXPECT_EQ(plan.calls.first_case(position), cases);
+    cases += call.checks.size();
+  }
+  EXPECT_EQ(cases, plan.cases());
 }
 
 TEST(Plan, HasADigestOfItsCasesAndOfNothingElse) {
@@ -168,6 +189,72 @@ TEST(Filter, IsRefusedWhereAPatternMatchesNothing) {
 
 TEST(Filter, IsRefusedWhereNothingIsLeft) {
   EXPECT_THAT(refusal({{"add.Tensor"}, {}, {"cuda"}, {}}), HasSubstr("nothing to check"));
+}
+
+TEST(Filter, IsReadBackFromJson) {
+  const Filter filter{{"relu"}, {"value", "effect.*"}, {"cpu"}, {"*=stepped/*"}};
+  const auto read = nlohmann::json(filter).get<Filter>();
+  EXPECT_EQ(make_plan(specs(), checks(), read).digest(), make_plan(specs(), checks(), filter).digest());
+  EXPECT_EQ(read.cases, filter.cases);
+}
+
+TEST(PatternOf, MatchesTheTextAndNothingElse) {
+  std::vector<Spec> odd = specs();
+  odd[0].samples[0].name = "a*b[1]\\?";
+  odd[0].samples[1].name = "aXb1\\Y";  // what the name above would match if it were taken for a pattern
+  const std::string id = "relu/float32/a*b[1]\\?/contiguous/cpu/value.reference";
+  const Plan plan = make_plan(odd, checks(), {{}, {}, {}, {pattern_of(id)}});
+  ASSERT_EQ(plan.cases(), 1u);
+  EXPECT_EQ(case_id(plan.calls[0], *plan.calls.checks(0)[0]), id);
+}
+
+TEST(Shard, HoldsEachCallOfThePlanOnce) {
+  for (const uint32_t count : {1u, 2u, 3u, 7u, 1000u}) {
+    for (uint32_t call = 0; call < 50; ++call) {
+      size_t held = 0;
+      for (uint32_t index = 1; index <= count; ++index) held += Shard{index, count}.holds(call);
+      EXPECT_EQ(held, 1u) << call << " of " << count;
+    }
+  }
+}
+
+TEST(Shard, IsReadBackAndRefusedWhereItIsNone) {
+  EXPECT_EQ(shard_from_string("2/3"), (Shard{2, 3}));
+  EXPECT_EQ(to_string(Shard{12, 345}), "12/345");
+  for (const char* text : {"", "x", "0/3", "4/3", "1", "1/", "/3", "-1/3", "1/3/3", "1.5/3", "1/0", " 1/3"}) {
+    EXPECT_THAT(message_of<SetupError>([&] { shard_from_string(text); }),
+                AllOf(HasSubstr("'" + std::string(text) + "' is no shard"), HasSubstr("I/N")));
+  }
+}
+
+TEST(CaseSet, OfAllShardsIsThePlan) {
+  const Plan plan = make_plan(specs(), checks());
+  size_t together = 0;
+  for (uint32_t index = 1; index <= 3; ++index) together += CaseSet(plan.calls, {index, 3}).size();
+  EXPECT_EQ(together, plan.cases());
+}
+
+TEST(CaseSet, GivesUpEachCaseOnce) {
+  const Plan plan = make_plan(specs(), checks());
+  CaseSet todo(plan.calls, {2, 2});
+  const Check& check = *plan.calls.checks(1).front();
+  EXPECT_FALSE(todo.contains(0, check));
+  EXPECT_TRUE(todo.contains(1, check));
+  EXPECT_EQ(todo.of(1), plan.calls.checks(1));
+  const size_t before = todo.size();
+  EXPECT_TRUE(todo.remove(1, check));
+  EXPECT_FALSE(todo.remove(1, check));
+  EXPECT_FALSE(todo.remove(0, check));
+  EXPECT_EQ(todo.size(), before - 1);
+  EXPECT_EQ(todo.of(1).size(), plan.calls.checks(1).size() - 1);
+}
+
+TEST(CallIndex, FindsEachCallByItsId) {
+  const Plan plan = make_plan(specs(), checks());
+  const CallIndex index(plan.calls);
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call)
+    EXPECT_EQ(index.find(plan.calls.id(call)), call);
+  EXPECT_EQ(index.find("relu/float32/4x8/contiguous"), std::nullopt);
 }
 
 TEST(FindCheck, ListsWhatThereIs) {

@@ -101,6 +101,15 @@ def test_resume_of_verdicts_on_another_library_is_refused(
     assert_refused(result, str(file), "other builds of the libraries", "without --resume")
 
 
+def test_resume_of_verdicts_by_another_engine_is_refused(
+    opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
+) -> None:
+    header = {**json.loads(finished_lines[0]), "engine": "0" * 40}
+    file = write(tmp_path, json.dumps(header) + "\n" + "".join(finished_lines[1:5]))
+    result = opgate("run", "--resume", *FASTEST, "--output", tmp_path, folder=project)
+    assert_refused(result, str(file), "build of OpGate", "without --resume")
+
+
 def test_resume_of_nothing_is_refused(
     opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
 ) -> None:

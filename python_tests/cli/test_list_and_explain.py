@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,13 @@ def test_checks_are_listed_with_worker_and_promise(opgate: OpGate, project: Path
 def test_cases_are_listed_sorted_and_once(everything: list[str]) -> None:
     assert all(CASE.fullmatch(case) for case in everything)
     assert len(set(everything)) == len(everything)
-    calls = [case.rpartition("/")[0] for case in everything]
-    assert calls == sorted(calls)
+    parts = [case.split("/") for case in everything]
+    ops = [op for op, *_ in parts]
+    assert ops == sorted(ops)
+    # All cases of a device, and of a sample on it, follow each other.
+    for places in ([(p[0], p[4]) for p in parts], [(p[0], p[4], p[2]) for p in parts]):
+        runs = [place for place, _ in groupby(places)]
+        assert len(set(runs)) == len(runs)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +147,7 @@ def test_a_filter_that_leaves_nothing_is_refused(opgate: OpGate, project: Path) 
     assert_refused(opgate(*words, folder=project), "no case matches", "*/contiguous/*")
 
 
-@pytest.mark.parametrize("subcommand", ["run", "list", "explain", "repro", "aoti"])
+@pytest.mark.parametrize("subcommand", ["run", "list", "explain", "repro", "aoti", "merge"])
 def test_each_subcommand_has_help(subcommand: str, opgate: OpGate) -> None:
     result = opgate(subcommand, "--help")
     assert (result.returncode, result.stderr) == (0, "")
@@ -158,7 +164,18 @@ def test_the_version_names_torch_too(opgate: OpGate) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["list"], ["list", "nothing"], ["explain"], ["repro"], ["aoti"], ["run", "--nothing"], ["nothing"]],
+    [
+        [],
+        ["list"],
+        ["list", "nothing"],
+        ["explain"],
+        ["repro"],
+        ["aoti"],
+        ["merge"],
+        ["merge", "x"],
+        ["run", "--nothing"],
+        ["nothing"],
+    ],
 )
 def test_wrong_usage_exits_with_2_and_points_to_help(words: list[str], opgate: OpGate) -> None:
     result = opgate(*words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,8 @@ class Worker:
             raise SetupError(str(error)) from error
         self.torch_version = torch.__version__.partition("+")[0]
         self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
+        # As in native workers; processes are another matter: compilers must be started.
+        resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
 
     def described(self) -> dict[str, Any]:
         """What the supervisor plans with."""

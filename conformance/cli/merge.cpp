@@ -1,0 +1,134 @@
+// opgate merge FILE...: the results of all shards of one run, as if one machine had run it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <functional>
+#include <string_view>
+#include <unordered_set>
+
+#include "cli/results.h"
+#include "cli/subcommand.h"
+#include "values/counter.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ShardFile {
+  fs::path file;
+  ReadJournal journal;
+};
+
+// 128 bits of each case id: the ids of a large run would fill the memory, and these are as good as different.
+struct SeenHash {
+  size_t operator()(const std::pair<uint64_t, uint64_t>& bits) const { return bits.first; }
+};
+using Seen = std::unordered_set<std::pair<uint64_t, uint64_t>, SeenHash>;
+
+bool is_new(Seen& seen, const std::string& case_id) {
+  return seen.emplace(std::hash<std::string>()(case_id), stream_key(case_id)).second;
+}
+
+std::vector<ShardFile> read_shards(const std::vector<std::string>& names, const fs::path& output) {
+  std::vector<ShardFile> files;
+  for (const std::string& name : names) {
+    if (fs::exists(output) && fs::exists(name) && fs::equivalent(output, name))
+      throw SetupError(fmt::format("{} would be overwritten; give another folder with --output", name));
+    files.push_back({name, read_journal(name)});
+    const ReadJournal& journal = files.back().journal;
+    if (!journal.finished) {
+      throw SetupError(
+          fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate "
+                      "run --shard {} --resume`",
+                      name, journal.entries, journal.header.cases, to_string(journal.header.shard)));
+    }
+  }
+  return files;
+}
+
+// All of one run, and each part of it once.
+void demand_whole(const std::vector<ShardFile>& files) {
+  const RunHeader& first = files.front().journal.header;
+  std::vector<const ShardFile*> by_index(first.shard.count);
+  for (const ShardFile& file : files) {
+    const RunHeader& header = file.journal.header;
+    if (const std::string difference = first.difference(header); !difference.empty()) {
+      throw SetupError(fmt::format("{} and {} are not of one run: they differ in {}",
+                                   files.front().file.string(), file.file.string(), difference));
+    }
+    if (header.shard.count != first.shard.count) {
+      throw SetupError(fmt::format("{} is shard {} and {} is shard {}: they cut the plan differently",
+                                   files.front().file.string(), to_string(first.shard), file.file.string(),
+                                   to_string(header.shard)));
+    }
+    const ShardFile*& place = by_index[header.shard.index - 1];
+    if (place != nullptr) {
+      throw SetupError(fmt::format("{} and {} overlap: both are shard {}", place->file.string(),
+                                   file.file.string(), to_string(header.shard)));
+    }
+    place = &file;
+  }
+  std::vector<std::string> missing;
+  for (uint32_t i = 0; i < first.shard.count; ++i) {
+    if (by_index[i] == nullptr) missing.push_back(to_string(Shard{i + 1, first.shard.count}));
+  }
+  if (!missing.empty()) throw SetupError(fmt::format("missing: shard {}", fmt::join(missing, ", shard ")));
+}
+
+void demand_every_case_once(const std::vector<ShardFile>& files) {
+  Seen seen;
+  for (const ShardFile& file : files) {
+    read_journal(file.file, [&](const std::string& case_id, const Judgement&) {
+      if (!is_new(seen, case_id))
+        throw SetupError(fmt::format("{} has a second verdict on {}", file.file.string(), case_id));
+    });
+    if (file.journal.entries != file.journal.header.cases) {
+      throw SetupError(fmt::format("{} has verdicts on {} of its {} cases", file.file.string(),
+                                   file.journal.entries, file.journal.header.cases));
+    }
+  }
+}
+
+int merge(const std::vector<std::string>& names, const fs::path& folder) {
+  const fs::path output = folder / "results.jsonl";
+  const std::vector<ShardFile> files = read_shards(names, output);
+  demand_whole(files);
+  demand_every_case_once(files);
+
+  RunHeader header = files.front().journal.header;
+  header.shard = {};
+  header.cases = 0;
+  for (const ShardFile& file : files) {
+    header.cases += file.journal.header.cases;
+    header.started = std::min(header.started, file.journal.header.started);
+  }
+  keep_interrupted(output);
+  Journal journal(output, header);
+  Tally tally("", header.accuracy);
+  for (const ShardFile& file : files) {
+    read_journal(file.file, [&](const std::string& case_id, const Judgement& judgement) {
+      journal.add(case_id, judgement);
+      tally.add(case_id, judgement);
+    });
+  }
+  journal.finish(tally.worst());
+  return print_results(tally, fmt::format("from {} shards", files.size()));
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.description(
+      "Merge the results of all shards of a run into one, and say which promises hold; refuses what is not "
+      "whole");
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto folder = std::make_shared<fs::path>();
+  app.add_option("FILE", *files, "results.jsonl of each shard")->required();
+  app.add_option("--output", *folder, "folder for the merged results.jsonl")->required()->type_name("FOLDER");
+  return [=] { return merge(*files, *folder); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(merge, {"merge", &declare});
+
+}  // namespace
+}  // namespace opgate

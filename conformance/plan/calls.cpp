@@ -1,0 +1,68 @@
+#include "plan/calls.h"
+
+#include <c10/util/hash.h>
+#include <fmt/compile.h>
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <limits>
+
+namespace opgate {
+namespace {
+
+// SHA-1 over a stream of any length, in blocks that are chained: c10's own takes one whole string.
+class Digest {
+ public:
+  void add(std::string_view text) {
+    block_ += text;
+    if (block_.size() >= kBlockBytes) close_block();
+  }
+  std::string str() {
+    close_block();
+    return block_;
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = 1 << 16;
+  void close_block() { block_ = c10::sha1(block_).str(); }
+  std::string block_;
+};
+
+}  // namespace
+
+CallKey Calls::key(Position position) const {
+  const Call& call = calls_[position];
+  const SampleOfSpec& about = samples_[call.sample];
+  return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant]};
+}
+
+std::string Calls::digest() const {
+  Digest digest;
+  for (const SampleOfSpec& about : samples_) digest.add(about.spec->id + '/' + about.sample->name + '\n');
+  for (const std::string& variant : variants_) digest.add(variant + '\n');
+  for (const CheckList& list : lists_) {
+    for (const Check* check : list) digest.add(check->name + ' ');
+    digest.add("\n");
+  }
+  for (const Call& call : calls_) {
+    digest.add(fmt::format(FMT_COMPILE("{} {} {} {} {}\n"), call.sample, call.variant, call.checks,
+                           static_cast<int>(call.dtype), static_cast<int>(call.device)));
+  }
+  return digest.str();
+}
+
+void Calls::add(const CallKey& key, const CheckList& checks) {
+  if (cases_ + checks.size() > std::numeric_limits<uint32_t>::max())
+    throw SetupError("the plan has more than 2^32 cases; ask for fewer with --op, --check or --case");
+  if (samples_.empty() || samples_.back().sample != key.sample) samples_.push_back({key.spec, key.sample});
+  const auto [variant, new_variant] =
+      variant_numbers_.try_emplace(key.variant, static_cast<uint32_t>(variants_.size()));
+  if (new_variant) variants_.push_back(key.variant);
+  const auto [list, new_list] = list_numbers_.try_emplace(checks, static_cast<uint32_t>(lists_.size()));
+  if (new_list) lists_.push_back(checks);
+  calls_.push_back({static_cast<uint32_t>(samples_.size() - 1), variant->second, list->second,
+                    static_cast<uint32_t>(cases_), key.dtype, key.device});
+  cases_ += checks.size();
+}
+
+}  // namespace opgate

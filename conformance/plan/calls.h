@@ -1,0 +1,92 @@
+// The calls of a plan, 20 bytes each: keys and ids are made when asked for, so that a plan of a million cases
+// is as easily kept, in the supervisor and in each worker, as one of a thousand.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "call/call_key.h"
+#include "checks/check.h"
+
+namespace opgate {
+
+using CheckList = std::vector<const Check*>;
+
+/// One call, and the checks that will look at it. A case is a call and one of its checks.
+struct PlannedCall {
+  std::string id;
+  CallKey key;
+  const CheckList& checks;  ///< of the plan
+};
+
+/// In the order in which they were added. Points into the specs and checks that it was made from.
+class Calls {
+ public:
+  using Position = uint32_t;
+
+  size_t size() const { return calls_.size(); }
+  bool empty() const { return calls_.empty(); }
+  PlannedCall operator[](Position call) const { return {id(call), key(call), checks(call)}; }
+
+  CallKey key(Position call) const;
+  std::string id(Position call) const { return call_id(key(call)); }
+  const Spec& spec(Position call) const { return *samples_[calls_[call].sample].spec; }
+  c10::DeviceType device(Position call) const { return calls_[call].device; }
+  const CheckList& checks(Position call) const { return lists_[calls_[call].checks]; }
+
+  /// Cases are numbered through: those of this call begin here.
+  size_t first_case(Position call) const { return calls_[call].first_case; }
+  size_t cases() const { return cases_; }
+
+  /// SHA-1 over names and order: equal where the lists are, case by case.
+  std::string digest() const;
+
+  /// Adds a call; its checks must not be empty.
+  void add(const CallKey& key, const CheckList& checks);
+
+  class Iterator {
+   public:
+    using value_type = PlannedCall;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    Iterator(const Calls* calls, size_t at) : calls_(calls), at_(at) {}
+    PlannedCall operator*() const { return (*calls_)[static_cast<Position>(at_)]; }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return {calls_, at_++}; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Calls* calls_ = nullptr;
+    size_t at_ = 0;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+
+ private:
+  struct SampleOfSpec {
+    const Spec* spec;
+    const Sample* sample;
+  };
+  struct Call {
+    uint32_t sample;   // each of these an index into the lists below
+    uint32_t variant;  // texts repeat from sample to sample
+    uint32_t checks;
+    uint32_t first_case;
+    c10::ScalarType dtype;
+    c10::DeviceType device;
+  };
+
+  std::vector<Call> calls_;
+  std::vector<SampleOfSpec> samples_;
+  std::vector<std::string> variants_;
+  std::vector<CheckList> lists_;
+  std::unordered_map<std::string, uint32_t> variant_numbers_;
+  std::map<CheckList, uint32_t> list_numbers_;
+  size_t cases_ = 0;
+};
+
+}  // namespace opgate

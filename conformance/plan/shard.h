@@ -1,0 +1,26 @@
+// One of N parts of a plan, for as many machines: by position, so that nothing has to be agreed on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace opgate {
+
+/// Every `count`-th call, beginning with the `index`-th: neighbours in the plan cost alike, so the parts do,
+/// too. A part of a plan with fewer calls than parts may be empty.
+struct Shard {
+  uint32_t index = 1;  ///< from 1
+  uint32_t count = 1;
+
+  bool holds(uint32_t call) const { return call % count == index - 1; }
+  bool operator==(const Shard&) const = default;
+};
+
+/// "2/3"
+std::string to_string(const Shard& shard);
+
+/// The inverse. Throws SetupError for what is no I/N with 1 <= I <= N.
+Shard shard_from_string(std::string_view text);
+
+}  // namespace opgate

@@ -1,0 +1,134 @@
+// The queue of one kind of worker: each call once, what comes back first, hopeless operators given up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "plan/plan.h"
+#include "run/queue.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::spec_of;
+
+class QueueTest : public ::testing::Test {
+ protected:
+  QueueTest()
+      : specs_{spec_of("aten::neg", {{uniform({3})}}), spec_of("aten::relu", {{uniform({4, 8})}})},
+        checks_(native_checks()),
+        plan_(make_plan(specs_, checks_)),
+        todo_(plan_.calls, {}) {}
+
+  Queue queue(Worker kind = Worker::native) {
+    return Queue(kind, plan_.calls, todo_, std::chrono::seconds(1),
+                 [this](Calls::Position call, const Check& check, const Judgement& judgement) {
+                   EXPECT_TRUE(todo_.remove(call, check));
+                   given_up_.push_back(judgement);
+                 });
+  }
+  static std::vector<Job> drain(Queue& queue) {
+    std::vector<Job> jobs;
+    while (auto job = queue.next()) jobs.push_back(*std::move(job));
+    return jobs;
+  }
+  size_t cases_of(Worker kind) const {
+    size_t count = 0;
+    for (const PlannedCall& call : plan_.calls) {
+      for (const Check* check : call.checks) count += check->worker == kind;
+    }
+    return count;
+  }
+
+  std::vector<Spec> specs_;
+  std::vector<Check> checks_;
+  Plan plan_;
+  CaseSet todo_;
+  std::vector<Judgement> given_up_;
+};
+
+TEST_F(QueueTest, GivesEachCaseOfItsKindOnceInTheOrderOfThePlan) {
+  for (const Worker kind : {Worker::native, Worker::aoti}) {
+    Queue mine = queue(kind);
+    size_t cases = 0;
+    std::vector<Calls::Position> order;
+    for (const Job& job : drain(mine)) {
+      EXPECT_TRUE(job.every_check);
+      for (const Check* check : job.checks) EXPECT_EQ(check->worker, kind);
+      cases += job.checks.size();
+      order.push_back(*job.call);
+    }
+    EXPECT_EQ(cases, cases_of(kind));
+    EXPECT_TRUE(std::ranges::is_sorted(order));
+    EXPECT_EQ(std::set(order.begin(), order.end()).size(), order.size());
+    EXPECT_TRUE(mine.empty());
+  }
+}
+
+TEST_F(QueueTest, LeavesOutWhatHasAVerdict) {
+  Queue before = queue();
+  Job whole = before.next().value();
+  while (whole.checks.size() < 2) whole = before.next().value();
+  todo_.remove(*whole.call, *whole.checks.front());
+  Queue after = queue();
+  Job rest = after.next().value();
+  while (rest.call != whole.call) rest = after.next().value();
+  EXPECT_FALSE(rest.every_check);
+  EXPECT_EQ(rest.checks, CheckList(whole.checks.begin() + 1, whole.checks.end()));
+}
+
+TEST_F(QueueTest, GivesPreparationsFirstAndWhatComesBackBeforeThem) {
+  Queue mine = queue();
+  Job taken = mine.next().value();
+  mine.add_preparation({{"one", 1}}, std::chrono::seconds(5));
+  mine.add_preparation({{"two", 2}}, std::chrono::seconds(5));
+  mine.put_back(std::move(taken));
+  EXPECT_EQ(mine.next()->call, 0u);
+  EXPECT_EQ(mine.next()->preparation, (nlohmann::json{{"one", 1}}));
+  EXPECT_EQ(mine.next()->preparation, (nlohmann::json{{"two", 2}}));
+  EXPECT_EQ(mine.next()->call, 1u);
+}
+
+TEST_F(QueueTest, GivesUpAnOperatorOnWhichWorkersDieAgainAndAgainAndNoOther) {
+  Queue mine = queue();
+  Job first = mine.next().value();
+  const Spec* hopeless = &plan_.calls.spec(*first.call);
+  while (given_up_.empty()) {
+    mine.put_back(first);
+    mine.died_on(*first.call, "SIGSEGV");
+    const auto next = mine.next();
+    ASSERT_TRUE(next);
+    if (next->call != first.call) break;
+  }
+  for (const Job& job : drain(mine)) EXPECT_NE(&plan_.calls.spec(*job.call), hopeless);
+  ASSERT_FALSE(given_up_.empty());
+  for (const Judgement& judgement : given_up_) {
+    EXPECT_EQ(judgement.verdict, Verdict::crash);
+    EXPECT_THAT(judgement.reason, HasSubstr("not run, because the native worker ended"));
+    EXPECT_THAT(judgement.reason, HasSubstr("times in a row on neg; the last time: SIGSEGV"));
+  }
+}
+
+TEST_F(QueueTest, DoesNotGiveUpForOneCallThatDiesWithEachOfItsChecks) {
+  Queue mine = queue();
+  const Job first = mine.next().value();
+  for (size_t i = 0; i < first.checks.size() + 1; ++i) mine.died_on(0, "SIGSEGV");
+  drain(mine);
+  EXPECT_TRUE(given_up_.empty());
+}
+
+TEST_F(QueueTest, ForgetsDeathsOnceTheOperatorHasAnswered) {
+  Queue mine = queue();
+  for (int i = 0; i < 100; ++i) {
+    mine.died_on(0, "SIGSEGV");
+    mine.answered(plan_.calls.spec(0));
+  }
+  drain(mine);
+  EXPECT_TRUE(given_up_.empty());
+}
+
+}  // namespace
+}  // namespace opgate
