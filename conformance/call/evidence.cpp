@@ -67,9 +67,8 @@ const Outcome& Evidence::reference() {
   return *reference_;
 }
 
-const Outcome& Evidence::reference_of_absolutes() {
-  if (!reference_of_absolutes_) reference_of_absolutes_ = run_reference({}, true);
-  return *reference_of_absolutes_;
+Outcome Evidence::reference(const Making& making) {
+  return making.stream == 0 ? reference() : run_reference(making, false);
 }
 
 Outcome Evidence::run_reference(Making making, bool absolute) {

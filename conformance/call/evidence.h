@@ -47,14 +47,13 @@ class Evidence {
   /// The operator on contiguous copies of the same values.
   const Observation& dense();
 
-  /// The spec's reference on the same values, contiguous and floating ones widened to Double.
+  /// The spec's reference on the same values, contiguous and floating ones widened to Double; run once.
   const Outcome& reference();
-
-  /// The same on other values, made anew at each call.
-  Outcome reference_for(const Making& making) { return run_reference(making, false); }
+  /// On values made by `making`: run anew for values that are not the case's own.
+  Outcome reference(const Making& making);
 
   /// The reference on the absolute values of its floating arguments: what Accuracy::by_inputs measures with.
-  const Outcome& reference_of_absolutes();
+  Outcome reference_of_absolutes(const Making& making) { return run_reference(making, true); }
 
  private:
   CallKey key_;
@@ -65,7 +64,6 @@ class Evidence {
 
   std::optional<Observation> repoisoned_;
   std::optional<Outcome> reference_;
-  std::optional<Outcome> reference_of_absolutes_;
 };
 
 }  // namespace opgate

@@ -68,8 +68,6 @@ class Offer {
 
   void share(const TensorSlot& one, const TensorSlot& other) {
     if (one.described->dtype != other.described->dtype) return;
-    // What is written to one of them is found in the storage of both.
-    if (is_mutable(spec_, one.position) || is_mutable(spec_, other.position)) return;
     const auto empty = [](const TensorSlot& slot) {
       return std::ranges::find(slot.described->shape, 0) != slot.described->shape.end();
     };
@@ -77,6 +75,7 @@ class Offer {
     add({fmt::format("{}+{}=together", one.name, other.name), Variant::Kind::rearranged});
     if (one.described->shape != other.described->shape || one.described->domain != other.described->domain)
       return;
+    if (is_mutable(spec_, one.position) || is_mutable(spec_, other.position)) return;
     add({fmt::format("{}+{}=same", one.name, other.name), Variant::Kind::rearranged});
   }
 

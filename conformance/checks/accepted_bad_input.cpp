@@ -43,8 +43,8 @@ bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at
                         const std::set<size_t>& unspecified) {
   if (got.size() != want.size()) return false;
   for (size_t i = 0; i < got.size(); ++i) {
-    const bool same = got[i].scalar_type() == want[i].scalar_type() &&
-                      !judge_values({got[i]}, {want[i]}, exact(), "").finding;
+    const bool same =
+        got[i].scalar_type() == want[i].scalar_type() && !judge_values({got[i]}, {want[i]}, {}).finding;
     if (!same && !unspecified.contains(i) && !differ_by_rounding(got[i], want[i])) return false;
   }
   return true;
@@ -62,8 +62,7 @@ Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome&
     // less.
     const bool same_integers =
         bad.kind == Kind::dtype && (bad.given == "int32" || bad.given == "int64") &&
-        !judge_values(call.values(), good.values(), exact(), "", Rounding::none, key.spec->unspecified)
-             .finding;
+        !judge_values(call.values(), good.values(), {.unspecified = key.spec->unspecified}).finding;
     if (same_integers) return Judgement::pass();
     return Judgement::fail(
         {fmt::format("where {}, an exception is raised", what),
@@ -80,9 +79,10 @@ Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome&
   const bool only_shapes = bad.kind == Kind::special || bad.kind == Kind::number;
   std::set<size_t> unspecified = key.spec->unspecified;
   for (size_t i = 0; only_shapes && i < call.values().size(); ++i) unspecified.insert(i);
-  Judgement judgement = judge_values(call.values(), reference.values(), *key.spec->accuracy, promised,
-                                     Rounding::to_output, unspecified);
-  if (judgement.finding && differ_by_rounding(call.values(), reference.values(), unspecified))
+  const std::vector<at::Tensor> expected = expected_values(reference, call);
+  Judgement judgement = judge_values(call.values(), expected,
+                                     {promised, *key.spec->accuracy, Rounding::to_output, unspecified});
+  if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified))
     judgement = Judgement::pass();
   if (judgement.verdict != Verdict::pass) return judgement;
   for (const PoisonedMemory kind : {PoisonedMemory::outside, PoisonedMemory::fresh}) {

@@ -29,7 +29,7 @@ Judgement judge(Evidence& evidence) {
   if (!packaged.ok()) return Judgement::fail({promised, packaged.raised->message, "", {}});
   if (evidence.key().spec->kind == Spec::Kind::op) {
     if (auto refused = refused_sample(evidence)) return *std::move(refused);
-    return judge_values(packaged.returned(), evidence.observed().outcome.returned(), exact(), promised);
+    return judge_values(packaged.returned(), evidence.observed().outcome.returned(), {.promised = promised});
   }
   // A model has no eager form without Python: its outputs are known by digest.
   const std::string id = call_id(evidence.key());

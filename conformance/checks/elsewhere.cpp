@@ -92,12 +92,11 @@ Judgement judge_elsewhere(Evidence& evidence, const Outcome& got, const std::str
                           const std::string& likely) {
   if (!got.ok()) return Judgement::fail({promised, "raised: " + got.raised->message, likely, {}});
   const Spec& spec = *evidence.key().spec;
-  Judgement judgement = judge_values(got.values(), evidence.observed().outcome.values(), exact(), promised,
-                                     Rounding::none, spec.unspecified);
+  Judgement judgement = judge_values(got.values(), evidence.observed().outcome.values(),
+                                     {.promised = promised, .unspecified = spec.unspecified});
   if (!judgement.finding) return judgement;
   if (!spec.accuracy->exact && evidence.reference().ok()) {
-    const Judgement near = judge_values(got.values(), evidence.reference().values(), *spec.accuracy, promised,
-                                        Rounding::to_output, spec.unspecified);
+    const Judgement near = judge_near_reference(evidence, got, promised);
     if (near.verdict == Verdict::pass) return near;
   }
   judgement.finding->likely = likely;

@@ -100,8 +100,8 @@ Judgement judge_next_call(const CallKey& key, Workbench& bench, const Outcome& g
   const std::string likely = "the bad call left something behind: a lock, a cache, a half-built workspace";
   if (!next.ok())
     return Judgement::fail({promised, "the sample itself now raises: " + next.raised->message, likely, {}});
-  Judgement same = judge_values(next.values(), good.values(), *key.spec->accuracy, promised, Rounding::none,
-                                key.spec->unspecified);
+  Judgement same = judge_values(next.values(), good.values(),
+                                {promised, *key.spec->accuracy, Rounding::none, key.spec->unspecified});
   if (same.finding) same.finding->likely = likely;
   return same;
 }

@@ -18,7 +18,7 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
 // The outputs after something else happened, against what they were.
 std::optional<Finding> changed(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& before,
                                std::string promised, std::string_view when, std::string likely) {
-  auto finding = judge_values(outputs, before, exact(), promised).finding;
+  auto finding = judge_values(outputs, before, {.promised = promised}).finding;
   if (!finding) return std::nullopt;
   finding->happened = fmt::format("{}: {}", when, finding->happened);
   finding->likely = std::move(likely);

@@ -59,8 +59,7 @@ std::string likely_misread(Evidence& evidence) {
     const Geometry misread = mistake.read(input->geometry);
     if (misread == input->geometry || misread.elements > input->geometry.elements) continue;
     const Outcome mistaken = with_mistake(evidence, *input, misread);
-    if (!mistaken.ok() || judge_values(call.outcome.values(), mistaken.values(), exact(), "").finding)
-      continue;
+    if (!mistaken.ok() || judge_values(call.outcome.values(), mistaken.values(), {}).finding) continue;
     return fmt::format("`{}` {}{}", input->name, mistake.what,
                        first_source(call.outcome, evidence.dense().outcome, *input, misread));
   }

@@ -58,54 +58,64 @@ std::optional<Judgement> refused_sample(Evidence& evidence) {
 }
 
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
-                       Accuracy accuracy, const std::string& promised, Rounding rounding,
-                       const std::set<size_t>& unspecified) {
+                       const Agreement& agreement) {
   const size_t count = got.size();
-  if (count != want.size()) {
-    return Judgement::fail(
-        {promised, fmt::format("{} tensors returned, not {}", count, want.size()), "", {}});
-  }
+  const auto fail = [&](std::string happened, std::vector<std::string> detail = {}) {
+    return Judgement::fail({agreement.promised, std::move(happened), "", std::move(detail)});
+  };
+  if (count != want.size()) return fail(fmt::format("{} tensors returned, not {}", count, want.size()));
   double worst_ulps = 0;
   for (size_t i = 0; i < count; ++i) {
     const at::Tensor& mine = got[i];
     at::Tensor theirs = want[i];
-    const bool widened = mine.scalar_type() != theirs.scalar_type() && rounding == Rounding::to_output;
-    if (widened && accuracy.exact && both_floating(mine, theirs)) theirs = theirs.to(mine.scalar_type());
+    const bool widened =
+        mine.scalar_type() != theirs.scalar_type() && agreement.rounding == Rounding::to_output;
+    if (widened && agreement.accuracy.exact && both_floating(mine, theirs))
+      theirs = theirs.to(mine.scalar_type());
     // Only a reference may be in another dtype; between two runs of one operator that is a difference in
     // itself.
     const bool comparable = widened || mine.scalar_type() == theirs.scalar_type();
-    const Comparison comparison = compare(mine, theirs, comparable ? accuracy : exact());
-    if (!comparison.unlike && unspecified.contains(i)) continue;
+    const at::Tensor scale = agreement.scales.empty() ? at::Tensor() : agreement.scales.at(i);
+    const Comparison comparison = compare(mine, theirs, comparable ? agreement.accuracy : exact(), scale);
+    if (!comparison.unlike && agreement.unspecified.contains(i)) continue;
     if (!comparison.within()) {
       const std::string where = count == 1 ? "" : output_name(i, count) + ": ";
-      return Judgement::fail({promised, where + difference_text(comparison, mine, theirs), "",
-                              neighbourhood(comparison, mine, theirs)});
+      return fail(where + difference_text(comparison, mine, theirs), neighbourhood(comparison, mine, theirs));
     }
     worst_ulps = std::max(worst_ulps, comparison.worst_ulps);
   }
   return Judgement::pass(worst_ulps);
 }
 
-namespace {
-
-// A reference may write what the operator writes, or return it.
-std::vector<at::Tensor> expected(const Outcome& reference, const Outcome& call) {
+std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call) {
   std::vector<at::Tensor> returned = reference.returned();
   return returned.size() == call.values().size() ? returned : reference.values();
 }
 
-}  // namespace
+Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const std::string& promised,
+                               const Making& making) {
+  const Spec& spec = *evidence.key().spec;
+  Agreement agreement{promised, *spec.accuracy, Rounding::to_output, spec.unspecified};
+  if (spec.accuracy->by_inputs) {
+    const Outcome scales = evidence.reference_of_absolutes(making);
+    if (!scales.ok()) {
+      throw SpecError(
+          fmt::format("{}: the reference of {} refuses the absolute values of the inputs, which an "
+                      "accuracy scaled by inputs measures with: {}",
+                      spec.where, spec.name, scales.raised->message));
+    }
+    agreement.scales = expected_values(scales, call);
+  }
+  return judge_values(call.values(), expected_values(evidence.reference(making), call), agreement);
+}
 
 Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const Making& making) {
   const Spec& spec = *evidence.key().spec;
   Judgement same =
-      judge_values(got.values(), want.values(), exact(), promised, Rounding::none, spec.unspecified);
-  if (!same.finding || bits) return same;
-  const Outcome reference = evidence.reference_for(making);
-  if (!reference.ok()) return same;
-  return judge_values(got.values(), expected(reference, got), *spec.accuracy, promised, Rounding::to_output,
-                      spec.unspecified);
+      judge_values(got.values(), want.values(), {.promised = promised, .unspecified = spec.unspecified});
+  if (!same.finding || bits || !evidence.reference(making).ok()) return same;
+  return judge_near_reference(evidence, got, promised, making);
 }
 
 Judgement judge_against_reference(Evidence& evidence) {
@@ -126,9 +136,7 @@ Judgement judge_against_reference(Evidence& evidence) {
                             "this size is not handled; the reference takes it",
                             {}});
   }
-  const Spec& spec = *evidence.key().spec;
-  return judge_values(call.values(), expected(reference, call), *spec.accuracy, promised, Rounding::to_output,
-                      spec.unspecified);
+  return judge_near_reference(evidence, call, promised);
 }
 
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want) {

@@ -21,12 +21,27 @@ std::optional<Judgement> refused_sample(Evidence& evidence);
 /// What is said of a sample, as its spec wrote it, that the operator refuses; begins with file:line.
 Judgement refusal_of_sample(const CallKey& key, const Outcome& call);
 
-/// Passes where each tensor of `got` equals its counterpart in `want` within `accuracy`. Otherwise a finding
-/// that promises `promised`, naming the tensor where there are several.
-/// Shape and dtype of results in `unspecified` count, their values do not.
+/// What two groups of tensors are held to.
+struct Agreement {
+  std::string promised = {};  ///< said where it is not kept
+  Accuracy accuracy = exact();
+  Rounding rounding = Rounding::none;
+  std::set<size_t> unspecified = {};    ///< results whose shape and dtype count, and not their values
+  std::vector<at::Tensor> scales = {};  ///< one a result, for an accuracy scaled by inputs
+};
+
+/// Passes where each tensor of `got` agrees with its counterpart in `want`. Otherwise a finding that names
+/// the tensor where there are several.
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
-                       Accuracy accuracy, const std::string& promised, Rounding rounding = Rounding::none,
-                       const std::set<size_t>& unspecified = {});
+                       const Agreement& agreement);
+
+/// Passes where the results of `call` are the reference's on values made by `making`, within the accuracy
+/// that the spec promises. `promised` is what the finding says of it. The reference must take these values.
+Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const std::string& promised,
+                               const Making& making = {});
+
+/// What `call` is to return: of a reference that returns what the operator writes, too.
+std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call);
 
 /// Passes where the operator returns what the reference returns, within the promised accuracy; and where both
 /// refuse a size that the engine derived.

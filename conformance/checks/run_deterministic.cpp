@@ -21,8 +21,9 @@ Judgement judge(Evidence& evidence) {
                               "something is kept from one call to the next",
                               {}});
     }
-    Judgement judgement = judge_values(again.outcome.values(), first, exact(), "the same bits on every call",
-                                       Rounding::none, spec.unspecified);
+    Judgement judgement =
+        judge_values(again.outcome.values(), first,
+                     {.promised = "the same bits on every call", .unspecified = spec.unspecified});
     if (!judgement.finding) continue;
     judgement.finding->happened = fmt::format("call {} of {}: {}", call, kCalls, judgement.finding->happened);
     judgement.finding->likely =

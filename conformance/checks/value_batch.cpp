@@ -89,7 +89,7 @@ Judgement judge(Evidence& evidence) {
     if (!got.ok())
       return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message), "", {}});
     Judgement judgement = judge_values(rows_in(got, rows, first, count), rows_in(whole, kWhole, first, count),
-                                       exact(), promised);
+                                       {.promised = promised});
     if (judgement.finding)
       judgement.finding->happened = fmt::format("{}: {}", when, judgement.finding->happened);
     return judgement;

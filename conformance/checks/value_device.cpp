@@ -24,8 +24,9 @@ Judgement judge(Evidence& evidence) {
   const Spec& spec = *evidence.key().spec;
   const std::vector<at::Tensor> cuda = evidence.observed().outcome.values();
   const std::vector<at::Tensor> cpu = on_cpu.observed().outcome.values();
-  Judgement judgement = judge_values(cuda, cpu, exact(), "the same bits on CUDA as on the CPU",
-                                     Rounding::none, unspecified(spec, cuda.size()));
+  Judgement judgement = judge_values(
+      cuda, cpu,
+      {.promised = "the same bits on CUDA as on the CPU", .unspecified = unspecified(spec, cuda.size())});
   if (!judgement.finding || spec.accuracy->exact) return judgement;
   // Other bits, where none are promised: then each must be near enough to the reference.
   for (Evidence* each : {&evidence, &on_cpu}) {

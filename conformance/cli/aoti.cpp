@@ -25,7 +25,7 @@ Agreement agreement(const Package& package, const PackagedCall& call, const std:
     Evidence evidence(package.key(call), bench);
     const Outcome& eager = evidence.observed().outcome;
     if (!eager.ok()) return {false, "eager raises: " + eager.raised->message};
-    const Judgement same = judge_values(outputs, eager.returned(), exact(), "");
+    const Judgement same = judge_values(outputs, eager.returned(), {});
     if (same.finding) return {false, "package and eager C++ differ: " + same.finding->happened};
   }
   if (digest(outputs) != call.eager)

@@ -61,7 +61,7 @@ TEST(ClassChecks, ArePlannedOnlyWhereTheClassIsExportedOrHasTheMethod) {
     const std::vector<Check> checks = native_checks();
     std::vector<std::string> names;
     const Plan plan = make_plan(specs, checks);  // calls point into the specs
-    for (const Check* check : plan.calls.at(0).checks) names.push_back(check->name);
+    for (const Check* check : plan.calls.checks(0)) names.push_back(check->name);
     return names;
   };
   EXPECT_THAT(planned("Bare"), ::testing::ElementsAre("class.state"));
