@@ -21,10 +21,12 @@ std::vector<Placed> plain(const CallKey& key) {
   return placed;
 }
 
-// False where the layout does not apply to these sizes.
-bool place(Placed& placed, std::string_view layout) {
+// False where the layout does not apply to these sizes or values.
+bool place(Placed& placed, std::string_view layout, c10::ScalarType dtype) {
   auto offered = find_placement(placed.slot.described->shape, layout);
-  if (!offered) return false;
+  if (!offered || (offered->layout->suits != nullptr &&
+                   !offered->layout->suits(placed.slot.described->dtype.value_or(dtype))))
+    return false;
   placed.geometry = std::move(offered->placement.geometry);
   placed.view = offered->placement.view;
   return true;
@@ -82,10 +84,10 @@ std::vector<Placed> arrange(const CallKey& key) {
     empty_size(all, size);
   } else if (subject == "all") {  // where it does not apply, contiguous
     for (Placed& placed : all) {
-      if (!is_mutable(*key.spec, placed.slot.position) || how != "expanded") place(placed, how);
+      if (!is_mutable(*key.spec, placed.slot.position) || how != "expanded") place(placed, how, key.dtype);
     }
   } else {
-    if (!place(find(subject), how)) throw unknown();
+    if (!place(find(subject), how, key.dtype)) throw unknown();
   }
   return all;
 }

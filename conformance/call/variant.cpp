@@ -21,6 +21,11 @@ bool possible(const Spec& spec, const TensorSlot& slot, const Placement& placeme
   return !placement.geometry.overlaps() || !is_mutable(spec, slot.position);
 }
 
+// Of a dtype that the sample fixes.
+bool never_suits(const Layout& layout, const TensorSlot& slot) {
+  return layout.suits != nullptr && slot.described->dtype && !layout.suits(*slot.described->dtype);
+}
+
 class Offer {
  public:
   Offer(const Spec& spec, const Sample& sample)
@@ -45,8 +50,7 @@ class Offer {
     for (const auto& [layout, placement] : placements(slot.described->shape)) {
       if (placement.name == kContiguous || !possible(spec_, slot, placement)) continue;
       if (!layout->same_sizes && slots_.size() > 1) continue;
-      if (layout->suits != nullptr && slot.described->dtype && !layout->suits(*slot.described->dtype))
-        continue;
+      if (never_suits(*layout, slot)) continue;
       add({fmt::format("{}={}", slot.name, placement.name),
            layout->same_sizes ? Variant::Kind::rearranged : Variant::Kind::resized, layout->packaged,
            slot.described->dtype ? nullptr : layout->suits});
@@ -57,6 +61,7 @@ class Offer {
     for (const Layout& layout : Registry<Layout>::instance().parts()) {
       if (layout.name == kContiguous || !layout.same_sizes) continue;
       const auto takes = [&](const TensorSlot& slot) {
+        if (never_suits(layout, slot)) return false;
         std::vector<Placement> offered;
         layout.offer(slot.described->shape, offered);
         return std::ranges::any_of(offered, [&](const Placement& p) { return possible(spec_, slot, p); });

@@ -3,6 +3,7 @@
 
 #include "checks/check.h"
 #include "checks/outputs.h"
+#include "layouts/geometry.h"
 
 namespace opgate {
 namespace {
@@ -59,8 +60,16 @@ Judgement sees_new_contents(Evidence& evidence) {
   const Arguments contents = materialise(key, evidence.bench().values, other);
   reused.stack = contents.stack;  // generators, too, begin anew
   for (size_t i = 0; i < reused.tensors.size(); ++i) {
-    reused.tensors[i].tensor.copy_(contents.tensors[i].tensor);
-    reused.replace(reused.tensors[i], reused.tensors[i].tensor);
+    const TensorInput& input = reused.tensors[i];
+    if (input.tensor.sizes() != input.geometry.sizes) {
+      return Judgement::fail({"the arguments can be used again after the call",
+                              fmt::format("`{}` has shape {} after it, not {}", input.name,
+                                          index_text(input.tensor.sizes()), index_text(input.geometry.sizes)),
+                              "the kernel calls t_() or resize_() on its argument: work on a view of it",
+                              {}});
+    }
+    input.tensor.copy_(contents.tensors[i].tensor);
+    reused.replace(input, input.tensor);
   }
   const Outcome again = call_on(key, reused.stack);
   const Outcome want = call_on(key, fresh.stack);

@@ -1,22 +1,38 @@
 #include "cli/results.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 namespace opgate {
 namespace fs = std::filesystem;
 
+namespace {
+
+enum class Found { complete, interrupted, unreadable };
+
+Found examine(const fs::path& file) {
+  try {
+    return read_journal(file).finished ? Found::complete : Found::interrupted;
+  } catch (const SetupError&) {
+    return Found::unreadable;
+  }
+}
+
+}  // namespace
+
 void keep_interrupted(const fs::path& file) {
   if (!fs::exists(file) || Journal::is_being_written(file)) return;  // the journal refuses the latter
-  if (read_journal(file).finished) return;
+  const Found found = examine(file);
+  if (found == Found::complete) return;
   fs::path kept;
   for (int number = 1; kept.empty() || fs::exists(kept); ++number) {
     kept = file.parent_path() / fmt::format("results.interrupted-{}.jsonl", number);
   }
   fs::rename(file, kept);
-  fmt::print(
-      stderr,
-      "opgate: the results of an interrupted run are kept as {} (to continue such a run, use --resume)\n",
-      kept.string());
+  fmt::print(stderr, "opgate: {} kept as {}{}\n",
+             found == Found::interrupted ? "the results of an interrupted run are"
+                                         : "results.jsonl, which this version cannot read, is",
+             kept.string(), found == Found::interrupted ? " (to continue such a run, use --resume)" : "");
 }
 
 int print_results(const Tally& tally, const std::string& how) {

@@ -8,7 +8,8 @@
 
 namespace opgate {
 
-/// Moves the results of an interrupted run aside, so that they are not overwritten, and says so.
+/// Moves results aside that are of an interrupted run, or that this version cannot read, so that they are not
+/// overwritten, and says so.
 void keep_interrupted(const std::filesystem::path& file);
 
 /// Table, findings and summary with what `how` says of the run ("in 3.9 s"). Returns the exit status.

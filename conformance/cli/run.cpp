@@ -1,17 +1,13 @@
 // opgate run: every planned case gets a verdict.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 
 #include "base/build.h"
-#include "cli/project.h"
 #include "cli/results.h"
 #include "cli/subcommand.h"
-#include "cli/terminal.h"
+#include "cli/sweep.h"
 
 namespace opgate {
 namespace {
@@ -19,36 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
-constexpr double kGiB = 1 << 30;
-
 struct RunOptions {
   ProjectOptions project;
   Filter filter;
   std::string shard;
   bool resume = false;
-  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
-  int64_t seconds = default_limits().native_case.count();
-  double gib = static_cast<double>(default_limits().memory) / kGiB;
+  SweepOptions sweep;
 };
-
-double seconds_since(steady_clock::time_point start) {
-  return std::chrono::duration<double>(steady_clock::now() - start).count();
-}
-
-RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {
-  RunHeader header{kVersion,
-                   engine_digest(),
-                   project.torch,
-                   plan.digest(),
-                   todo.size(),
-                   timestamp(),
-                   libraries_digest(setup_from(project.config)),
-                   shard};
-  for (const Spec& spec : project.subjects) {
-    if (spec.accuracy && !spec.accuracy->exact) header.accuracy[spec.id] = spec.accuracy->ulps;
-  }
-  return header;
-}
 
 ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   if (!fs::exists(file)) throw SetupError(fmt::format("nothing to resume: there is no {}", file.string()));
@@ -104,21 +77,10 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   std::fflush(stdout);
 }
 
-// Progress with a rate and the time left, as far as the rate so far can tell.
-std::string progress_text(size_t done, size_t total, size_t before, double seconds,
-                          const std::vector<std::string>& current) {
-  const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
-  const std::string left =
-      rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
-  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
-  return fmt::format("{:3} % | {:.0f} cases/s{}{}", 100 * done / total, rate, left, at);
-}
-
 int run(const RunOptions& options) {
   const auto start = steady_clock::now();
   const Shard shard = options.shard.empty() ? Shard{} : shard_from_string(options.shard);
-  Project project = open_project(
-      options.project, {std::chrono::seconds(options.seconds), static_cast<uint64_t>(options.gib * kGiB)});
+  Project project = open_project(options.project, options.sweep.limits());
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
   CaseSet todo(plan.calls, shard);
   const fs::path file = project.config.output / "results.jsonl";
@@ -136,44 +98,19 @@ int run(const RunOptions& options) {
   }
   print_header(project, plan, header);
 
-  ProgressLine progress;
-  const size_t before = tally.total();
-  std::string id;  // of the case at hand: its call's part stays from check to check
-  size_t call_part = 0;
-  std::optional<Calls::Position> call_at_hand;
-  const bool complete = project.supervisor->run(
-      plan, options.filter, todo, options.jobs,
-      [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-        if (call_at_hand != call) {
-          id = plan.calls.id(call) + "/";
-          call_part = id.size();
-          call_at_hand = call;
-        }
-        id.resize(call_part);
-        id += check.name;
-        journal->add(id, judgement);
-        tally.add(id, judgement);
-      },
-      [&](const std::vector<std::string>& current) {
-        journal->flush();
-        if (!progress.is_due()) return;
-        progress.show(progress_text(tally.total(), header.cases, before, seconds_since(start), current));
-      });
-  progress.clear();
+  const bool complete =
+      sweep(project, plan, options.filter, todo, options.sweep.jobs, tally.total(), *journal,
+            [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
   if (!complete) {
-    journal->flush();
     fmt::print(stderr,
                "opgate: interrupted after {} of {} cases; their results are in {}. `opgate run --resume` "
                "continues.\n",
                tally.total(), header.cases, file.string());
     return kInterrupted;
   }
-  if (todo.size() != 0 || tally.total() != header.cases) {
-    throw SetupError(fmt::format("{} of {} planned cases have no verdict: this is a fault of OpGate",
-                                 todo.size(), header.cases));
-  }
   journal->finish(tally.worst());
-  return print_results(tally, fmt::format("in {:.1f} s", seconds_since(start)));
+  return print_results(
+      tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
 }
 
 std::function<int()> declare(CLI::App& app) {
@@ -184,18 +121,7 @@ std::function<int()> declare(CLI::App& app) {
   declare_shard(app, options->shard);
   app.add_flag("--resume", options->resume,
                "continue an interrupted run: cases with a verdict are not run again");
-  app.add_option("--jobs", options->jobs, "native workers at a time; by default as many as there are cores")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
-  app.add_option(
-         "--time-limit", options->seconds,
-         fmt::format("seconds for a native call before it is taken to hang; by default {}", options->seconds))
-      ->type_name("SECONDS")
-      ->check(CLI::Range(1, 86400));
-  app.add_option("--memory-limit", options->gib,
-                 "memory that each worker may hold, at least 1; by default all of the machine's")
-      ->type_name("GIB")
-      ->check(CLI::Range(1.0, 1048576.0));
+  options->sweep.declare(app);
   return [=] { return run(*options); };
 }
 

@@ -70,6 +70,21 @@ TEST(Variants, KeepMutableTensorsApartFromOthersAndFromThemselves) {
   EXPECT_THAT(found, Each(Not(HasSubstr("negated"))));
 }
 
+TEST(Variants, OfAllArgumentsLeaveThoseAsTheyAreThatTheyDoNotSuit) {
+  const Spec spec =
+      spec_of("aten::where.self", {{uniform({4, 8}).of(c10::kBool), uniform({4, 8}), uniform({4, 8})}});
+  EXPECT_THAT(texts(spec, Variant::Kind::rearranged), Contains("all=negated"));
+  const Arguments arguments = made(spec, "all=negated");
+  EXPECT_FALSE(arguments.tensors[0].tensor.is_neg());
+  EXPECT_TRUE(arguments.tensors[1].tensor.is_neg());
+  EXPECT_TRUE(arguments.tensors[2].tensor.is_neg());
+}
+
+TEST(Variants, OfAllArgumentsNeedTwoThatTheySuit) {
+  const Spec spec = spec_of("aten::masked_select", {{uniform({4, 8}), uniform({4, 8}).of(c10::kBool)}});
+  EXPECT_THAT(texts(spec, Variant::Kind::rearranged), Not(Contains("all=negated")));
+}
+
 TEST(Variants, LeaveTrustedIndicesWhereTheirTargetWouldBeEmpty) {
   Spec spec = spec_of("aten::index_select", {{uniform({5, 3}), 0, uniform({4}, 0, 4).of(c10::kLong)}});
   EXPECT_THAT(texts(spec, Variant::Kind::resized), Contains("size5=0"));

@@ -1,0 +1,100 @@
+// opgate selftest: every check must convict the defects that were planted for it, and none their correct
+// twins.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/build.h"
+#include "cli/kill_matrix.h"
+#include "cli/results.h"
+#include "cli/subcommand.h"
+#include "cli/sweep.h"
+
+namespace opgate {
+namespace {
+
+struct SelftestOptions {
+  ProjectOptions project;
+  std::vector<std::string> ops;
+  std::vector<std::string> devices;
+  std::vector<std::string> without;
+  SweepOptions sweep;
+};
+
+// Native checks cost next to nothing. Of the others those for which something is planted, and opcheck, to
+// compare with.
+std::vector<std::string> checks_to_try(const Project& project, const std::vector<std::string>& without) {
+  for (const std::string& name : without) find_check(project.checks, name);
+  std::vector<std::string> checks;
+  for (const Check& check : project.checks) {
+    const bool planted = std::ranges::any_of(project.subjects, [&](const Spec& spec) {
+      return spec.planted && spec.planted->check == check.name;
+    });
+    const bool left_out = std::ranges::find(without, check.name) != without.end();
+    if (!left_out && (check.worker == Worker::native || check.name == "opcheck" || planted))
+      checks.push_back(pattern_of(check.name));
+  }
+  return checks;
+}
+
+std::vector<const Spec*> planned_subjects(const Plan& plan) {
+  std::vector<const Spec*> subjects;
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    const Spec& spec = plan.calls.spec(call);
+    if (subjects.empty() || subjects.back() != &spec) subjects.push_back(&spec);
+  }
+  return subjects;
+}
+
+int selftest(const SelftestOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Project project = open_project(options.project, options.sweep.limits());
+  if (std::ranges::none_of(project.subjects, [](const Spec& spec) { return !!spec.planted; })) {
+    throw SetupError(
+        "nothing here is planted for a check; OpGate's own planted defects are those of "
+        "--config fixtures/defects/opgate.toml");
+  }
+  const Filter filter{options.ops, checks_to_try(project, options.without), options.devices, {}};
+  const Plan plan = make_plan(project.subjects, project.checks, filter);
+  KillMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
+  fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,
+             project.torch, matrix.defects(), matrix.twins(), filter.checks.size(), plan.cases());
+  std::fflush(stdout);
+  CaseSet todo(plan.calls, {});
+  const std::filesystem::path file = project.config.output / "results.jsonl";
+  keep_interrupted(file);
+  Journal journal(file, header_of(project, plan, {}, todo));
+  const bool complete =
+      sweep(project, plan, filter, todo, options.sweep.jobs, 0, journal,
+            [&](const std::string& id, const Judgement& judgement) { matrix.add(id, judgement); });
+  if (!complete) {
+    fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
+    return kInterrupted;
+  }
+  journal.finish();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  fmt::print("\n{}\n{}{} in {:.1f} s\n", matrix.table(), matrix.faults(options.project.again()),
+             matrix.summary(), elapsed.count());
+  return matrix.holds() ? kAllKept : kPromiseBroken;
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.description(
+      "Run the planted defects and their correct twins: each check must convict what was planted for it");
+  auto options = std::make_shared<SelftestOptions>();
+  options->project.declare(app);
+  app.add_option("--op", options->ops, "only operators of this name; * and ? match")->type_name("PATTERN");
+  app.add_option("--device", options->devices, "only cpu or cuda")->type_name("PATTERN");
+  app.add_option("--without", options->without,
+                 "leave this check out, to see that the defects planted for it escape")
+      ->type_name("CHECK");
+  options->sweep.declare(app);
+  app.footer("Exit status: 0 every defect convicted and no twin, 1 otherwise, 2 wrong usage or set-up.");
+  return [=] { return selftest(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(selftest, {"selftest", &declare});
+
+}  // namespace
+}  // namespace opgate

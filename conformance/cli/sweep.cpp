@@ -1,0 +1,120 @@
+#include "cli/sweep.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/build.h"
+#include "cli/terminal.h"
+
+namespace opgate {
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+// Progress with a rate and the time left, as far as the rate so far can tell.
+std::string progress_text(size_t done, size_t total, size_t before, double seconds,
+                          const std::vector<std::string>& current) {
+  const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
+  const std::string left =
+      rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
+  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
+  return fmt::format("{:3} % | {:.0f} cases/s{}{}", 100 * done / total, rate, left, at);
+}
+
+// Makes the ids of cases; the part of the call stays from check to check.
+class CaseIds {
+ public:
+  explicit CaseIds(const Calls& calls) : calls_(calls) {}
+
+  const std::string& of(Calls::Position call, const Check& check) {
+    if (call_ != call) {
+      id_ = calls_.id(call) + "/";
+      call_part_ = id_.size();
+      call_ = call;
+    }
+    id_.resize(call_part_);
+    return id_ += check.name;
+  }
+
+ private:
+  const Calls& calls_;
+  std::optional<Calls::Position> call_;
+  std::string id_;
+  size_t call_part_ = 0;
+};
+
+}  // namespace
+
+SweepOptions::SweepOptions()
+    : jobs(std::max(1u, std::thread::hardware_concurrency())),
+      seconds(default_limits().native_case.count()),
+      gib(static_cast<double>(default_limits().memory) / kGiB) {}
+
+void SweepOptions::declare(CLI::App& app) {
+  app.add_option("--jobs", jobs, "native workers at a time; by default as many as there are cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--time-limit", seconds,
+                 fmt::format("seconds for a native call before it is taken to hang; by default {}", seconds))
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86400));
+  app.add_option("--memory-limit", gib,
+                 "memory that each worker may hold, at least 1; by default all of the machine's")
+      ->type_name("GIB")
+      ->check(CLI::Range(1.0, 1048576.0));
+}
+
+Limits SweepOptions::limits() const {
+  return {std::chrono::seconds(seconds), static_cast<uint64_t>(gib * kGiB)};
+}
+
+RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {
+  RunHeader header{kVersion,
+                   engine_digest(),
+                   project.torch,
+                   plan.digest(),
+                   todo.size(),
+                   timestamp(),
+                   libraries_digest(setup_from(project.config)),
+                   shard};
+  for (const Spec& spec : project.subjects) {
+    if (spec.accuracy && !spec.accuracy->exact) header.accuracy[spec.id] = spec.accuracy->ulps;
+  }
+  return header;
+}
+
+bool sweep(Project& project, const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, size_t known,
+           Journal& journal, const OnCase& on_case) {
+  const auto start = std::chrono::steady_clock::now();
+  const size_t total = known + todo.size();
+  size_t done = known;
+  ProgressLine progress;
+  CaseIds ids(plan.calls);
+  const bool complete = project.supervisor->run(
+      plan, filter, todo, jobs,
+      [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+        const std::string& id = ids.of(call, check);
+        journal.add(id, judgement);
+        on_case(id, judgement);
+        ++done;
+      },
+      [&](const std::vector<std::string>& current) {
+        journal.flush();
+        if (!progress.is_due()) return;
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        progress.show(progress_text(done, total, known, elapsed.count(), current));
+      });
+  progress.clear();
+  journal.flush();
+  if (complete && (todo.size() != 0 || done != total)) {
+    throw SetupError(
+        fmt::format("{} of {} planned cases have no verdict: this is a fault of OpGate", todo.size(), total));
+  }
+  return complete;
+}
+
+}  // namespace opgate

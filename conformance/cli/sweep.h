@@ -1,0 +1,37 @@
+// Running a plan from a command line: each verdict goes into results.jsonl as it comes, progress to stderr.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+#include "cli/project.h"
+#include "run/journal.h"
+
+namespace opgate {
+
+/// Options of how cases are run.
+struct SweepOptions {
+  size_t jobs;
+  int64_t seconds;  ///< for a native call
+  double gib;       ///< for a worker
+
+  /// As many jobs as cores, the limits of default_limits().
+  SweepOptions();
+  void declare(CLI::App& app);
+  Limits limits() const;
+};
+
+/// The first line of the results of `todo`, which is part of `plan`.
+RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo);
+
+using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
+
+/// Gives each case of `todo` a verdict, writes it to `journal`, and tells `on_case`. `known` cases have one
+/// already. False where it was interrupted. Throws SetupError where a case was left
+/// without a verdict.
+bool sweep(Project& project, const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, size_t known,
+           Journal& journal, const OnCase& on_case);
+
+}  // namespace opgate
