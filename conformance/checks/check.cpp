@@ -8,7 +8,7 @@ namespace opgate {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWorkers{"native", "python", "aoti"};
-constexpr std::array<std::string_view, 6> kVariants{"contiguous", "rearranged", "resized",
+constexpr std::array<std::string_view, 7> kVariants{"contiguous", "rearranged", "resized", "same_sizes",
                                                     "packaged",   "every",      "bad"};
 
 template <size_t N>

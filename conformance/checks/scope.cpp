@@ -25,6 +25,8 @@ bool of_variant(Scope::Variants wanted, const Variant& variant) {
       return variant.kind == Variant::Kind::rearranged;
     case Scope::Variants::resized:
       return variant.kind == Variant::Kind::resized;
+    case Scope::Variants::same_sizes:
+      return variant.kind == Variant::Kind::contiguous || variant.kind == Variant::Kind::rearranged;
     case Scope::Variants::packaged:
       return variant.packaged;
     case Scope::Variants::every:

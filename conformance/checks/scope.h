@@ -16,11 +16,13 @@ struct Scope {
     contiguous,
     rearranged,  ///< the same sizes otherwise in memory: transposed, stepped, expanded, two in one storage
                  ///< ...
-    resized,     ///< empty along each dim, 0-dim
-    packaged,    ///< contiguous, stepped, transposed: what goes into the package, which is compiled as one
-                 ///< graph
-    every,       ///< all of the above
-    bad,         ///< what the operator must refuse
+    resized,     ///< empty along each dim, 0-dim: sizes that an operator may refuse
+    same_sizes,  ///< contiguous and rearranged: the sizes that the spec wrote
+
+    packaged,  ///< contiguous, stepped, transposed: what goes into the package, which is compiled as one
+               ///< graph
+    every,     ///< all of the above
+    bad,       ///< what the operator must refuse
   };
   enum class Dtypes {
     declared,

@@ -53,7 +53,7 @@ void KillMatrix::add(std::string_view case_id, const Judgement& judgement) {
     const bool known = std::ranges::any_of(
         complaints, [&](const Complaint& each) { return each.case_id.ends_with(fmt::format("/{}", check)); });
     const bool clean = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed;
-    if (!clean && !known && check != kOpcheck) complaints.push_back({std::string(case_id), judgement});
+    if (!clean && !known) complaints.push_back({std::string(case_id), judgement});
     return;
   }
   const auto found = defects_.find(op);

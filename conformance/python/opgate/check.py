@@ -50,7 +50,8 @@ def check(
     models: bool = False,
     needs_package: bool = False,
 ) -> Callable[[Judge], Judge]:
-    """Registers the decorated judge. `variants` is contiguous, rearranged, resized, packaged, every or bad."""
+    """Registers the decorated judge. `variants` is contiguous, rearranged, resized,
+    same_sizes, packaged, every or bad."""
 
     def register(judge: Judge) -> Judge:
         CHECKS[id] = Check(

@@ -17,6 +17,7 @@ from opgate.judgement import PASS, Judgement, fail
     "values go unseen.",
     fix="Its message names the failing test; see torch.library.opcheck in the PyTorch documentation.",
     example="An operator without a fake kernel; one whose schema does not say that it mutates an argument.",
+    variants="same_sizes",  # it takes an exception for a fault, and other sizes may be refused
 )
 def judge(call: Call) -> Judgement:
     """Runs all its tests on the case's arguments."""
