@@ -1,20 +1,19 @@
 #include "cli/results.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 namespace opgate {
 namespace fs = std::filesystem;
 
 namespace {
 
-enum class Found { complete, interrupted, unreadable };
+enum class Found { complete, interrupted, other_version };
 
 Found examine(const fs::path& file) {
   try {
     return read_journal(file).finished ? Found::complete : Found::interrupted;
-  } catch (const SetupError&) {
-    return Found::unreadable;
+  } catch (const OtherVersion&) {
+    return Found::other_version;
   }
 }
 
@@ -29,10 +28,10 @@ void keep_interrupted(const fs::path& file) {
     kept = file.parent_path() / fmt::format("results.interrupted-{}.jsonl", number);
   }
   fs::rename(file, kept);
-  fmt::print(stderr, "opgate: {} kept as {}{}\n",
-             found == Found::interrupted ? "the results of an interrupted run are"
-                                         : "results.jsonl, which this version cannot read, is",
-             kept.string(), found == Found::interrupted ? " (to continue such a run, use --resume)" : "");
+  const bool interrupted = found == Found::interrupted;
+  fmt::print(stderr, "opgate: the results of {} are kept as {}{}\n",
+             interrupted ? "an interrupted run" : "another version of OpGate", kept.string(),
+             interrupted ? " (to continue such a run, use --resume)" : "");
 }
 
 int print_results(const Tally& tally, const std::string& how) {

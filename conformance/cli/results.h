@@ -8,7 +8,7 @@
 
 namespace opgate {
 
-/// Moves results aside that are of an interrupted run, or that this version cannot read, so that they are not
+/// Moves results aside that are of an interrupted run, or of another version of OpGate, so that they are not
 /// overwritten, and says so.
 void keep_interrupted(const std::filesystem::path& file);
 

@@ -28,6 +28,12 @@ TableCell cell_text(const std::array<size_t, 6>& counts) {
   return {"ok", Colour::green};
 }
 
+// Of many findings alike the one is shown whose cause is known.
+bool tells_more(const Judgement& judgement, const Judgement& than) {
+  return judgement.verdict == than.verdict && judgement.finding && than.finding &&
+         !judgement.finding->likely.empty() && than.finding->likely.empty();
+}
+
 }  // namespace
 
 Tally::Row& Tally::row(std::string_view op, std::string_view device) {
@@ -50,8 +56,9 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   if (judgement.worst_ulps > 0) note_error(cell, case_id, op, judgement);
   if (judgement.verdict == Verdict::owed) {
     ++owed_reasons_[judgement.reason];
-  } else if (judgement.verdict != Verdict::pass && cell.examples.empty()) {
-    cell.examples.push_back({std::string(case_id), judgement});
+  } else if (judgement.verdict != Verdict::pass &&
+             (!cell.example || tells_more(judgement, cell.example->judgement))) {
+    cell.example = {std::string(case_id), judgement};
   }
 }
 
@@ -103,8 +110,8 @@ std::string Tally::findings() const {
   std::string text;
   for (const auto& [key, row] : rows_) {
     for (const auto& [check, cell] : row.cells) {
-      for (const Example& example : cell.examples) {
-        text += finding_text(example.case_id, example.judgement, options_);
+      if (cell.example) {
+        text += finding_text(cell.example->case_id, cell.example->judgement, options_);
         const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
                               cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
         if (others > 0) {

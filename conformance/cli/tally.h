@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,7 @@ class Tally {
   };
   struct Cell {
     Counts counts{};
-    std::vector<Example> examples;                         // the first that is neither pass nor owed
+    std::optional<Example> example;  // the first that is neither pass nor owed, or tells more
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
   struct Row {

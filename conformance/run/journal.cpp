@@ -34,7 +34,14 @@ json to_line(const RunHeader& header) {
           {"libraries", header.libraries}, {"accuracy", header.accuracy}, {"shard", to_string(header.shard)}};
 }
 
-RunHeader header_from(const json& line) {
+RunHeader header_from(const json& line, const std::filesystem::path& file) {
+  const json words = to_line(RunHeader());
+  for (const auto& [word, value] : words.items()) {
+    if (line.contains("opgate") && !line.contains(word)) {
+      throw OtherVersion(fmt::format(
+          "{} was written by another version of OpGate: its first line has no \"{}\"", file.string(), word));
+    }
+  }
   return {line.at("opgate"),    line.at("engine"),
           line.at("torch"),     line.at("plan"),
           line.at("cases"),     line.at("started"),
@@ -92,13 +99,15 @@ ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_en
     try {
       const json line = json::parse(text);
       if (number == 1) {
-        journal.header = header_from(line);
+        journal.header = header_from(line, file);
       } else if (line.contains("finished")) {
         journal.finished = true;
       } else {
         line.at("case").get_to(case_id);
         line.get_to(judgement);
       }
+    } catch (const OtherVersion&) {
+      throw;
     } catch (const std::exception& error) {  // of json, and of verdicts: the line is none of ours
       throw SetupError(
           fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));

@@ -2,6 +2,8 @@
 // crash or Ctrl-C loses nothing that was known.
 #pragma once
 
+#include <opgate/error.h>
+
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -49,9 +51,14 @@ struct ReadJournal {
 /// Takes one verdict of a results file.
 using OnEntry = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 
+/// Results whose first line says that another version of OpGate wrote them.
+class OtherVersion : public SetupError {
+  using SetupError::SetupError;
+};
+
 /// Reads the file line by line; `on_entry` is given each verdict, and nothing is kept. Throws SetupError for
-/// a file that is no results file, naming the line. A cut last line is what an interrupted run leaves; it is
-/// left out.
+/// a file that is no results file, naming the line, and OtherVersion for one whose first line has other
+/// words. A cut last line is what an interrupted run leaves; it is left out.
 ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry = {});
 
 /// Writes one results file; holds a lock on it, so that two runs cannot write into one.

@@ -134,6 +134,21 @@ def test_what_is_no_results_file_is_named_and_left_alone(
     assert file.read_text() == text
 
 
+def test_results_of_another_version_are_kept_and_not_continued(
+    opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
+) -> None:
+    header = json.loads(finished_lines[0])
+    del header["engine"]
+    file = write(tmp_path, json.dumps(header) + "\n" + "".join(finished_lines[1:]))
+    old = file.read_text()
+    command = ["run", *FASTEST, "--output", tmp_path]
+    assert_refused(opgate(*command, "--resume", folder=project), str(file), "another version of OpGate")
+    result = opgate(*command, folder=project)
+    kept = tmp_path / "results.interrupted-1.jsonl"
+    assert complaints(result) == [f"opgate: the results of another version of OpGate are kept as {kept}"]
+    assert (result.returncode, kept.read_text()) == (0, old)
+
+
 @pytest.mark.parametrize("lines", [None, 5], ids=["finished", "unfinished"])
 def test_a_file_that_another_run_is_writing_is_left_alone(
     lines: int | None, opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path

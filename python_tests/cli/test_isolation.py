@@ -135,7 +135,8 @@ def test_a_stranger_in_the_same_run_passes(results: Results) -> None:
 
 
 def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
-    lines = results.of("hopeless").values()
+    uncalled = "/fake.exists"  # asks the dispatcher, and not the operator
+    lines = [line for case, line in results.of("hopeless").items() if not case.endswith(uncalled)]
     assert {line["verdict"] for line in lines} == {"crash"}
     given_up = [line["reason"] for line in lines if line["reason"].startswith("not run, because")]
     assert given_up

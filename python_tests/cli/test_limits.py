@@ -1,4 +1,4 @@
-"""What an operator uses up (time, memory, processes) costs its own cases; the reason says which limit it was."""
+"""What an operator uses up (time, memory, processes) costs its own cases; the reason says which limit."""
 
 from __future__ import annotations
 
