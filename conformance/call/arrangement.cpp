@@ -84,7 +84,7 @@ std::vector<Placed> arrange(const CallKey& key) {
     empty_size(all, size);
   } else if (subject == "all") {  // where it does not apply, contiguous
     for (Placed& placed : all) {
-      if (!is_mutable(*key.spec, placed.slot.position) || how != "expanded") place(placed, how, key.dtype);
+      if (how != "expanded" || can_be_expanded(*key.spec, placed.slot)) place(placed, how, key.dtype);
     }
   } else {
     if (!place(find(subject), how, key.dtype)) throw unknown();

@@ -100,7 +100,9 @@ class Damaging {
     const auto& fixed = slot.described->dtype;
     const auto retyped = [&](c10::ScalarType dtype, bool (*suits)(c10::ScalarType)) {
       const std::string name(dtype_name(dtype));
-      add(slot, Kind::dtype, ".dtype=" + name, name, slot.described->of(dtype), suits);
+      TensorArgument tensor = slot.described->of(dtype);
+      tensor.domain = {"uniform", {}};  // of any dtype, as indices are not; it gets the sample's values
+      add(slot, Kind::dtype, ".dtype=" + name, name, std::move(tensor), suits);
     };
     if (!fixed) {
       if (slots_.size() == 1) return;  // value.dtype's

@@ -14,6 +14,11 @@ bool is_mutable(const Spec& spec, size_t position) {
   return spec.op && spec.op->schema().is_mutable({c10::SchemaArgType::input, position});
 }
 
+bool can_be_expanded(const Spec& spec, const TensorSlot& slot) {
+  const std::string& family = slot.described->domain.family;
+  return family != "offsets" && family != "permutation" && !is_mutable(spec, slot.position);
+}
+
 std::vector<TensorSlot> tensor_slots(const Spec& spec, const Sample& sample) {
   std::vector<TensorSlot> slots;
   for (size_t position = 0; position < sample.arguments.size(); ++position) {

@@ -26,4 +26,8 @@ std::string argument_name(const Spec& spec, size_t position);
 /// True where the schema declares the argument at `position` mutable: Tensor(a!).
 bool is_mutable(const Spec& spec, size_t position);
 
+/// True where all rows may be one row: not of what is written, nor of values that mean something only
+/// together, such as offsets.
+bool can_be_expanded(const Spec& spec, const TensorSlot& slot);
+
 }  // namespace opgate

@@ -18,7 +18,7 @@ bool writes_something(const Spec& spec) { return spec.op && spec.op->schema().is
 // Overlapping memory is not written to; and PyTorch raises for some mutable signatures that get a lazy view.
 bool possible(const Spec& spec, const TensorSlot& slot, const Placement& placement) {
   if (placement.view != View::plain && writes_something(spec)) return false;
-  return !placement.geometry.overlaps() || !is_mutable(spec, slot.position);
+  return !placement.geometry.overlaps() || can_be_expanded(spec, slot);
 }
 
 // Of a dtype that the sample fixes.

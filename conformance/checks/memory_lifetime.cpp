@@ -84,10 +84,17 @@ Judgement sees_new_contents(Evidence& evidence) {
          {}});
   }
   Judgement judgement = judge_same(evidence, again, want, key.spec->accuracy->exact, promised, other);
+  std::string likely = "a result, or something computed from an argument, is cached by its address";
+  // What is remembered by shape, or once and for all, is as stale for fresh tensors: only the reference
+  // knows.
+  if (!judgement.finding && again.ok() && evidence.reference(other).ok()) {
+    judgement = judge_near_reference(evidence, again, promised, other);
+    likely = "something computed from an argument of an earlier call is cached, by its shape or for good";
+  }
   if (judgement.finding) {
     judgement.finding->happened =
         "after new values were written into the same tensors: " + judgement.finding->happened;
-    judgement.finding->likely = "a result, or something computed from an argument, is cached by its address";
+    judgement.finding->likely = std::move(likely);
   }
   return judgement;
 }

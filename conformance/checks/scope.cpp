@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "call/slots.h"
+
 namespace opgate {
 namespace {
 
@@ -37,13 +39,21 @@ bool of_variant(Scope::Variants wanted, const Variant& variant) {
   return false;
 }
 
+// Where the spec fixes the dtype of every tensor, each call is made in the declared ones, whatever it is
+// called.
+bool takes_the_dtype(const CallKey& key) {
+  return std::ranges::any_of(tensor_slots(*key.spec, *key.sample),
+                             [](const TensorSlot& slot) { return !slot.described->dtype; });
+}
+
 bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
   const Dtypes& declared = key.spec->dtypes.at(key.device);
+  const bool is_declared = std::ranges::find(declared, key.dtype) != declared.end();
   switch (wanted) {
     case Scope::Dtypes::declared:
-      return std::ranges::find(declared, key.dtype) != declared.end();
+      return is_declared;
     case Scope::Dtypes::every:
-      return first_sample;
+      return first_sample && (is_declared || takes_the_dtype(key));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
   }

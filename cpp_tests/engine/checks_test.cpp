@@ -237,6 +237,22 @@ TEST(FakeMetadata, HasNothingToCompareWhereTheRealKernelRefuses) {
   EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
 }
 
+// What one call computed must not answer the next; both tensors are of one size, so addresses do not tell.
+TEST(MemoryLifetime, FailsWhatIsRememberedByShape) {
+  const auto judged = [](const char* op) {
+    Spec spec = spec_of(op, {{uniform({4, 6})}}, {c10::kDouble});
+    SpecWriter(spec).reference([](const at::Tensor& x) { return x.mean().mul(2); });
+    const std::vector<Check> all = native_checks();
+    Workbench bench;
+    return judge_call({&spec, &spec.samples[0], c10::kDouble, c10::kCPU, "contiguous"},
+                      {&find_check(all, "memory.lifetime")}, bench)
+        .at("memory.lifetime");
+  };
+  EXPECT_THAT(said(judged("opgate_test::mean_of_the_first")),
+              AllOf(HasSubstr("fail"), HasSubstr("new values"), HasSubstr("by its shape")));
+  EXPECT_EQ(judged("opgate_test::twice_the_mean").verdict, Verdict::pass);
+}
+
 TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {
   const auto judgements = judge_all("writes_its_input", kAll, {.layout = "x=stepped"});
   ASSERT_EQ(judgements.size(), kAll.size());

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Control{"aten::relu", {uniform({4, 6})}},
         Control{"aten::add.Tensor", {uniform({4, 6}), uniform({6}), 2}},
-        Control{"aten::index_select", {uniform({4, 6}), 1, index({3}, 5)}},
+        Control{"aten::index_select", {uniform({4, 6}), 1, indices({3}, 6)}},
         Control{"aten::gather", {uniform({4, 6}), 1, index({4, 3}, 5)}},
         Control{"aten::native_layer_norm", {uniform({4, 6}), Ints{6}, uniform({6}), uniform({6}), 1e-5}},
         Control{"aten::layer_norm", {uniform({4, 6}), Ints{6}, uniform({6}), uniform({6}), 1e-5}},

@@ -116,6 +116,11 @@ TEST(Plan, TakesUndeclaredDtypesForValueDtypeOnTheFirstSampleOnly) {
   EXPECT_EQ(seen.size(), 2 * (every - floating().size()) + (every - 1));
 }
 
+TEST(Plan, TakesNoUndeclaredDtypeWhereTheSpecFixesAll) {
+  const std::vector<Spec> bincount{spec_of("aten::bincount", {{indices({4}, 5)}}, {c10::kLong})};
+  for (const PlannedCall& call : make_plan(bincount, checks()).calls) EXPECT_EQ(call.key.dtype, c10::kLong);
+}
+
 TEST(Plan, PlansEachCheckForTheLayoutsOfItsScope) {
   EXPECT_EQ(layouts_of("value.dtype"), (std::set<std::string>{"contiguous"}));
   EXPECT_EQ(layouts_of("value.reference"), (std::set<std::string>{"contiguous"}));

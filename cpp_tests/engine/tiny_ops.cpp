@@ -1,9 +1,11 @@
 // Operators of a few lines, each with one planted defect; checks_test.cpp says which check must see it.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mean.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -128,6 +130,14 @@ at::Tensor refuses_all(const at::Tensor&) { TORCH_CHECK(false, "not today"); }
 
 at::Tensor dense_meta(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
 
+// Twice the mean: of x, or of the first tensor of that size that there was.
+at::Tensor twice_the_mean(const at::Tensor& x) { return x.mean().mul(2); }
+
+at::Tensor mean_of_the_first(const at::Tensor& x) {
+  static std::map<int64_t, at::Tensor>& means = *new std::map<int64_t, at::Tensor>();
+  return means.try_emplace(x.numel(), twice_the_mean(x)).first->second.clone();
+}
+
 at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options().dtype(at::kDouble)); }
 
 }  // namespace
@@ -141,6 +151,8 @@ TORCH_LIBRARY(opgate_test, m) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
+  m.def("twice_the_mean(Tensor x) -> Tensor", &twice_the_mean);
+  m.def("mean_of_the_first(Tensor x) -> Tensor", &mean_of_the_first);
   m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);
   m.def("makes_no_view(Tensor(a) x) -> Tensor(a)", &makes_no_view);
   m.def("double_in_place(Tensor(a!) x) -> ()");

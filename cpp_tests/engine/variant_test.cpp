@@ -85,6 +85,17 @@ TEST(Variants, OfAllArgumentsNeedTwoThatTheySuit) {
   EXPECT_THAT(texts(spec, Variant::Kind::rearranged), Not(Contains("all=negated")));
 }
 
+TEST(Variants, ExpandNoValuesThatMeanSomethingOnlyTogether) {
+  const auto expanded = [](TensorArgument boundaries) {
+    const Spec spec = spec_of("aten::bucketize.Tensor", {{uniform({4, 5}), std::move(boundaries)}});
+    EXPECT_THAT(texts(spec, Variant::Kind::rearranged), Contains("all=stepped"));
+    return texts(spec, Variant::Kind::rearranged);
+  };
+  EXPECT_THAT(expanded(sorted_indices({5}, 9)), IsSupersetOf({"boundaries=expanded", "all=expanded"}));
+  for (const TensorArgument& boundaries : {offsets(5, 9), permutation(5)})
+    EXPECT_THAT(expanded(boundaries), Not(Contains(HasSubstr("boundaries=expanded"))));
+}
+
 TEST(Variants, LeaveTrustedIndicesWhereTheirTargetWouldBeEmpty) {
   Spec spec = spec_of("aten::index_select", {{uniform({5, 3}), 0, uniform({4}, 0, 4).of(c10::kLong)}});
   EXPECT_THAT(texts(spec, Variant::Kind::resized), Contains("size5=0"));
