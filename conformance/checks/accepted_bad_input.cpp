@@ -68,10 +68,9 @@ Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome&
         {fmt::format("where {}, an exception is raised", what),
          fmt::format("something is returned for {}, where the reference raises: {}",
                      shapes_text(evidence.observed().arguments), reference.raised->message),
-         fmt::format(
-             "the kernel has no check of `{}`: TORCH_CHECK it before anything is computed; if callers answer "
-             "for its values, spec.trusts(\"{}\")",
-             bad.argument, argument_name(*key.spec, bad.position)),
+         fmt::format("the kernel has no check of `{}`: TORCH_CHECK it before anything is computed; if "
+                     "callers answer for its values, spec.trusts(\"{}\")",
+                     bad.argument, argument_name(*key.spec, bad.position)),
          {}});
   }
   const std::string promised =

@@ -146,8 +146,7 @@ Judgement judge(Evidence& evidence) {
     return Judgement::fail(
         {"the class can be flattened, as torch.export's fake classes need",
          "it has no __obj_flatten__",
-         "add .def(\"__obj_flatten__\", ...); or spec.not_exported(), where it is not meant "
-         "for export",
+         "add .def(\"__obj_flatten__\", ...); or spec.not_exported(), where it is not meant for export",
          {}});
   }
   auto finding = Examination(key).examine();
@@ -160,9 +159,9 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "__obj_flatten__ gives a tuple of (name, value) tuples that says all that an object is, "
                      "and the same each time.",
-          .why = "torch.export traces with a fake object that is made from what __obj_flatten__ gives. What "
-                 "is left out has another value while the program is traced than when it runs, and is "
-                 "compiled in.",
+          .why =
+              "torch.export traces with a fake object that is made from what __obj_flatten__ gives. What is "
+              "left out has another value while the program is traced than when it runs, and is compiled in.",
           .fix = "Name every member that a method depends on:\n"
                  "  .def(\"__obj_flatten__\", [](const c10::intrusive_ptr<T>& self) {\n"
                  "    return std::make_tuple(std::make_tuple(std::string(\"channels\"), self->channels),\n"

@@ -131,11 +131,11 @@ std::optional<Finding> missing_method(const CallKey& key) {
   const c10::ClassType& type = *key.spec->torch_class->type;
   if (type.findMethod("__getstate__") != nullptr && type.findMethod("__setstate__") != nullptr)
     return std::nullopt;
-  return Finding{"the class can be pickled, as torch.export.save and torch.jit.save do",
-                 "it has no __getstate__ and __setstate__",
-                 "add .def_pickle(get_state, set_state); or spec.not_exported(), where it is not meant for "
-                 "export",
-                 {}};
+  return Finding{
+      "the class can be pickled, as torch.export.save and torch.jit.save do",
+      "it has no __getstate__ and __setstate__",
+      "add .def_pickle(get_state, set_state); or spec.not_exported(), where it is not meant for export",
+      {}};
 }
 
 Judgement judge(Evidence& evidence) {
@@ -158,10 +158,9 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "An object that is pickled at any point and read back behaves as the original, and the "
                      "two share nothing.",
-          .why =
-              "torch.export.save, torch.jit.save, copy.deepcopy and AOTInductor packages write a TorchBind "
-              "object by __getstate__ and read it by __setstate__. What these forget is gone in "
-              "production, where nobody compares.",
+          .why = "torch.export.save, torch.jit.save, copy.deepcopy and AOTInductor packages write a "
+                 "TorchBind object by __getstate__ and read it by __setstate__. What these forget is gone in "
+                 "production, where nobody compares.",
           .fix = "Put every member that a later call depends on into the state, in its own precision, as "
                  "copies:\n"
                  "  .def_pickle([](const c10::intrusive_ptr<T>& self) { return std::make_tuple(self->count,"

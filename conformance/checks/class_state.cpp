@@ -54,9 +54,8 @@ OPGATE_REGISTER_CHECK(
           .fix = "Keep copies of what must be remembered, and give copies away:\n"
                  "  last_ = x.clone();  return sum_.clone();\n"
                  "Keep state in members, never in static or global variables.",
-          .example =
-              "pytorch 128844: torch.export traced a program twice with one object; the state that the "
-              "first trace left behind made the second one wrong."},
+          .example = "pytorch 128844: torch.export traced a program twice with one object; the state that "
+                     "the first trace left behind made the second one wrong."},
      .worker = Worker::native,
      .scope = {.ops = false, .classes = true, .variants = Scope::Variants::contiguous},
      .judge = &judge});

@@ -111,7 +111,8 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
     case Kind::dtype:
       return has_any(message, {"mixed dtype", "same dtype", "same datatype", "same type"});
     case Kind::shape:
-      return false;  // "shape mismatch" leaves the reader to look for whose
+            // "shape mismatch" leaves the reader to look for whose; a wrong rank is seen at once.
+      return bad.text.find(".rank") != std::string::npos && has_any(message, {"number of dim", "same rank"});
   }
   if (bad.given == "nan") return has_any(message, {"nan", "finite", "not a number"});
   if (bad.given == "inf") return has_any(message, {"inf", "finite", "overflow"});

@@ -87,24 +87,42 @@ std::optional<Finding> output_alias(const Output& one, const Output& other,
                  {}};
 }
 
-Judgement judge(Evidence& evidence) {
-  const Observation& call = evidence.observed();
-  const c10::FunctionSchema& schema = evidence.op().schema();
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const std::vector<Output> outputs = outputs_of(call.outcome);
+std::optional<Finding> wrong_alias(const Outcome& call, const Arguments& arguments,
+                                   const c10::FunctionSchema& schema) {
+  const std::vector<Output> outputs = outputs_of(call);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    for (const TensorInput& input : call.arguments.tensors) {
-      const bool alone =
-          std::ranges::count(call.arguments.tensors, input.storage, &TensorInput::storage) == 1;
-      if (auto finding = input_alias(outputs[i], input, alone, schema))
-        return Judgement::fail(*std::move(finding));
+    for (const TensorInput& input : arguments.tensors) {
+      const bool alone = std::ranges::count(arguments.tensors, input.storage, &TensorInput::storage) == 1;
+      if (auto finding = input_alias(outputs[i], input, alone, schema)) return finding;
     }
     for (size_t j = 0; j < i; ++j) {
-      if (auto finding = output_alias(outputs[j], outputs[i], schema))
-        return Judgement::fail(*std::move(finding));
+      if (auto finding = output_alias(outputs[j], outputs[i], schema)) return finding;
     }
   }
-  return Judgement::pass();
+  return std::nullopt;
+}
+
+// An Autograd kernel is another function above the one that was called so far.
+std::optional<Finding> wrong_alias_with_gradients(Evidence& evidence) {
+  const CallKey& key = evidence.key();
+  const Arguments arguments = materialise(key, evidence.bench().values);
+  for (const TensorInput& input : arguments.tensors) {
+    const bool takes_gradients = input.tensor.is_floating_point() || input.tensor.is_complex();
+    if (takes_gradients && !is_mutable(*key.spec, input.position)) input.tensor.set_requires_grad(true);
+  }
+  const Outcome call = call_on(key, arguments.stack);
+  auto finding = wrong_alias(call, arguments, evidence.op().schema());
+  if (finding) finding->promised += ", where its inputs require gradients, too";
+  return finding;
+}
+
+Judgement judge(Evidence& evidence) {
+  const Observation& call = evidence.observed();
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  auto finding = wrong_alias(call.outcome, call.arguments, evidence.op().schema());
+  if (!finding && evidence.key().spec->promised(Promise::differentiable))
+    finding = wrong_alias_with_gradients(evidence);
+  return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 
 OPGATE_REGISTER_CHECK(

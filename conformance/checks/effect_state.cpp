@@ -11,12 +11,11 @@ namespace {
 Judgement judge(Evidence& evidence) {
   const Observation& call = evidence.observed();
   if (!call.state_changes.empty()) {
-    return Judgement::fail(
-        {"the process and the thread are as before the call",
-         fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
-         "set such state by a guard object (at::NoGradGuard, c10::DeviceGuard), so that it is "
-         "undone on every path, exceptions too",
-         {}});
+    return Judgement::fail({"the process and the thread are as before the call",
+                            fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
+                            "set such state by a guard object (at::NoGradGuard, c10::DeviceGuard), so that "
+                            "it is undone on every path, exceptions too",
+                            {}});
   }
   if (call.drew_random_numbers && !evidence.key().spec->promised(Promise::draws_random)) {
     return Judgement::fail({"no random numbers are drawn from the default generator",
@@ -33,13 +32,11 @@ OPGATE_REGISTER_CHECK(
     effect_state,
     {.name = "effect.state",
      .explanation =
-         {.promise =
-              "Random state, grad mode, default dtype, thread count, rounding and denormal mode, dispatch "
-              "keys, locale, current device and stream are as before.",
-          .why =
-              "Each of these belongs to whoever calls. An operator that leaves grad mode off makes all that "
-              "comes after it run without gradients, and nothing reports it; one that draws a number changes "
-              "every later dropout.",
+         {.promise = "Random state, grad mode, default dtype, thread count, rounding and denormal mode, "
+                     "dispatch keys, locale, current device and stream are as before.",
+          .why = "Each of these belongs to whoever calls. An operator that leaves grad mode off makes all "
+                 "that comes after it run without gradients, and nothing reports it; one that draws a number "
+                 "changes every later dropout.",
           .fix = "Use guard objects, never set and reset by hand: an exception in between leaves the state "
                  "changed.",
           .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and leave it so."},

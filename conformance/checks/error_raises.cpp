@@ -139,27 +139,20 @@ OPGATE_REGISTER_CHECK(
     {.name = "error.raises",
      .explanation =
          {.promise = "A bad input raises an exception that names what is wrong; inputs are unchanged and the "
-                     "next good "
-                     "call works.",
+                     "next good call works.",
           .why = "A caller who passes a weight of the wrong length finds out from the message, or from a "
-                 "crash in "
-                 "production, or never. Each argument of each sample is damaged: another rank, size, dtype, "
-                 "device, an "
-                 "undefined tensor, an index out of range, NaN and infinity, numbers that are 0, -1, NaN, "
-                 "infinite or "
-                 "2^62, lists of another length. The operator may refuse such a call, or do with it what the "
-                 "reference "
-                 "does. What the spec rejects it must refuse.",
+                 "crash in production, or never. Each argument of each sample is damaged: another rank, "
+                 "size, dtype, device, an undefined tensor, an index out of range, NaN and infinity, numbers "
+                 "that are 0, -1, NaN, infinite or 2^62, lists of another length. The operator may refuse "
+                 "such a call, or do with it what the reference does. What the spec rejects it must refuse.",
           .fix = "Check everything before the first allocation and the first write:\n"
                  "  TORCH_CHECK(weight.dim() == 1 && weight.size(0) == x.size(-1),\n"
                  "              \"my_op: weight must have \", x.size(-1), \" elements, got \", "
                  "weight.sizes());\n"
                  "Name the argument and show what was given. Where callers answer for the values of an "
-                 "argument, "
-                 "spec.trusts(\"indices\").",
-          .example =
-              "vision 1957, 4828: pooling and alignment kernels that read outside of the image, or divide by "
-              "zero, for boxes and sizes that nobody checked."},
+                 "argument, spec.trusts(\"indices\").",
+          .example = "vision 1957, 4828: pooling and alignment kernels that read outside of the image, or "
+                     "divide by zero, for boxes and sizes that nobody checked."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
      .judge = &judge});

@@ -21,15 +21,13 @@ Judgement judge(Evidence& evidence) {
 OPGATE_REGISTER_CHECK(
     fake_exists,
     {.name = "fake.exists",
-     .explanation =
-         {.promise = "A fake (meta) kernel exists.",
-          .why = "torch.compile, torch.export and AOTInductor trace without data. An operator without a fake "
-                 "kernel "
-                 "ends the trace with an error, or breaks the graph there.",
-          .fix = "Register one that allocates the outputs by the same expressions as the real kernel, and "
-                 "nothing "
-                 "else:\n  m.impl(\"my_op\", torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(my_op_meta)));",
-          .example = "pytorch 182328: an operator that nobody could export."},
+     .explanation = {.promise = "A fake (meta) kernel exists.",
+                     .why = "torch.compile, torch.export and AOTInductor trace without data. An operator "
+                            "without a fake kernel ends the trace with an error, or breaks the graph there.",
+                     .fix = "Register one that allocates the outputs by the same expressions as the real "
+                            "kernel, and nothing else:\n  m.impl(\"my_op\", "
+                            "torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(my_op_meta)));",
+                     .example = "pytorch 182328: an operator that nobody could export."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
      .judge = &judge});

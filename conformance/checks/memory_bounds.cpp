@@ -21,19 +21,16 @@ Judgement judge(Evidence& evidence) {
 OPGATE_REGISTER_CHECK(
     memory_bounds,
     {.name = "memory.bounds",
-     .explanation =
-         {.promise = "No byte outside an argument or output is written, and no result depends on one.",
-          .why =
-              "What lies behind a tensor is another tensor. Written to, it changes values far away and much "
-              "later; read, it makes results that depend on what happened to be allocated there. The gaps "
-              "inside a sliced tensor are such memory too.",
-          .fix =
-              "Bound every loop by the tensor's sizes, also in the vectorised part and its remainder. Size "
-              "the output by the same expression that indexes it. A stride says where the next row begins, "
-              "not how long it is.",
-          .example =
-              "vision 9629, sglang 36600: kernels that read or write past the end for sizes that are no "
-              "multiple of the tile."},
+     .explanation = {.promise =
+                         "No byte outside an argument or output is written, and no result depends on one.",
+                     .why = "What lies behind a tensor is another tensor. Written to, it changes values far "
+                            "away and much later; read, it makes results that depend on what happened to be "
+                            "allocated there. The gaps inside a sliced tensor are such memory too.",
+                     .fix = "Bound every loop by the tensor's sizes, also in the vectorised part and its "
+                            "remainder. Size the output by the same expression that indexes it. A stride "
+                            "says where the next row begins, not how long it is.",
+                     .example = "vision 9629, sglang 36600: kernels that read or write past the end for "
+                                "sizes that are no multiple of the tile."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

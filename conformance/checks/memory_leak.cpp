@@ -84,9 +84,9 @@ OPGATE_REGISTER_CHECK(
     {.name = "memory.leak",
      .explanation =
          {.promise = "Allocations alive after a call are its outputs and nothing else, over repeated calls.",
-          .why = "A training step calls the operator a million times. A workspace that is kept by each call, "
-                 "or an "
-                 "argument that is kept by a cache, ends the job after hours, with an error somewhere else.",
+          .why =
+              "A training step calls the operator a million times. A workspace that is kept by each call, or "
+              "an argument that is kept by a cache, ends the job after hours, with an error somewhere else.",
           .fix = "Let at::Tensor own every buffer. A cache has a key that repeats, and an end. Never keep an "
                  "argument: its owner believes that it can be freed or reused.",
           .example = "pytorch 191340: an operator that leaks a buffer on each call."},

@@ -31,11 +31,10 @@ std::optional<Finding> outlives_arguments(Evidence& evidence) {
   const std::vector<at::Tensor> outputs = call.outcome.returned();
   const std::vector<at::Tensor> before = copies(outputs);
   call = {};  // the arguments' memory is poisoned as it is freed, where no output owns it
-  return changed(
-      outputs, before, "an output owns the memory that it lies in",
-      "once the arguments were freed the output changed",
-      "the output is made with from_blob, or otherwise points into memory that it does not own: an "
-      "argument's, or that of a temporary tensor");
+  return changed(outputs, before, "an output owns the memory that it lies in",
+                 "once the arguments were freed the output changed",
+                 "the output is made with from_blob, or otherwise points into memory that it does not own: "
+                 "an argument's, or that of a temporary tensor");
 }
 
 std::optional<Finding> is_no_workspace(Evidence& evidence) {
@@ -112,14 +111,12 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise =
               "Outputs survive their inputs and later calls; results follow from the present contents.",
-          .why =
-              "Python frees an argument as soon as nobody names it, and the allocator gives its address to "
-              "the "
-              "next tensor. A result that points there, or a cache that knows tensors by their address, is "
-              "right in every test that keeps its tensors.",
+          .why = "Python frees an argument as soon as nobody names it, and the allocator gives its address "
+                 "to the next tensor. A result that points there, or a cache that knows tensors by their "
+                 "address, is right in every test that keeps its tensors.",
           .fix = "Return memory that the result owns. Keep no pointer to a temporary: at::Tensor t = "
-                 "x.contiguous() "
-                 "has a name, x.contiguous().data_ptr() dangles. Key a cache by contents, or do without.",
+                 "x.contiguous() has a name, x.contiguous().data_ptr() dangles. Key a cache by contents, or "
+                 "do without.",
           .example =
               "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr."},
      .worker = Worker::native,

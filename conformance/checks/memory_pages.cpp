@@ -32,13 +32,12 @@ OPGATE_REGISTER_CHECK(
     {.name = "memory.pages",
      .explanation =
          {.promise = "No byte before or behind an argument's storage is touched, not even read.",
-          .why = "The storages lie flush against a page that the process may not touch, at either end in "
-                 "turn: the "
-                 "first byte out of bounds ends it. A read there may never change a result, and still ends a "
-                 "production process on the day that the tensor lies at the end of mapped memory.",
+          .why =
+              "The storages lie flush against a page that the process may not touch, at either end in turn: "
+              "the first byte out of bounds ends it. A read there may never change a result, and still ends "
+              "a production process on the day that the tensor lies at the end of mapped memory.",
           .fix = "The fault's message names the argument and how far beside it the touch was. Bound vector "
-                 "loads "
-                 "by the tensor's end, or load the remainder element by element.",
+                 "loads by the tensor's end, or load the remainder element by element.",
           .example = "vision 9629: a vectorised loop that reads one vector past the last row."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,

@@ -100,8 +100,8 @@ Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const st
     const Outcome scales = evidence.reference_of_absolutes(making);
     if (!scales.ok()) {
       throw SpecError(
-          fmt::format("{}: the reference of {} refuses the absolute values of the inputs, which an "
-                      "accuracy scaled by inputs measures with: {}",
+          fmt::format("{}: the reference of {} refuses the absolute values of the inputs, which an accuracy "
+                      "scaled by inputs measures with: {}",
                       spec.where, spec.name, scales.raised->message));
     }
     agreement.scales = expected_values(scales, call);

@@ -54,16 +54,16 @@ Judgement judge(Evidence& evidence) {
     return Judgement::fail(
         {"a kernel for Autograd, since the spec promises `differentiable`",
          "none is registered: a backward pass through it raises, or stops without a word",
-         "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), "
-         "or compose the operator of differentiable ones",
+         "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), or compose "
+         "the operator of differentiable ones",
          {}});
   }
   if (const auto lines = replaced_kernels(op); !lines.empty()) {
     return Judgement::fail(
         {"one kernel a dispatch key",
          fmt::format("{} kernels were registered and then replaced by another", lines.size()),
-         "two files, or two libraries in one process, register the same key; which one wins "
-         "depends on the order of loading",
+         "two files, or two libraries in one process, register the same key; which one wins depends on the "
+         "order of loading",
          lines});
   }
   if (const auto names = dangling(op); !names.empty()) {
@@ -80,13 +80,10 @@ OPGATE_REGISTER_CHECK(
     {.name = "registration.kernels",
      .explanation =
          {.promise = "Every device that the spec claims has a kernel; none is dangling or registered twice; "
-                     "Autograd "
-                     "has one where gradients are promised.",
+                     "Autograd has one where gradients are promised.",
           .why = "A missing kernel shows only when a tensor of that device arrives. A kernel that was "
-                 "replaced by "
-                 "another depends on the order in which libraries are loaded. Without an Autograd kernel "
-                 "gradients "
-                 "end silently or raise far from the cause.",
+                 "replaced by another depends on the order in which libraries are loaded. Without an "
+                 "Autograd kernel gradients end silently or raise far from the cause.",
           .fix = "List the kernels with torch._C._dispatch_dump(\"ns::op\"), and register each key once.",
           .example = "vllm 44396, FBGEMM 5870: operators without a kernel for a device that is supported."},
      .worker = Worker::native,

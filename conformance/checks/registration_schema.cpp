@@ -92,14 +92,11 @@ OPGATE_REGISTER_CHECK(
          {.promise =
               "Alias labels are well formed, nothing written is returned, and defaults are the reference's.",
           .why = "The schema is all that torch.compile, functionalization and export know of the operator. "
-                 "One that "
-                 "returns its mutable argument cannot be functionalized outside ATen; a label that leads "
-                 "nowhere is "
-                 "believed; a default that differs from the function it stands for is a silent change of "
-                 "results.",
-          .fix =
-              "Write `my_op(Tensor(a!) out, ...) -> ()` for an operator that writes, and give arguments the "
-              "defaults of the function that it replaces.",
+                 "One that returns its mutable argument cannot be functionalized outside ATen; a label that "
+                 "leads nowhere is believed; a default that differs from the function it stands for is a "
+                 "silent change of results.",
+          .fix = "Write `my_op(Tensor(a!) out, ...) -> ()` for an operator that writes, and give arguments "
+                 "the defaults of the function that it replaces.",
           .example = "flashinfer 403, sglang 19725."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},

@@ -42,8 +42,7 @@ OPGATE_REGISTER_CHECK(
                      .why = "Whoever bisects a training run, or recomputes activations in the backward pass, "
                             "compares bits.",
                      .fix = "Give every element of the result one owner that adds in a fixed order: sort by "
-                            "target first, or "
-                            "reduce per thread and combine in a fixed order. Call "
+                            "target first, or reduce per thread and combine in a fixed order. Call "
                             "at::globalContext().alertNotDeterministic(\"my_op\") where that is too slow, "
                             "and promise nothing.",
                      .example = "vision 7582, xformers 624: backward passes with atomic additions."},

@@ -25,27 +25,23 @@ Judgement judge(Evidence& evidence) {
                             "the output is made with options that name no device",
                             {}});
   }
-  return judge_elsewhere(
-      evidence, outcome, promised,
-      "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on the "
-      "current device, on its stream");
+  return judge_elsewhere(evidence, outcome, promised,
+                         "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
+                         "the current device, on its stream");
 }
 
 OPGATE_REGISTER_CHECK(
     run_device,
     {.name = "run.device",
-     .explanation =
-         {.promise = "Right on a CUDA device that is not the current one.",
-          .why = "The current device is the thread's and not the tensor's: with several GPUs an operator is "
-                 "called "
-                 "for tensors of another one. PyTorch's own operators switch to it; in a custom one nobody "
-                 "does. "
-                 "A launch on the wrong device is an illegal address or, where the two can see each other's "
-                 "memory, a race.",
-          .fix = "The first line after the checks of the arguments:\n"
-                 "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
-                 "and ask for the current stream after it.",
-          .example = "vllm 13632 and many others: kernels without a device guard."},
+     .explanation = {.promise = "Right on a CUDA device that is not the current one.",
+                     .why = "The current device is the thread's and not the tensor's: with several GPUs an "
+                            "operator is called for tensors of another one. PyTorch's own operators switch "
+                            "to it; in a custom one nobody does. A launch on the wrong device is an illegal "
+                            "address or, where the two can see each other's memory, a race.",
+                     .fix = "The first line after the checks of the arguments:\n"
+                            "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
+                            "and ask for the current stream after it.",
+                     .example = "vllm 13632 and many others: kernels without a device guard."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},
      .judge = &judge});

@@ -30,8 +30,7 @@ Judgement judge(Evidence& evidence) {
     return Judgement::owed("OpGate cannot yet capture a call that is given a generator");
   const std::string promised =
       "captured into a CUDA graph and replayed, the call computes eager's result from what the same tensors "
-      "hold "
-      "then";
+      "hold then";
   const Arguments arguments = other_values(evidence, kCapturedSeries);
   const Arguments others = other_values(evidence, kReplayedSeries);
   const Arguments values = materialise(key, evidence.bench().values, {.photographed = false});
@@ -54,8 +53,7 @@ Judgement judge(Evidence& evidence) {
   }
   const std::string likely =
       "something did not become part of the graph: a launch on another stream, a value read on the host, or "
-      "a "
-      "pointer or parameter that was kept outside the graph, where a later call changed it";
+      "a pointer or parameter that was kept outside the graph, where a later call changed it";
   const Outcome first = replay(evidence, *graph, arguments, others);
   if (!first.ok()) return judge_elsewhere(evidence, first, promised, likely);
   // What the operator keeps from one call to the next is that of another call now.
@@ -70,15 +68,13 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise =
               "Captured into a CUDA graph and replayed with other values in its inputs: eager's result.",
-          .why =
-              "Inference servers and torch.compile's reduce-overhead mode capture a model once and replay it "
-              "for every request. A replay repeats the launches of the capture, in the same memory, and "
-              "nothing that the host did in between. The call is captured on some values and replayed twice "
-              "on others, with an eager call in between.",
-          .fix =
-              "Launch on the current stream. Read no value of a tensor on the host. Give a kernel its sizes, "
-              "strides and pointers as arguments, not through a buffer that the host fills; allocate "
-              "workspaces with at::empty in each call.",
+          .why = "Inference servers and torch.compile's reduce-overhead mode capture a model once and replay "
+                 "it for every request. A replay repeats the launches of the capture, in the same memory, "
+                 "and nothing that the host did in between. The call is captured on some values and replayed "
+                 "twice on others, with an eager call in between.",
+          .fix = "Launch on the current stream. Read no value of a tensor on the host. Give a kernel its "
+                 "sizes, strides and pointers as arguments, not through a buffer that the host fills; "
+                 "allocate workspaces with at::empty in each call.",
           .example = "flash-attention 1782, vllm 13632; the copies of shape and strides to the device in a "
                      "published identity_conv."},
      .worker = Worker::native,

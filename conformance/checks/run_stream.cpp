@@ -17,8 +17,7 @@ Judgement judge(Evidence& evidence) {
       evidence, call_on_late_inputs(evidence, side, true),
       "the right result on a stream that is not the default one, from inputs made on that stream",
       "a kernel is launched on another stream than c10::cuda::getCurrentCUDAStream(): it reads the inputs "
-      "before "
-      "they are there, or whoever is next on the current stream reads the result too early");
+      "before they are there, or whoever is next on the current stream reads the result too early");
 }
 
 OPGATE_REGISTER_CHECK(
@@ -28,12 +27,10 @@ OPGATE_REGISTER_CHECK(
          {.promise = "Right on a CUDA stream that is not the default one.",
           .why =
               "PyTorch runs operators on the current stream: side streams for overlapped copies, data "
-              "loading, "
-              "pipelines, graph capture. A kernel that is launched without a stream goes to the default one, "
-              "which waits for none of these; it is right in every test that uses the default stream only. "
-              "Here the inputs are produced on a side stream behind a delay, so that whoever does not wait "
-              "for "
-              "it reads other values, and the result is read on the same stream.",
+              "loading, pipelines, graph capture. A kernel that is launched without a stream goes to the "
+              "default one, which waits for none of these; it is right in every test that uses the default "
+              "stream only. Here the inputs are produced on a side stream behind a delay, so that whoever "
+              "does not wait for it reads other values, and the result is read on the same stream.",
           .fix = "Pass the stream to every launch, library handle and asynchronous copy:\n"
                  "  kernel<<<blocks, threads, 0, c10::cuda::getCurrentCUDAStream()>>>(...)\n"
                  "An operator with streams of its own makes them wait for the current one before, and the "

@@ -65,8 +65,8 @@ Judgement judge(Evidence& evidence) {
   const Outcome many = with_threads(evidence, kIntraOp);
   if (auto finding = differs(evidence, many, one, fmt::format("with {} intra-op threads", kIntraOp))) {
     finding->likely =
-        "chunks that overlap or leave a gap, a shared accumulator, an order of additions that depends "
-        "on the number of chunks";
+        "chunks that overlap or leave a gap, a shared accumulator, an order of additions that depends on the "
+        "number of chunks";
     return Judgement::fail(*std::move(finding));
   }
   if (evidence.key().spec->promised(Promise::draws_random))
@@ -86,12 +86,10 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "The same result with 1 and many intra-op threads, and from many threads at once.",
           .why = "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
-                 "with "
-                 "all cores. A static workspace works until the first two calls meet.",
+                 "with all cores. A static workspace works until the first two calls meet.",
           .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, each "
-                 "chunk writing "
-                 "its own part of the result. Promise thread_invariant only where sums are independent of "
-                 "chunks.",
+                 "chunk writing its own part of the result. Promise thread_invariant only where sums are "
+                 "independent of chunks.",
           .example =
               "operators with a static scratch tensor; reductions per thread that forget a partial sum."},
      .worker = Worker::native,

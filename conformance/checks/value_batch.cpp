@@ -115,13 +115,10 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "A row's result does not depend on its neighbours or on the batch size, where promised.",
           .why = "Servers put requests together as they come. Where the bits of an answer depend on who else "
-                 "asked, "
-                 "nothing can be reproduced; where a batch of more than 32 is simply wrong, tests with 4 "
-                 "rows never "
-                 "see it.",
+                 "asked, nothing can be reproduced; where a batch of more than 32 is simply wrong, tests "
+                 "with 4 rows never see it.",
           .fix = "Choose tiles and reduction orders by the row's own size and never by the batch. Check the "
-                 "limits of "
-                 "grids and of fixed-size buffers.",
+                 "limits of grids and of fixed-size buffers.",
           .example =
               "vision 2027: wrong for batches over 32; vllm 48391: results that change with the batch size."},
      .worker = Worker::native,

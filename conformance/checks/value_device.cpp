@@ -44,17 +44,13 @@ Judgement judge(Evidence& evidence) {
 OPGATE_REGISTER_CHECK(
     value_device,
     {.name = "value.device",
-     .explanation =
-         {.promise = "The CPU and CUDA agree on the same input, within the promise.",
-          .why =
-              "A model is developed on one device and served on the other, and gradients, tests and fakes "
-              "are "
-              "made on the CPU. Where both kernels are written by hand, corner cases drift apart: rounding "
-              "of halves, borders, ties, NaN.",
-          .fix =
-              "Decide which of the two is right (value.reference says it of each), and give both kernels the "
-              "same order of checks and the same treatment of borders.",
-          .example = "torchvision 9513: an operator whose CPU and CUDA kernels differ."},
+     .explanation = {.promise = "The CPU and CUDA agree on the same input, within the promise.",
+                     .why = "A model is developed on one device and served on the other, and gradients, "
+                            "tests and fakes are made on the CPU. Where both kernels are written by hand, "
+                            "corner cases drift apart: rounding of halves, borders, ties, NaN.",
+                     .fix = "Decide which of the two is right (value.reference says it of each), and give "
+                            "both kernels the same order of checks and the same treatment of borders.",
+                     .example = "torchvision 9513: an operator whose CPU and CUDA kernels differ."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA, .on_cpu_too = true},
      .judge = &judge});

@@ -12,11 +12,9 @@ OPGATE_REGISTER_CHECK(
     {.name = "value.empty",
      .explanation =
          {.promise = "Inputs without elements, along any dim, and 0-dim ones give what the reference gives.",
-          .why =
-              "A batch that happens to be empty, a mask that selects nothing: sizes of 0 reach every "
-              "operator "
-              "in production. A CUDA launch of 0 blocks is an error, a division by a size of 0 a crash, and "
-              "an early return often forgets the dims that are not empty.",
+          .why = "A batch that happens to be empty, a mask that selects nothing: sizes of 0 reach every "
+                 "operator in production. A CUDA launch of 0 blocks is an error, a division by a size of 0 a "
+                 "crash, and an early return often forgets the dims that are not empty.",
           .fix = "Allocate the output first, with its full shape, then return it if there is nothing to do:\n"
                  "  at::Tensor out = at::empty(sizes, x.options());\n"
                  "  if (out.numel() == 0) return out;\n"

@@ -51,13 +51,10 @@ OPGATE_REGISTER_CHECK(
     {.name = "value.index64",
      .explanation = {.promise = "Elements beyond 2^31 elements of a storage are read and written right.",
                      .why = "A slice of a large tensor has large strides and offsets although it has few "
-                            "elements. An index in "
-                            "32 bits wraps around and reads somewhere else, or faults. The memory is "
-                            "reserved and not used, so "
-                            "this costs nothing.",
+                            "elements. An index in 32 bits wraps around and reads somewhere else, or faults. "
+                            "The memory is reserved and not used, so this costs nothing.",
                      .fix = "Compute offsets in int64_t: `int64_t{row} * stride`, not `row * stride` with "
-                            "int operands; the "
-                            "product of blockIdx.x and blockDim.x too.",
+                            "int operands; the product of blockIdx.x and blockDim.x too.",
                      .example = "flash-attention 1500, sglang 29608: int32 products of a row and a stride."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,

@@ -26,8 +26,9 @@ Judgement judge(Evidence& evidence) {
   const Outcome& call = evidence.observed().outcome;
   const Outcome& dense = evidence.dense().outcome;
   if (!dense.ok()) {
-    return Judgement::invalid(fmt::format("{}: the operator refuses the same values laid out contiguously: {}",
-                                          evidence.key().sample->where, dense.raised->message));
+    return Judgement::invalid(
+        fmt::format("{}: the operator refuses the same values laid out contiguously: {}",
+                    evidence.key().sample->where, dense.raised->message));
   }
   const std::string_view varied = varied_argument(evidence.key().variant);
   const std::string promised = varied.empty()

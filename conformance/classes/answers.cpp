@@ -40,10 +40,10 @@ std::optional<std::string> number_difference(double got, double want, Accuracy a
   return fmt::format("got {}, want {}", got, want);
 }
 
-std::optional<std::string> sequence_difference(c10::ArrayRef<c10::IValue> got, c10::ArrayRef<c10::IValue> want,
-                                               Accuracy accuracy, double& worst_ulps) {
-  if (got.size() != want.size())
-    return fmt::format("got {} elements, want {}", got.size(), want.size());
+std::optional<std::string> sequence_difference(c10::ArrayRef<c10::IValue> got,
+                                               c10::ArrayRef<c10::IValue> want, Accuracy accuracy,
+                                               double& worst_ulps) {
+  if (got.size() != want.size()) return fmt::format("got {} elements, want {}", got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if (const auto text = difference(got[i], want[i], accuracy, worst_ulps))
       return fmt::format("element {}: {}", i, *text);
@@ -64,7 +64,8 @@ std::optional<std::string> dict_difference(const c10::Dict<c10::IValue, c10::IVa
   return std::nullopt;
 }
 
-// Every element that the tensor covers, each once: an expanded or overlapping view cannot be written as it is.
+// Every element that the tensor covers, each once: an expanded or overlapping view cannot be written as it
+// is.
 at::Tensor covered(const at::Tensor& tensor) {
   int64_t span = 1;
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) span += (tensor.size(dim) - 1) * tensor.stride(dim);

@@ -131,8 +131,7 @@ std::string KillMatrix::summary() const {
   const auto clean = std::ranges::count_if(twins_, [](const auto& twin) { return twin.second.empty(); });
   std::string text = fmt::format(
       "{} of {} defects convicted by the check they were planted for, {} of them unseen by opcheck; {} of {} "
-      "correct "
-      "twins convicted of nothing",
+      "correct twins convicted of nothing",
       count(&Defect::convicted), defects_.size() - owed, unseen, clean, twins_.size());
   if (owed > 0) text += fmt::format("; {} defects owed: {}", owed, owed_reason_);
   return text;

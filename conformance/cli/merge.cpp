@@ -40,8 +40,8 @@ std::vector<ShardFile> read_shards(const std::vector<std::string>& names, const 
     const ReadJournal& journal = files.back().journal;
     if (!journal.finished) {
       throw SetupError(
-          fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate "
-                      "run --shard {} --resume`",
+          fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate run "
+                      "--shard {} --resume`",
                       name, journal.entries, journal.header.cases, to_string(journal.header.shard)));
     }
   }

@@ -32,8 +32,7 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   if (then.plan != header.plan || then.shard != header.shard || then.torch != header.torch) {
     throw SetupError(
         fmt::format("{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
-                    "torch {}); run "
-                    "without --resume",
+                    "torch {}); run without --resume",
                     file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
                     to_string(header.shard), header.torch));
   }

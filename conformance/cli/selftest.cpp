@@ -22,15 +22,15 @@ struct SelftestOptions {
   SweepOptions sweep;
 };
 
-// Native checks cost next to nothing. Of the others those for which something is planted, and opcheck, to
-// compare with.
-std::vector<std::string> checks_to_try(const Project& project) {
+// Native checks cost next to nothing. Of the others those for which something is planted, and opcheck where
+// it is to be compared with.
+std::vector<std::string> checks_to_try(const Project& project, bool with_opcheck) {
   std::vector<std::string> checks;
   for (const Check& check : project.checks) {
     const bool planted = std::ranges::any_of(project.subjects, [&](const Spec& spec) {
       return spec.planted && spec.planted->check == check.name;
     });
-    if (check.worker == Worker::native || check.name == "opcheck" || planted)
+    if (check.worker == Worker::native || (with_opcheck && check.name == "opcheck") || planted)
       checks.push_back(pattern_of(check.name));
   }
   return checks;
@@ -50,11 +50,11 @@ int selftest(const SelftestOptions& options) {
   Project project = open_project(options.project, options.sweep.limits());
   if (std::ranges::none_of(project.subjects, [](const Spec& spec) { return !!spec.planted; })) {
     throw SetupError(
-        "nothing here is planted for a check; OpGate's own planted defects are those of "
-        "--config fixtures/defects/opgate.toml");
+        "nothing here is planted for a check; OpGate's own planted defects are those of --config "
+        "fixtures/defects/opgate.toml");
   }
   for (const std::string& name : options.blind) find_check(project.checks, name);
-  const Filter filter{options.ops, checks_to_try(project), options.devices, {}};
+  const Filter filter{options.ops, checks_to_try(project, options.blind.empty()), options.devices, {}};
   const Plan plan = make_plan(project.subjects, project.checks, filter);
   KillMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
   fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,

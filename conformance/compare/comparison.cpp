@@ -105,8 +105,8 @@ std::optional<std::string> unlikeness(const at::Tensor& got, const at::Tensor& w
 at::Tensor magnitude(const at::Tensor& scale, const at::Tensor& want) {
   if (scale.sizes() != want.sizes()) {
     throw SpecError(
-        fmt::format("ulps(...).scaled_by_inputs(): the reference gives shape {}, but {} for the "
-                    "absolute values of the inputs; its shape must not depend on values",
+        fmt::format("ulps(...).scaled_by_inputs(): the reference gives shape {}, but {} for the absolute "
+                    "values of the inputs; its shape must not depend on values",
                     index_text(want.sizes()), index_text(scale.sizes())));
   }
   return on_host(scale.to(scale.is_complex() ? c10::kComplexDouble : c10::kDouble).abs());

@@ -7,12 +7,12 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
   placements.push_back({"conjugated", geometry(sizes.vec(), dense_strides(sizes)), View::conjugated});
 }
 
-OPGATE_REGISTER_LAYOUT(
-    conjugated, {.name = "conjugated",
-                 .explanation = "x.conj(): a lazy view, the conjugate lies in memory; finds kernels that "
-                                "claim to handle the conj bit and ignore it",
-                 .offer = &offer,
-                 .suits = &c10::isComplexType});
+OPGATE_REGISTER_LAYOUT(conjugated,
+                       {.name = "conjugated",
+                        .explanation = "x.conj(): a lazy view, the conjugate lies in memory; finds kernels "
+                                       "that claim to handle the conj bit and ignore it",
+                        .offer = &offer,
+                        .suits = &c10::isComplexType});
 
 }  // namespace
 }  // namespace opgate

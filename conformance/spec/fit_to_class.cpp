@@ -23,8 +23,8 @@ void check_complete(const Spec& spec) {
   }
   if (promises.make_model == nullptr) {
     throw SpecError(
-        fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct "
-                    "that behaves as the class must",
+        fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct that "
+                    "behaves as the class must",
                     spec.where, spec.name));
   }
   if (promises.methods.empty()) {
@@ -97,8 +97,8 @@ void fit_to_class(Spec& spec) {
   promises.type = find_class(spec.name);
   if (promises.type == nullptr) {
     throw SpecError(
-        fmt::format("{}: no loaded library registers the class {}; it is written "
-                    "\"namespace::Class\"; check its name, and `libraries` in opgate.toml",
+        fmt::format("{}: no loaded library registers the class {}; it is written \"namespace::Class\"; check "
+                    "its name, and `libraries` in opgate.toml",
                     spec.where, spec.name));
   }
   const c10::FunctionSchema& constructor = schema_of(*promises.type, "__init__", spec.where);

@@ -38,8 +38,8 @@ void fill_integers(const Domain& domain, const at::Tensor& out, int64_t largest,
       for (uint64_t i = 0; i < count; ++i) parts[i] = static_cast<T>(value(i));
     } else {
       throw SpecError(
-          fmt::format("{} is made of integers, and {} is no dtype of integers: fix the argument's "
-                      "dtype, for example with .of(at::kLong)",
+          fmt::format("{} is made of integers, and {} is no dtype of integers: fix the argument's dtype, for "
+                      "example with .of(at::kLong)",
                       to_string(domain), dtype_name(out.scalar_type())));
     }
   });

@@ -210,6 +210,20 @@ TEST(EffectAlias, FailsOutputsThatShareAWorkspace) {
               AllOf(HasSubstr("fail"), HasSubstr("output 0 and output 1 share one")));
 }
 
+TEST(EffectAlias, FailsAnAliasThatIsMadeOnlyWhereGradientsAreWanted) {
+  Spec spec = spec_of("opgate_test::returns_input_for_gradients", {{uniform({4, 6})}});
+  const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
+  const std::vector<Check> checks = native_checks();
+  const auto judged = [&] {
+    Workbench bench;
+    return judge_call(key, {&find_check(checks, "effect.alias")}, bench).at("effect.alias");
+  };
+  EXPECT_EQ(judged().verdict, Verdict::pass);
+  spec.promises.insert(Promise::differentiable);
+  ASSERT_EQ(judged().verdict, Verdict::fail);
+  EXPECT_THAT(judged().finding->promised, HasSubstr("where its inputs require gradients"));
+}
+
 TEST(EffectAlias, FailsADeclaredAliasThatIsNotMade) {
   EXPECT_THAT(said("makes_no_view", "effect.alias"),
               AllOf(HasSubstr("fail"), HasSubstr("the output has a storage of its own")));

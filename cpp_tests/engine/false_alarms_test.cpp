@@ -10,6 +10,7 @@ namespace opgate {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::spec_of;
 
 struct Heard {
@@ -106,6 +107,38 @@ TEST(FalseAlarms, IndicesStayInTheirDomainInEveryLayout) {
 TEST(FalseAlarms, ACleanRefusalThatIsPromisedIsKept) {
   Spec spec = spec_of("opgate_test::wants_contiguous", {{uniform({4, 6})}});
   SpecWriter(spec).reference([](at::Tensor x) { return x.mul_(2); }).wants_contiguous("x");
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, SizesThatAreFixedByContractAreNoOmission) {
+  EXPECT_THAT(complaints(within_ulps("aten::linalg_cross", {{uniform({5, 3}), uniform({5, 3})}}, 4)),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, ValuesThatAreTrustedAreNotDamaged) {
+  Spec spec = spec_of("aten::index_select", {{uniform({5, 3}), 0, indices({4}, 5)}}, {c10::kFloat});
+  const auto damaged_values = [&] {
+    std::vector<std::string> found;
+    for (const Variant& variant : variants(spec, spec.samples.front())) {
+      if (variant.text.starts_with("bad:index.value")) found.push_back(variant.text);
+    }
+    return found;
+  };
+  EXPECT_THAT(damaged_values(), Not(IsEmpty()));
+  spec.trusted.insert("index");
+  EXPECT_THAT(damaged_values(), IsEmpty());
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
+TEST(FalseAlarms, AnOverloadIsJudgedByItsOwnName) {
+  EXPECT_THAT(complaints(within_ulps("aten::add.Scalar", {{uniform({4, 7}), 2, 1}}, 1)), IsEmpty());
+  EXPECT_THAT(complaints(within_ulps("aten::add.Tensor", {{uniform({4, 7}), uniform({7}), 1}}, 1)),
+              IsEmpty());
+}
+
+TEST(FalseAlarms, GradientsMakeNoAlias) {
+  Spec spec = within_ulps("aten::mul.Tensor", {{uniform({4, 7}), uniform({7})}}, 1);
+  spec.promises.insert(Promise::differentiable);
   EXPECT_THAT(complaints(spec), IsEmpty());
 }
 

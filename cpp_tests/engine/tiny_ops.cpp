@@ -91,6 +91,11 @@ std::tuple<at::Tensor, at::Tensor> shares_a_workspace(const at::Tensor& x) {
   return {out, out.view(out.sizes())};
 }
 
+// An Autograd kernel that forgets what the kernel below it does.
+at::Tensor returns_input_for_gradients(const at::Tensor& x) {
+  return x.requires_grad() ? x : at::empty_like(x).copy_(x);
+}
+
 at::Tensor makes_no_view(const at::Tensor& x) { return x.clone(); }
 
 void double_in_place(at::Tensor& x) { x.mul_(2); }
@@ -154,6 +159,7 @@ TORCH_LIBRARY(opgate_test, m) {
   m.def("twice_the_mean(Tensor x) -> Tensor", &twice_the_mean);
   m.def("mean_of_the_first(Tensor x) -> Tensor", &mean_of_the_first);
   m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);
+  m.def("returns_input_for_gradients(Tensor x) -> Tensor");
   m.def("makes_no_view(Tensor(a) x) -> Tensor(a)", &makes_no_view);
   m.def("double_in_place(Tensor(a!) x) -> ()");
   m.def("loses_write_back(Tensor(a!) x) -> ()");
@@ -184,6 +190,10 @@ TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
   m.impl("writes_past_the_view", &writes_past_the_view);
   m.impl("throws_a_number", &throws_a_number);
   m.impl("refuses_all", &refuses_all);
+}
+
+TORCH_LIBRARY_IMPL(opgate_test, Autograd, m) {
+  m.impl("returns_input_for_gradients", &returns_input_for_gradients);
 }
 
 TORCH_LIBRARY_IMPL(opgate_test, Meta, m) {
