@@ -21,10 +21,10 @@ struct Growth {
 
 std::optional<Finding> kept_argument(const Arguments& arguments) {
   for (const TensorInput& input : arguments.tensors) {
-    if (input.tensor.storage().use_count() == 1) continue;
+    // Who keeps the tensor itself owns no storage, and who keeps a view of it owns no tensor.
+    if (input.tensor.use_count() == 1 && input.tensor.storage().use_count() == 1) continue;
     return Finding{"an operator keeps no argument after the call, once its outputs are gone",
-                   fmt::format("the storage of `{}` is still held by {} other owners", input.name,
-                               input.tensor.storage().use_count() - 1),
+                   fmt::format("`{}`, or a view of it, is still held by another owner", input.name),
                    "the tensor was put into a static or a cache: keep a copy of what is needed, or nothing",
                    {}};
   }

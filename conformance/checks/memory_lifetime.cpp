@@ -86,7 +86,8 @@ Judgement sees_new_contents(Evidence& evidence) {
   std::string likely = "a result, or something computed from an argument, is cached by its address";
   // What is remembered by shape, or once and for all, is as stale for fresh tensors: only the reference
   // knows.
-  if (!judgement.finding && again.ok() && evidence.reference(other).ok()) {
+  const bool right_so_far = judge_against_reference(evidence).verdict == Verdict::pass;
+  if (!judgement.finding && again.ok() && right_so_far && evidence.reference(other).ok()) {
     judgement = judge_near_reference(evidence, again, promised, other);
     likely = "something computed from an argument of an earlier call is cached, by its shape or for good";
   }

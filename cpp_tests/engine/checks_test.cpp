@@ -246,9 +246,23 @@ TEST(FakeMetadata, FailsAMissingMetaKernel) {
                     HasSubstr("no meta kernel is registered")));
 }
 
+// The dispatcher has a fallback for Meta, so that an operator without a kernel seems to have one.
+TEST(FakeExists, FailsAMissingMetaKernelAndTakesACompositeOne) {
+  EXPECT_THAT(said("has_no_meta", "fake.exists"), AllOf(HasSubstr("fail"), HasSubstr("none is registered")));
+  EXPECT_EQ(judge("doubled", "fake.exists").verdict, Verdict::pass);
+  EXPECT_EQ(judge("twice_the_mean", "fake.exists").verdict, Verdict::pass);
+}
+
 TEST(FakeMetadata, HasNothingToCompareWhereTheRealKernelRefuses) {
   EXPECT_THAT(said("wants_contiguous", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
   EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
+}
+
+TEST(MemoryLeak, FailsAKeptArgument) {
+  for (const char* op : {"keeps_its_input", "keeps_a_view"})
+    EXPECT_THAT(said(op, "memory.leak"), AllOf(HasSubstr("fail"), HasSubstr("still held by another owner")))
+        << op;
+  EXPECT_EQ(judge("doubled", "memory.leak").verdict, Verdict::pass);
 }
 
 // What one call computed must not answer the next; both tensors are of one size, so addresses do not tell.

@@ -143,6 +143,18 @@ at::Tensor mean_of_the_first(const at::Tensor& x) {
   return means.try_emplace(x.numel(), twice_the_mean(x)).first->second.clone();
 }
 
+at::Tensor keeps_its_input(const at::Tensor& x) {
+  static at::Tensor& kept = *new at::Tensor();
+  kept = x;
+  return doubled(x);
+}
+
+at::Tensor keeps_a_view(const at::Tensor& x) {
+  static at::Tensor& kept = *new at::Tensor();
+  kept = x.select(0, 0);
+  return doubled(x);
+}
+
 at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options().dtype(at::kDouble)); }
 
 }  // namespace
@@ -156,6 +168,8 @@ TORCH_LIBRARY(opgate_test, m) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
+  m.def("keeps_its_input(Tensor x) -> Tensor", &keeps_its_input);
+  m.def("keeps_a_view(Tensor x) -> Tensor", &keeps_a_view);
   m.def("twice_the_mean(Tensor x) -> Tensor", &twice_the_mean);
   m.def("mean_of_the_first(Tensor x) -> Tensor", &mean_of_the_first);
   m.def("shares_a_workspace(Tensor x) -> (Tensor, Tensor)", &shares_a_workspace);
