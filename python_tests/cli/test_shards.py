@@ -16,7 +16,7 @@ LIBRARY = """
 #include <ATen/ops/add.h>
 #include <torch/library.h>
 TORCH_LIBRARY(wrong, m) {
-  m.def("plus", [](at::Tensor x) { return x.numel() > 1 ? x + 1 : x.clone(); });
+  m.def("plus", [](at::Tensor x) { return x.numel() > 1 ? x.add(1) : x.clone(); });
 }
 """
 SPEC = """
@@ -76,7 +76,8 @@ def test_a_shard_of_less_than_a_call_is_complete_with_no_case(
     opgate: OpGate, project: Path, tmp_path: Path
 ) -> None:
     result = opgate("run", *FASTEST, "--shard", "999/999", "--output", tmp_path, folder=project)
-    assert (result.returncode, result.stdout.splitlines()[-1][:32]) == (0, "0 passed, 0 failed, 0 owed in 0.")
+    assert result.returncode == 0
+    assert result.stdout.splitlines()[-1].startswith("0 passed, 0 failed, 0 owed in ")
     assert read_results(tmp_path).finished
 
 

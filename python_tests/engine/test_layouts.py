@@ -63,7 +63,8 @@ def call_ids(
     listed = opgate("list", "cases", "--device", "cpu", folder=identity_project())
     assert listed.returncode == 0, listed.stderr
     _engine.load([str(build / "lib" / "libopgate_ops_specs.so")], "[]")
-    return sorted({case.rpartition("/")[0] for case in listed.stdout.splitlines()})
+    calls = {case.rpartition("/")[0] for case in listed.stdout.splitlines()}
+    return sorted(call for call in calls if "/bad:" not in call)
 
 
 def test_every_layout_that_is_known_here_is_planned(call_ids: list[str]) -> None:

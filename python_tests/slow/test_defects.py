@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,14 @@ def matrix(finished: Completed) -> dict[str, Row]:
 @pytest.fixture(scope="module")
 def config(source: Path) -> Path:
     return source / "fixtures" / "defects" / "opgate.toml"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet() -> Iterator[None]:
+    """One defect registers a kernel twice, of which PyTorch warns whoever loads it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCH_CPP_LOG_LEVEL", "ERROR")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -183,5 +192,5 @@ def test_the_finding_shows_both_strides(finished: Completed) -> None:
 
 def test_the_finding_names_the_dtype_that_slipped_through(finished: Completed) -> None:
     text = finding(finished, "value.dtype", "undeclared_dtype")
-    assert re.search("(bool|uint8) is accepted, and something is computed", text)
-    assert "float16, bfloat16, float32, float64" in text
+    assert re.search("uint8 is accepted, and something is computed", text)
+    assert "exactly these dtypes are accepted: bfloat16, float32" in text
