@@ -244,6 +244,13 @@ TEST(FakeMetadata, HasNothingToCompareWhereTheRealKernelRefuses) {
   EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
 }
 
+// Callers with the same values would leave the same in the scratch.
+TEST(RunThreads, FailsAScratchThatCallsShare) {
+  EXPECT_THAT(said("shares_scratch", "run.threads"),
+              AllOf(HasSubstr("fail"), HasSubstr("from 4 threads at once"), HasSubstr("static buffer")));
+  EXPECT_EQ(judge("doubled", "run.threads").verdict, Verdict::pass);
+}
+
 TEST(MemoryLeak, FailsAKeptArgument) {
   for (const char* op : {"keeps_its_input", "keeps_a_view"})
     EXPECT_THAT(said(op, "memory.leak"), AllOf(HasSubstr("fail"), HasSubstr("still held by another owner")))
