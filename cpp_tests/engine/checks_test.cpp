@@ -274,6 +274,24 @@ TEST(MemoryLifetime, FailsWhatIsRememberedByShape) {
   EXPECT_EQ(judged("opgate_test::twice_the_mean").verdict, Verdict::pass);
 }
 
+// A softmax in float loses what lies far below its largest element, and not because it remembers anything.
+TEST(MemoryLifetime, DoesNotMistakeRoundingForMemory) {
+  Spec spec = spec_of("aten::_softmax", {{uniform({40, 5}, -1000, 1000), 1, false}}, {c10::kFloat});
+  SpecWriter(spec).reference("aten::_softmax");
+  SpecWriter(spec).accuracy(ulps(4));
+  const std::vector<Check> all = native_checks();
+  size_t passed = 0;
+  for (int i = 0; i < 20; ++i) {  // the name of a sample keys its values
+    spec.samples[0].name = std::to_string(i);
+    Workbench bench;
+    passed += judge_call({&spec, &spec.samples[0], c10::kFloat, c10::kCPU, "contiguous"},
+                         {&find_check(all, "memory.lifetime")}, bench)
+                  .at("memory.lifetime")
+                  .verdict == Verdict::pass;
+  }
+  EXPECT_EQ(passed, 20u);
+}
+
 TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {
   const auto judgements = judge_all("writes_its_input", kAll, {.layout = "x=stepped"});
   ASSERT_EQ(judgements.size(), kAll.size());
