@@ -2,6 +2,8 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <barrier>
 #include <thread>
 
 #include "checks/check.h"
@@ -12,7 +14,7 @@ namespace {
 
 constexpr int kIntraOp = 4;
 constexpr int kCallers = 4;
-constexpr int kCallsEach = 4;
+constexpr size_t kCallsEach = 4;
 
 class IntraOpThreads {
  public:
@@ -30,31 +32,52 @@ Outcome with_threads(Evidence& evidence, int count) {
   return observe(evidence.key(), evidence.bench().values, {.photographed = false}).outcome;
 }
 
-// What each of several threads got, all of them calling at the same time on arguments of their own.
-std::vector<Outcome> at_once(Evidence& evidence) {
-  std::vector<Arguments> arguments;  // made here: values are generated once
-  for (int i = 0; i < kCallers * kCallsEach; ++i)
-    arguments.push_back(materialise(evidence.key(), evidence.bench().values, {.photographed = false}));
-  std::vector<Outcome> outcomes(arguments.size());
-  std::vector<std::thread> callers;
-  for (size_t caller = 0; caller < kCallers; ++caller) {
-    callers.emplace_back([&, caller] {
-      for (size_t i = caller * kCallsEach; i < (caller + 1) * kCallsEach; ++i)
-        outcomes[i] = invoke(evidence.op(), arguments[i].stack, evidence.key().device);
+struct Caller {
+  Making making{.photographed = false};
+  Outcome alone;  // what its call gives with nobody else about
+  std::array<Arguments, kCallsEach> arguments;
+  std::array<Outcome, kCallsEach> outcomes;
+};
+
+// Each with values of its own: what the calls share must hold the same for all, or be found out.
+std::vector<Caller> make_callers(Evidence& evidence) {
+  std::vector<Caller> callers(kCallers);
+  for (size_t i = 0; i < callers.size(); ++i) {
+    Caller& caller = callers[i];
+    const auto call_alone = [&](uint64_t stream) {
+      caller.making.stream = stream;
+      caller.alone = observe(evidence.key(), evidence.bench().values, caller.making).outcome;
+    };
+    call_alone(i);
+    if (!caller.alone.ok()) call_alone(0);  // other values are not always good ones
+    for (Arguments& arguments : caller.arguments)
+      arguments = materialise(evidence.key(), evidence.bench().values, caller.making);
+  }
+  return callers;
+}
+
+// All of them calling at the same time.
+void call_at_once(Evidence& evidence, std::vector<Caller>& callers) {
+  std::barrier start(static_cast<std::ptrdiff_t>(callers.size()));
+  std::vector<std::thread> threads;
+  for (Caller& caller : callers) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (size_t i = 0; i < kCallsEach; ++i)
+        caller.outcomes[i] = invoke(evidence.op(), caller.arguments[i].stack, evidence.key().device);
     });
   }
-  for (std::thread& caller : callers) caller.join();
-  return outcomes;
+  for (std::thread& thread : threads) thread.join();
 }
 
 std::optional<Finding> differs(Evidence& evidence, const Outcome& got, const Outcome& want,
-                               std::string_view when) {
+                               std::string_view when, const Making& making = {}) {
   const Spec& spec = *evidence.key().spec;
   const bool bits = spec.accuracy->exact || spec.promised(Promise::thread_invariant);
   const std::string promised = fmt::format("the same {} with any number of threads",
                                            bits ? "bits" : "result, within what is promised,");
   if (!got.ok()) return Finding{promised, fmt::format("{} it raised: {}", when, got.raised->message), "", {}};
-  auto finding = judge_same(evidence, got, want, bits, promised).finding;
+  auto finding = judge_same(evidence, got, want, bits, promised, making).finding;
   if (finding) finding->happened = fmt::format("{}: {}", when, finding->happened);
   return finding;
 }
@@ -71,11 +94,16 @@ Judgement judge(Evidence& evidence) {
   }
   if (evidence.key().spec->promised(Promise::draws_random))
     return Judgement::pass();  // callers would share one generator
-  for (const Outcome& outcome : at_once(evidence)) {
-    auto finding = differs(evidence, outcome, one, fmt::format("called from {} threads at once", kCallers));
-    if (!finding) continue;
-    finding->likely = "a static buffer, cache or counter that calls share without a lock";
-    return Judgement::fail(*std::move(finding));
+  std::vector<Caller> callers = make_callers(evidence);
+  call_at_once(evidence, callers);
+  for (const Caller& caller : callers) {
+    for (const Outcome& outcome : caller.outcomes) {
+      auto finding = differs(evidence, outcome, caller.alone,
+                             fmt::format("called from {} threads at once", kCallers), caller.making);
+      if (!finding) continue;
+      finding->likely = "a static buffer, cache or counter that calls share without a lock";
+      return Judgement::fail(*std::move(finding));
+    }
   }
   return Judgement::pass();
 }

@@ -258,6 +258,13 @@ TEST(FakeMetadata, HasNothingToCompareWhereTheRealKernelRefuses) {
   EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
 }
 
+// Callers with the same values would leave the same in the scratch.
+TEST(RunThreads, FailsAScratchThatCallsShare) {
+  EXPECT_THAT(said("shares_scratch", "run.threads"),
+              AllOf(HasSubstr("fail"), HasSubstr("from 4 threads at once"), HasSubstr("static buffer")));
+  EXPECT_EQ(judge("doubled", "run.threads").verdict, Verdict::pass);
+}
+
 TEST(MemoryLeak, FailsAKeptArgument) {
   for (const char* op : {"keeps_its_input", "keeps_a_view"})
     EXPECT_THAT(said(op, "memory.leak"), AllOf(HasSubstr("fail"), HasSubstr("still held by another owner")))
@@ -279,6 +286,24 @@ TEST(MemoryLifetime, FailsWhatIsRememberedByShape) {
   EXPECT_THAT(said(judged("opgate_test::mean_of_the_first")),
               AllOf(HasSubstr("fail"), HasSubstr("new values"), HasSubstr("by its shape")));
   EXPECT_EQ(judged("opgate_test::twice_the_mean").verdict, Verdict::pass);
+}
+
+// A softmax in float loses what lies far below its largest element, and not because it remembers anything.
+TEST(MemoryLifetime, DoesNotMistakeRoundingForMemory) {
+  Spec spec = spec_of("aten::_softmax", {{uniform({40, 5}, -1000, 1000), 1, false}}, {c10::kFloat});
+  SpecWriter(spec).reference("aten::_softmax");
+  SpecWriter(spec).accuracy(ulps(4));
+  const std::vector<Check> all = native_checks();
+  size_t passed = 0;
+  for (int i = 0; i < 20; ++i) {  // the name of a sample keys its values
+    spec.samples[0].name = std::to_string(i);
+    Workbench bench;
+    passed += judge_call({&spec, &spec.samples[0], c10::kFloat, c10::kCPU, "contiguous"},
+                         {&find_check(all, "memory.lifetime")}, bench)
+                  .at("memory.lifetime")
+                  .verdict == Verdict::pass;
+  }
+  EXPECT_EQ(passed, 20u);
 }
 
 TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {

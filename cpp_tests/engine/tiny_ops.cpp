@@ -5,8 +5,11 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include <chrono>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -143,6 +146,19 @@ at::Tensor mean_of_the_first(const at::Tensor& x) {
   return means.try_emplace(x.numel(), twice_the_mean(x)).first->second.clone();
 }
 
+// The scratch is locked whenever it is touched, and lost in between.
+at::Tensor shares_scratch(const at::Tensor& x) {
+  static std::mutex mutex;
+  static at::Tensor& scratch = *new at::Tensor();
+  {
+    const std::lock_guard lock(mutex);
+    scratch = doubled(x);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const std::lock_guard lock(mutex);
+  return scratch.clone();
+}
+
 at::Tensor keeps_its_input(const at::Tensor& x) {
   static at::Tensor& kept = *new at::Tensor();
   kept = x;
@@ -168,6 +184,7 @@ TORCH_LIBRARY(opgate_test, m) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
+  m.def("shares_scratch(Tensor x) -> Tensor", &shares_scratch);
   m.def("keeps_its_input(Tensor x) -> Tensor", &keeps_its_input);
   m.def("keeps_a_view(Tensor x) -> Tensor", &keeps_a_view);
   m.def("twice_the_mean(Tensor x) -> Tensor", &twice_the_mean);

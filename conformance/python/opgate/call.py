@@ -37,7 +37,17 @@ class OpModule(torch.nn.Module):
                 arguments[position] = tensor
             else:
                 arguments[position][element] = tensor
-        return self.overload(*arguments)
+        positional, keywords = split_keywords(self.overload, arguments)
+        return self.overload(*positional, **keywords)
+
+
+def split_keywords(
+    overload: torch._ops.OpOverload, arguments: list[Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments in schema order, as positional ones and those that the schema takes by keyword only."""
+    pairs = list(zip(overload._schema.arguments[: len(arguments)], arguments, strict=True))
+    positional = tuple(value for formal, value in pairs if not formal.kwarg_only)
+    return positional, {formal.name: value for formal, value in pairs if formal.kwarg_only}
 
 
 @dataclass(frozen=True)

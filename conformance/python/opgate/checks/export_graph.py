@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 
 import torch
 
@@ -21,7 +22,7 @@ def graph_calls(program: torch.export.ExportedProgram) -> list[str]:
     """The graph's calls in order, as "aten.conv2d.default" or "higher_order.call_torchbind"."""
     calls = []
     for node in program.graph.nodes:
-        if node.op != "call_function":
+        if node.op != "call_function" or node.target is operator.getitem:  # one of several results
             continue
         if isinstance(node.target, torch._ops.HigherOrderOperator):
             calls.append(f"higher_order.{node.target.name()}")

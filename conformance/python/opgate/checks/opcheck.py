@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from opgate.call import Call, first_line
+from opgate.call import Call, first_line, split_keywords
 from opgate.check import check
 from opgate.judgement import PASS, Judgement, fail
 
@@ -22,7 +22,7 @@ from opgate.judgement import PASS, Judgement, fail
 def judge(call: Call) -> Judgement:
     """Runs all its tests on the case's arguments."""
     try:
-        torch.library.opcheck(call.overload, tuple(call.arguments()))
+        torch.library.opcheck(call.overload, *split_keywords(call.overload, call.arguments()))
     except Exception as error:  # opcheck wraps whatever the operator raises
         lines = [line for line in str(error).splitlines() if line.strip()]
         return fail("torch.library.opcheck passes", first_line(error), detail=lines[1:6])
