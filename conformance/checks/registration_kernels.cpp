@@ -61,7 +61,9 @@ Judgement judge(Evidence& evidence) {
   if (const auto lines = replaced_kernels(op); !lines.empty()) {
     return Judgement::fail(
         {"one kernel a dispatch key",
-         fmt::format("{} kernels were registered and then replaced by another", lines.size()),
+         lines.size() == 1
+             ? "a kernel was registered and then replaced by another"
+             : fmt::format("{} kernels were registered and then replaced by others", lines.size()),
          "two files, or two libraries in one process, register the same key; which one wins depends on the "
          "order of loading",
          lines});

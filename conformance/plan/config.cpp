@@ -16,6 +16,16 @@ namespace {
 
 constexpr std::string_view kFileName = "opgate.toml";
 
+// That a kernel is registered over another one is said by registration.kernels, once, with its place; PyTorch
+// says it in every process that loads the library.
+class WithoutOverrides : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    if (warning.msg().find("previously registered kernel") == std::string::npos)
+      c10::WarningHandler::process(warning);
+  }
+};
+
 fs::path nearest_config() {
   for (fs::path folder = fs::current_path();; folder = folder.parent_path()) {
     if (fs::exists(folder / kFileName)) return folder / kFileName;
@@ -116,6 +126,9 @@ fs::path Config::find_library(const std::string& name) const {
 void load_library(const fs::path& file) {
   if (!fs::exists(file))
     throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
+  WithoutOverrides handler;
+  const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
+
   try {
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
   } catch (const c10::Error& error) {  // from the library's own registrations
@@ -126,11 +139,6 @@ void load_library(const fs::path& file) {
       fmt::format("library {} cannot be loaded: {}. If a symbol is undefined, it was built for another torch "
                   "than this OpGate: rebuild it",
                   file.string(), dlerror()));
-}
-
-void load_libraries(const Config& config) {
-  for (const std::string& name : config.libraries) load_library(config.find_library(name));
-  for (const std::string& name : config.specs) load_library(config.find_library(name));
 }
 
 }  // namespace opgate

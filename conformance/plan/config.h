@@ -27,10 +27,8 @@ struct Config {
 /// paths in it are relative to its folder. Throws SetupError with file and line.
 Config read_config(std::filesystem::path file);
 
-/// Loads operator libraries, then spec libraries. Throws SetupError with the loader's own reason.
-void load_libraries(const Config& config);
-
-/// Loads one library so that its operators, or specs, are registered. Throws SetupError.
+/// Loads one library so that its operators, or specs, are registered. Throws SetupError with the loader's own
+/// reason.
 void load_library(const std::filesystem::path& file);
 
 }  // namespace opgate

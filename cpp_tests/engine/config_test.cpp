@@ -133,8 +133,9 @@ TEST_F(ConfigTest, SaysThatAFileIsNoLibrary) {
 TEST_F(ConfigTest, SaysThatALibraryIsMissing) {
   EXPECT_THAT(message_of<SetupError>([&] { load_library(folder_ / "none.so"); }),
               HasSubstr("none.so is missing"));
-  Config read = config("libraries = ['none.so']");
-  EXPECT_THAT(message_of<SetupError>([&] { load_libraries(read); }), HasSubstr("library none.so is missing"));
+  const Config read = config("libraries = ['none.so']");
+  EXPECT_THAT(message_of<SetupError>([&] { read.find_library("none.so"); }),
+              HasSubstr("library none.so is missing"));
 }
 
 }  // namespace

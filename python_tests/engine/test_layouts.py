@@ -60,7 +60,7 @@ def call_ids(
     build: Path, opgate: OpGate, identity_project: Callable[[], Path], identity_library: Path
 ) -> list[str]:
     """Every planned call of identity_conv on the CPU."""
-    listed = opgate("list", "cases", "--device", "cpu", folder=identity_project())
+    listed = opgate("list", "cases", "--op", "identity_conv", "--device", "cpu", folder=identity_project())
     assert listed.returncode == 0, listed.stderr
     _engine.load([str(build / "lib" / "libopgate_ops_specs.so")], "[]")
     calls = {case.rpartition("/")[0] for case in listed.stdout.splitlines()}

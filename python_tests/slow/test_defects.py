@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +46,6 @@ def matrix(finished: Completed) -> dict[str, Row]:
 @pytest.fixture(scope="module")
 def config(source: Path) -> Path:
     return source / "fixtures" / "defects" / "opgate.toml"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quiet() -> Iterator[None]:
-    """One defect registers a kernel twice, of which PyTorch warns whoever loads it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TORCH_CPP_LOG_LEVEL", "ERROR")
-        yield
 
 
 @pytest.fixture(scope="module")
