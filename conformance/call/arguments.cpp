@@ -26,6 +26,52 @@ at::Tensor first_slices(at::Tensor tensor, const Geometry& geometry) {
   return tensor;
 }
 
+// Elements of a known size: memcpy of them is one instruction. A TensorIterator would cost more than the call
+// that is judged.
+template <size_t kBytes>
+void scatter_elements(const std::byte* from, const Geometry& geometry, std::byte* to) {
+  const size_t last = geometry.sizes.size() - 1;
+  const int64_t step = geometry.strides[last] * static_cast<int64_t>(kBytes);
+  std::vector<int64_t> index(last, 0);
+  for (int64_t done = 0; done < geometry.numel(); done += geometry.sizes[last]) {
+    int64_t at = geometry.offset;
+    bool first = true;  // along stride 0 the first slice stands for all
+    for (size_t dim = 0; dim < last; ++dim) {
+      at += index[dim] * geometry.strides[dim];
+      first = first && (geometry.strides[dim] != 0 || index[dim] == 0);
+    }
+    std::byte* element = to + at * static_cast<int64_t>(kBytes);
+    const int64_t count = step == 0 ? 1 : geometry.sizes[last];
+    for (int64_t i = 0; first && i < count; ++i, element += step)
+      std::memcpy(element, from + (done + i) * static_cast<int64_t>(kBytes), kBytes);
+    for (size_t dim = last; dim-- > 0 && ++index[dim] == geometry.sizes[dim];) index[dim] = 0;
+  }
+}
+
+// The row-major elements of `values` to their places in the storage.
+void scatter(const at::Tensor& values, const Geometry& geometry, std::byte* to) {
+  const auto* const from = static_cast<const std::byte*>(values.const_data_ptr());
+  if (values.numel() == 0) return;
+  if (geometry.sizes.empty()) {
+    std::memcpy(to + geometry.offset * values.element_size(), from, values.element_size());
+    return;
+  }
+  switch (values.element_size()) {
+    case 1:
+      return scatter_elements<1>(from, geometry, to);
+    case 2:
+      return scatter_elements<2>(from, geometry, to);
+    case 4:
+      return scatter_elements<4>(from, geometry, to);
+    case 8:
+      return scatter_elements<8>(from, geometry, to);
+    case 16:
+      return scatter_elements<16>(from, geometry, to);
+    default:
+      TORCH_INTERNAL_ASSERT(false, "an element of ", values.element_size(), " bytes");
+  }
+}
+
 // What must lie in memory so that the view shows `values`.
 at::Tensor stored(const at::Tensor& values, View view) {
   if (view == View::conjugated) return values.conj().resolve_conj();
@@ -140,10 +186,10 @@ at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::Devi
     if (values.numel() > 0) std::memcpy(tensor.mutable_data_ptr(), source.const_data_ptr(), source.nbytes());
   } else {
     std::memset(tensor.mutable_data_ptr(), static_cast<int>(gap), tensor.nbytes());
+    scatter(source.contiguous(), geometry, static_cast<std::byte*>(tensor.mutable_data_ptr()));
   }
   if (device != c10::kCPU) tensor = tensor.to(device);
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(geometry.sizes, geometry.strides, geometry.offset);
-  if (!plain) first_slices(tensor, geometry).copy_(first_slices(source, geometry));
   return seen_through(tensor, view);
 }
 

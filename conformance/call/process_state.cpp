@@ -52,7 +52,6 @@ const char* on_off(bool value) { return value ? "on" : "off"; }
 
 struct ProcessState::Values {
   c10::DeviceType device_type;
-  at::mt19937_data_pod random;
   bool grad_mode;
   bool inference_mode;
   bool deterministic;
@@ -68,7 +67,6 @@ struct ProcessState::Values {
 
   explicit Values(c10::DeviceType type)
       : device_type(type),
-        random(random_state()),
         grad_mode(c10::GradMode::is_enabled()),
         inference_mode(c10::InferenceMode::is_enabled()),
         deterministic(at::globalContext().deterministicAlgorithms()),
@@ -86,7 +84,14 @@ struct ProcessState::Values {
   }
 };
 
-ProcessState::ProcessState(c10::DeviceType device) : before_(std::make_unique<Values>(device)) {}
+// The generator's state, some KiB, is looked at apart from the rest.
+struct ProcessState::Before : Values {
+  at::mt19937_data_pod random;
+
+  explicit Before(c10::DeviceType type) : Values(type), random(random_state()) {}
+};
+
+ProcessState::ProcessState(c10::DeviceType device) : before_(std::make_unique<Before>(device)) {}
 ProcessState::~ProcessState() = default;
 ProcessState::ProcessState(ProcessState&&) noexcept = default;
 

@@ -27,7 +27,8 @@ class ProcessState {
 
  private:
   struct Values;
-  std::unique_ptr<Values> before_;
+  struct Before;
+  std::unique_ptr<Before> before_;
 };
 
 /// Seeds the default generator of this device, so that calls that draw from it can be repeated.

@@ -51,8 +51,8 @@ std::optional<Finding> changed_metadata(const TensorInput& input) {
 std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments& arguments,
                                       const c10::FunctionSchema& schema) {
   if (auto finding = changed_metadata(input)) return finding;
+  if (unchanged(input.tensor, input.before)) return std::nullopt;
   const StorageImage after = storage_image(input.tensor);
-  if (after == input.before) return std::nullopt;
   const std::vector<bool> writable = writable_elements(input, arguments, schema);
   const size_t size = input.tensor.element_size();
   int64_t changed = 0;

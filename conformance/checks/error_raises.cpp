@@ -80,8 +80,8 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
                      "it is resized before the arguments are checked",
                      {}};
     }
+    if (unchanged(x, input.before)) continue;
     const StorageImage after = storage_image(x);
-    if (after == input.before) continue;
     const auto [was, is] = std::ranges::mismatch(input.before, after);
     const auto element = (was - input.before.begin()) / static_cast<std::ptrdiff_t>(x.element_size());
     return Finding{promised,

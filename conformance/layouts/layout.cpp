@@ -16,8 +16,13 @@ std::vector<OfferedPlacement> placements(c10::IntArrayRef sizes) {
 }
 
 std::optional<OfferedPlacement> find_placement(c10::IntArrayRef sizes, std::string_view name) {
-  for (OfferedPlacement& offered : placements(sizes)) {
-    if (offered.placement.name == name) return std::move(offered);
+  for (const Layout& layout : Registry<Layout>::instance().parts()) {
+    if (!name.starts_with(layout.name)) continue;  // this is asked for each call: the others need not offer
+    std::vector<Placement> own;
+    layout.offer(sizes, own);
+    for (Placement& placement : own) {
+      if (placement.name == name) return OfferedPlacement{&layout, std::move(placement)};
+    }
   }
   return std::nullopt;
 }

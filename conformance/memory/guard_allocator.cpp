@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "memory/device_memory.h"
@@ -28,6 +29,8 @@ constexpr size_t kEdge = size_t{64} << 10;
 // What was freed lies here for a while before it can be used again. Small enough to stay in a cache.
 constexpr size_t kQuarantineBytes = size_t{2} << 20;
 constexpr size_t kQuarantineBlock = size_t{512} << 10;
+// Then it waits to be asked for in the same size: malloc is dear for blocks of some KiB.
+constexpr size_t kSpareBytes = size_t{2} << 20;
 
 using ZoneImage = std::array<std::byte, kZone>;
 
@@ -47,6 +50,7 @@ struct alignas(kAlignment) Header {
   Header* later;
   Poison poison;
   Place place;
+  uint64_t freed_at;  // the next serial at that time
 
   std::byte* data() const { return static_cast<std::byte*>(const_cast<void*>(block.data)); }
   std::byte* front() const { return data() - kZone; }
@@ -120,8 +124,9 @@ class GuardAllocator final : public c10::Allocator {
   std::vector<Damage> take_damage_since(uint64_t serial) {
     const std::lock_guard lock(mutex_);
     for (Header* h = latest_; h != nullptr && h->block.serial >= serial; h = h->earlier) inspect(*h);
-    for (Header* h : quarantine_) {
-      if (h->block.serial >= serial) inspect_freed(*h);
+    // A block of this serial or a later one was freed later than it was given out.
+    for (auto h = quarantine_.rbegin(); h != quarantine_.rend() && (*h)->freed_at >= serial; ++h) {
+      if ((*h)->block.serial >= serial) inspect_freed(**h);
     }
     std::vector<Damage> found;
     std::ranges::copy_if(damage_, std::back_inserter(found),
@@ -133,6 +138,11 @@ class GuardAllocator final : public c10::Allocator {
   void release_freed() {
     const std::lock_guard lock(mutex_);
     while (!quarantine_.empty()) release_oldest();
+    for (auto& [whole, blocks] : spare_) {
+      for (void* const memory : blocks) std::free(memory);
+    }
+    spare_.clear();
+    spare_bytes_ = 0;
   }
 
   Block block_of(const void* data) {
@@ -163,10 +173,25 @@ class GuardAllocator final : public c10::Allocator {
     return header->data();
   }
 
+  static size_t whole_size(size_t bytes) {
+    return (kBefore + bytes + kZone + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  void* spare(size_t whole) {
+    const auto found = spare_.find(whole);
+    if (found == spare_.end() || found->second.empty()) return nullptr;
+    void* const memory = found->second.back();
+    found->second.pop_back();
+    spare_bytes_ -= whole;
+    return memory;
+  }
+
   Header* on_heap(size_t bytes) {
-    const size_t whole = (kBefore + bytes + kZone + kAlignment - 1) / kAlignment * kAlignment;
+    const size_t whole = whole_size(bytes);
     if (whole < bytes) throw std::bad_alloc();
-    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole));
+    void* const found = spare(whole);
+    auto* const memory =
+        static_cast<std::byte*>(found != nullptr ? found : std::aligned_alloc(kAlignment, whole));
     if (memory == nullptr) throw std::bad_alloc();
     auto* const header = new (memory) Header{};
     header->block.data = memory + kBefore;
@@ -201,6 +226,8 @@ class GuardAllocator final : public c10::Allocator {
       std::free(header);
     } else {
       header->poison.freed = poison_.freed;
+      header->freed_at = serial_;
+
       fill(data, header->block.bytes, poison_.freed);
       quarantine_.push_back(header);
       quarantined_ += header->block.bytes;
@@ -213,7 +240,13 @@ class GuardAllocator final : public c10::Allocator {
     quarantine_.pop_front();
     quarantined_ -= oldest->block.bytes;
     inspect_freed(*oldest);
-    std::free(oldest);
+    const size_t whole = whole_size(oldest->block.bytes);
+    if (spare_bytes_ + whole > kSpareBytes) {
+      std::free(oldest);
+    } else {
+      spare_[whole].push_back(oldest);
+      spare_bytes_ += whole;
+    }
   }
 
   void inspect(Header& header) {
@@ -253,6 +286,9 @@ class GuardAllocator final : public c10::Allocator {
   std::vector<Header*> on_pages_;
   std::deque<Header*> quarantine_;
   size_t quarantined_ = 0;
+  std::unordered_map<size_t, std::vector<void*>> spare_;  // by whole size
+  size_t spare_bytes_ = 0;
+
   std::vector<Damage> damage_;
 };
 

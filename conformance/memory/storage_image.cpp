@@ -22,4 +22,12 @@ StorageImage storage_image(const at::Tensor& tensor) {
   return image;
 }
 
+bool unchanged(const at::Tensor& tensor, const StorageImage& before) {
+  const c10::Storage& storage = tensor.storage();
+  if (storage.nbytes() != before.size()) return false;
+  if (before.empty()) return true;
+  if (!tensor.is_cpu()) return storage_image(tensor) == before;
+  return std::memcmp(storage.data(), before.data(), before.size()) == 0;
+}
+
 }  // namespace opgate

@@ -1,3 +1,4 @@
+#include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 #include <opgate/spec.h>
 
@@ -138,12 +139,33 @@ SpecWriter& SpecWriter::dtypes(c10::DeviceType device, Dtypes accepted) {
   return *this;
 }
 
+namespace {
+
+// A reference may take more arguments than the operator, where they have defaults: aten::clone's memory
+// format.
+void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack) {
+  const std::vector<c10::Argument>& arguments = reference.schema().arguments();
+  const auto unfit = [&](const std::string& why) {
+    return SpecError(fmt::format("{}: the reference does not take the operator's {} arguments: {}{}", where,
+                                 stack.size(), c10::toString(reference.schema()), why));
+  };
+  if (stack.size() > arguments.size()) throw unfit("");
+  for (size_t i = stack.size(); i < arguments.size(); ++i) {
+    if (!arguments[i].default_value())
+      throw unfit(fmt::format(" has no default for `{}`", arguments[i].name()));
+    stack.push_back(*arguments[i].default_value());
+  }
+}
+
+}  // namespace
+
 SpecWriter& SpecWriter::reference(std::string op_name) {
   spec_.reference_op = op_name;
   spec_.reference = [op_name, where = spec_.where](const c10::OperatorHandle&, torch::jit::Stack& stack) {
     const auto op = find_op(op_name);
     if (!op)
       throw SpecError(fmt::format("{}: the reference {} is no operator of this process", where, op_name));
+    fill_defaults(*op, where, stack);
     op->callBoxed(stack);
   };
   return *this;

@@ -100,6 +100,25 @@ TEST(SpecWriter, TellsOfAReferenceThatDoesNotExist) {
               AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr("aten::no_such_op")));
 }
 
+TEST(SpecWriter, TakesAReferenceWithMoreArgumentsThatHaveDefaults) {
+  const Spec spec = written("aten::relu", [](SpecWriter& s) { s.reference("aten::clone"); });
+  torch::jit::Stack stack{at::full({2}, 1.0)};
+  spec.reference(*find_op("aten::relu"), stack);
+  ASSERT_EQ(stack.size(), 1u);
+  EXPECT_EQ(stack[0].toTensor().numel(), 2);
+}
+
+TEST(SpecWriter, TellsOfAReferenceThatTakesOtherArguments) {
+  for (const char* reference : {"aten::mm", "aten::rand"}) {
+    const Spec spec = written("aten::relu", [&](SpecWriter& s) { s.reference(reference); });
+    torch::jit::Stack stack{at::full({2}, 1.0)};
+    if (std::string(reference) == "aten::rand") stack.insert(stack.end(), 8, c10::IValue());
+    EXPECT_THAT(
+        message_of<SpecError>([&] { spec.reference(*find_op("aten::relu"), stack); }),
+        AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr("does not take the operator's"), HasSubstr(reference)));
+  }
+}
+
 TEST(FindOp, FindsAnOverloadOnlyByItsName) {
   EXPECT_TRUE(find_op("aten::add.Tensor").has_value());
   EXPECT_TRUE(find_op("aten::relu").has_value());
