@@ -83,7 +83,12 @@ class Planner {
   // Layouts of the same values follow each other: they share what the worker keeps from call to call.
   void add_calls(CallKey key) {
     const std::vector<Variant> choices = variants(*key.spec, *key.sample);
+    const Dtypes& declared = key.spec->dtypes.at(key.device);
     for (const c10::ScalarType dtype : dtypes_) {
+      // Undeclared dtypes are tried on the first sample only (Scope::Dtypes::every): to ask every check about
+      // them on all samples would be most of what a plan costs.
+      const bool first_sample = key.sample == &key.spec->samples.front();
+      if (!first_sample && std::ranges::find(declared, dtype) == declared.end()) continue;
       key.dtype = dtype;
       for (const Variant& variant : choices) {
         key.variant = variant.text;
