@@ -3,6 +3,8 @@
 #include <c10/util/hash.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/dtypes.h"
 #include "compare/comparison.h"
 #include "compare/float_format.h"
@@ -118,6 +120,47 @@ Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want
   return judge_near_reference(evidence, got, promised, making);
 }
 
+namespace {
+
+// Alike in all but the width of floating numbers.
+bool same_kind(const at::Tensor& a, const at::Tensor& b) {
+  const bool floats = a.is_floating_point() && b.is_floating_point();
+  const bool complexes = a.is_complex() && b.is_complex();
+  return a.sizes() == b.sizes() && (floats || complexes || a.scalar_type() == b.scalar_type());
+}
+
+std::string kind_text(const at::Tensor& tensor) {
+  const std::string_view kind = tensor.is_complex()          ? "complex"
+                                : tensor.is_floating_point() ? "floating"
+                                                             : dtype_name(tensor.scalar_type());
+  return fmt::format("{} {}", kind, index_text(tensor.sizes()));
+}
+
+// Of a reference that returns other shapes or kinds of dtypes than the operator nobody can say which of them
+// is wrong; unless the fake kernel agrees with the operator: then it is the spec that stands alone.
+std::optional<std::string> contradicted_reference(Evidence& evidence, const Outcome& reference) {
+  const Outcome& call = evidence.observed().outcome;
+  if (!call.ok() || !evidence.key().is_contiguous()) return std::nullopt;
+  const std::vector<at::Tensor> got = call.values();
+  const std::vector<at::Tensor> want = expected_values(reference, call);
+  const auto text = [](const std::vector<at::Tensor>& tensors) {
+    std::string all;
+    for (const at::Tensor& tensor : tensors) all += (all.empty() ? "" : ", ") + kind_text(tensor);
+    return all;
+  };
+  if (std::ranges::equal(got, want, same_kind)) return std::nullopt;
+
+  const Outcome& fake = evidence.by("meta").outcome;
+  if (!fake.ok() || metadata_difference(call, fake)) return std::nullopt;
+  return fmt::format(
+      "{}: for sample {} the reference returns {}; the operator, and its fake kernel, return {}: the spec is "
+      "wrong, "
+      "or both kernels are",
+      evidence.key().spec->where, evidence.key().sample->name, text(want), text(got));
+}
+
+}  // namespace
+
 Judgement judge_against_reference(Evidence& evidence) {
   const Outcome& call = evidence.observed().outcome;
   const Outcome& reference = evidence.reference();
@@ -127,8 +170,11 @@ Judgement judge_against_reference(Evidence& evidence) {
     // back is all that can be said of it then.
     if (!call.ok() || !evidence.key().is_contiguous()) return Judgement::pass();
     return Judgement::invalid(
-        fmt::format("the reference refuses what the operator takes: {}", reference.raised->message));
+        fmt::format("{}: the reference refuses this sample, which the operator takes: {}",
+                    evidence.key().sample->where, reference.raised->message));
   }
+  if (auto contradiction = contradicted_reference(evidence, reference))
+    return Judgement::invalid(*std::move(contradiction));
   const std::string promised = "the values of the reference on the same input";
   if (!call.ok()) {
     return Judgement::fail({promised,

@@ -11,7 +11,7 @@ enum class Found { complete, interrupted, other_version };
 
 Found examine(const fs::path& file) {
   try {
-    return read_journal(file).finished ? Found::complete : Found::interrupted;
+    return is_finished(file) ? Found::complete : Found::interrupted;
   } catch (const OtherVersion&) {
     return Found::other_version;
   }

@@ -86,41 +86,101 @@ std::string RunHeader::difference(const RunHeader& other) const {
   return first;
 }
 
-ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry) {
+namespace {
+
+// One line of a results file, taken apart.
+struct Line {
+  std::string case_id;  // empty where it is no verdict
+  Judgement judgement;
+  bool finished = false;
+};
+
+template <class Read>
+auto parsed(const std::filesystem::path& file, const std::string& number, const std::string& text,
+            Read read) {
+  try {
+    return read(json::parse(text));
+  } catch (const OtherVersion&) {
+    throw;
+  } catch (const std::exception& error) {  // of json, and of verdicts: the line is none of ours
+    throw SetupError(
+        fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));
+  }
+}
+
+RunHeader first_line(const std::filesystem::path& file, const std::string& text) {
+  return parsed(file, "1", text, [&](const json& line) { return header_from(line, file); });
+}
+
+Line later_line(const std::filesystem::path& file, const std::string& number, const std::string& text) {
+  return parsed(file, number, text, [](const json& line) {
+    Line read;
+    read.finished = line.contains("finished");
+    if (!read.finished) {
+      line.at("case").get_to(read.case_id);
+      line.get_to(read.judgement);
+    }
+    return read;
+  });
+}
+
+std::ifstream open_results(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw SetupError(fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+  return stream;
+}
+
+SetupError no_first_line(const std::filesystem::path& file) {
+  return SetupError(fmt::format("{} is no results file of OpGate: it has no first line", file.string()));
+}
+
+}  // namespace
+
+ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry) {
+  std::ifstream stream = open_results(file);
   ReadJournal journal;
   size_t number = 0;
   for (std::string text; std::getline(stream, text);) {
     ++number;
     if (stream.eof()) break;  // no newline: the run was cut off while it wrote this line
-    std::string case_id;
-    Judgement judgement;
-    try {
-      const json line = json::parse(text);
-      if (number == 1) {
-        journal.header = header_from(line, file);
-      } else if (line.contains("finished")) {
-        journal.finished = true;
-      } else {
-        line.at("case").get_to(case_id);
-        line.get_to(judgement);
-      }
-    } catch (const OtherVersion&) {
-      throw;
-    } catch (const std::exception& error) {  // of json, and of verdicts: the line is none of ours
-      throw SetupError(
-          fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));
-    }
-    if (!case_id.empty()) {
+    if (number == 1) {
+      journal.header = first_line(file, text);
+    } else if (const Line line = later_line(file, std::to_string(number), text); line.finished) {
+      journal.finished = true;
+    } else {
       ++journal.entries;
-      if (on_entry) on_entry(case_id, judgement);
+      if (on_entry) on_entry(line.case_id, line.judgement);
     }
     journal.whole_bytes += text.size() + 1;
   }
-  if (journal.whole_bytes == 0)
-    throw SetupError(fmt::format("{} is no results file of OpGate: it has no first line", file.string()));
+  if (journal.whole_bytes == 0) throw no_first_line(file);
   return journal;
+}
+
+bool is_finished(const std::filesystem::path& file) {
+  std::ifstream stream = open_results(file);
+  std::string text;
+  if (!std::getline(stream, text) || stream.eof()) throw no_first_line(file);
+  static_cast<void>(first_line(file, text));
+  const std::streamoff behind_header = stream.tellg();
+  stream.seekg(0, std::ios::end);
+  // Backwards to the newline before the last line.
+  std::string tail;
+  constexpr std::streamoff kPiece = 1 << 16;
+  for (std::streamoff at = stream.tellg(); at > behind_header;) {
+    const std::streamoff begin = std::max(behind_header, at - kPiece);
+    std::string piece(static_cast<size_t>(at - begin), '\0');
+    stream.seekg(begin);
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    tail.insert(0, piece);
+    at = begin;
+    if (tail.find('\n') < tail.size() - 1) break;
+  }
+  if (tail.empty() || tail.back() != '\n') return false;
+  tail.pop_back();
+  const auto newline = tail.rfind('\n');
+  return later_line(file, "last line", newline == std::string::npos ? tail : tail.substr(newline + 1))
+      .finished;
 }
 
 Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {

@@ -61,6 +61,10 @@ class OtherVersion : public SetupError {
 /// words. A cut last line is what an interrupted run leaves; it is left out.
 ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry = {});
 
+/// Whether the run that wrote the file came to its end, by its first and last line alone. Throws as
+/// read_journal() does.
+bool is_finished(const std::filesystem::path& file);
+
 /// Writes one results file; holds a lock on it, so that two runs cannot write into one.
 class Journal {
  public:

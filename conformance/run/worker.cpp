@@ -13,6 +13,7 @@
 #include "run/limits.h"
 #include "run/protocol.h"
 #include "run/subjects.h"
+#include "spec/specs.h"
 
 namespace opgate {
 namespace {
@@ -116,6 +117,12 @@ class NativeWorker {
 std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
                                             Workbench& bench) {
   std::map<std::string, Judgement> judgements;
+  try {
+    demand_same_schema(*key.spec);
+  } catch (const SpecError& error) {
+    for (const Check* check : checks) judgements[check->name] = Judgement::invalid(error.what());
+    return judgements;
+  }
   Evidence evidence(key, bench);
   for (const Check* check : checks) {
     try {

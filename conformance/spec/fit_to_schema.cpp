@@ -115,8 +115,22 @@ void fit_to_schema(Spec& spec) {
         "{}: no loaded library defines {}; check its name and overload, and `libraries` in opgate.toml",
         spec.where, spec.name));
   }
+  spec.schema = c10::toString(spec.op->schema());
+  spec.schema_seen = spec.op->schema().arguments().data();
   for (Sample* sample : all_samples(spec)) fit_sample(*sample, spec.op->schema());
   check_names(spec);
+}
+
+void demand_same_schema(const Spec& spec) {
+  if (spec.kind != Spec::Kind::op) return;
+  // By name: the handle of an operator that is gone points nowhere.
+  const auto now = find_op(spec.name);
+  if (now && now->schema().arguments().data() == spec.schema_seen) return;
+  if (now && c10::toString(now->schema()) == spec.schema) return;
+  throw SpecError(fmt::format(
+      "{}: {} was {} when this spec was read, and now {}; an operator must keep its schema while it is "
+      "loaded",
+      spec.where, spec.name, spec.schema, now ? "is " + c10::toString(now->schema()) : "is gone"));
 }
 
 }  // namespace opgate

@@ -24,7 +24,11 @@ bool register_subject(std::string name, std::function<void(Spec&)> write, std::s
 /// repeat, an operator that is not there.
 void fit_to_schema(Spec& spec);
 
-/// The same for the spec of a TorchBind class: constructor, methods, and the model's types. Throws SpecError.
+/// Throws SpecError where the operator is gone, or has another schema than when fit_to_schema() found it.
+void demand_same_schema(const Spec& spec);
+
+/// As fit_to_schema() for the spec of a TorchBind class: constructor, methods, and the model's types. Throws
+/// SpecError.
 void fit_to_class(Spec& spec);
 
 /// The sample's arguments against those of the schema after the first `bound` (self), and the defaults of

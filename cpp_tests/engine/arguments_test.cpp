@@ -158,6 +158,15 @@ TEST(Materialise, LaysTheSameValuesOutContiguouslyWhenAsked) {
   }
 }
 
+TEST(Materialise, NamesTheSampleThatIsTooBigForMemory) {
+  Spec spec = testing::spec_of("aten::relu", {{uniform({int64_t{1} << 40, 1 << 15})}});
+  spec.samples[0].where = "my_spec.cpp:9";
+  ValueCache cache;
+  EXPECT_THAT(
+      testing::message_of<SpecError>([&] { materialise(key_of(spec, "contiguous"), cache); }),
+      ::testing::AllOf(::testing::HasSubstr("my_spec.cpp:9"), ::testing::HasSubstr("cannot be made")));
+}
+
 TEST(Materialise, RefusesALayoutThatIsNotOffered) {
   ValueCache cache;
   EXPECT_THROW(materialise(key_of(relu(), "self=transposed", c10::kFloat, 1), cache), SetupError);

@@ -1,6 +1,7 @@
 // Each native check: passes a correct operator, and fails the one defect that it is there for (tiny_ops.cpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/library.h>
 
 #include "run/worker.h"
 #include "support.h"
@@ -105,6 +106,46 @@ TEST(ValueReference, CannotJudgeASampleThatTheOperatorRefuses) {
               AllOf(HasSubstr("invalid"), HasSubstr("refuses this sample of its spec: not today")));
 }
 
+// A reference of another shape or kind of dtype, against an operator whose kernels agree.
+TEST(ValueReference, BlamesAReferenceThatStandsAloneAndNamesItsLine) {
+  Spec spec = spec_of("opgate_test::doubled", {{uniform({4, 6})}});
+  spec.where = "my_spec.cpp:7";
+  const auto judged = [&](auto reference) {
+    SpecWriter(spec).reference(std::move(reference));
+    const std::vector<Check> all = native_checks();
+    Workbench bench;
+    const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
+    return said(judge_call(key, {&find_check(all, "value.reference")}, bench).at("value.reference"));
+  };
+  EXPECT_THAT(judged([](const at::Tensor& x) { return x.mul(2).flatten(); }),
+              AllOf(HasSubstr("invalid"), HasSubstr("my_spec.cpp:7"), HasSubstr("floating [24]"),
+                    HasSubstr("floating [4, 6]")));
+  EXPECT_THAT(judged([](const at::Tensor& x) { return x.mul(2).to(at::kLong); }),
+              AllOf(HasSubstr("invalid"), HasSubstr("my_spec.cpp:7"), HasSubstr("int64 [4, 6]")));
+  EXPECT_THAT(judged([](const at::Tensor& x) { return x.mul(3); }), HasSubstr("fail"));
+}
+
+TEST(JudgeCall, NamesTheSpecOfAnOperatorThatChangesItsSchemaOrGoesAway) {
+  const auto kernel = [](const at::Tensor& x) { return x.clone(); };
+  auto library =
+      std::make_unique<torch::Library>(torch::Library::DEF, "opgate_changing", std::nullopt, "", 0);
+  library->def("f(Tensor x) -> Tensor", kernel);
+  Spec spec = spec_of("opgate_changing::f", {{uniform({4, 6})}});
+  spec.where = "my_spec.cpp:7";
+  const auto judged = [&] {
+    const std::vector<Check> all = native_checks();
+    Workbench bench;
+    const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
+    return said(judge_call(key, {&find_check(all, "effect.mutation")}, bench).at("effect.mutation"));
+  };
+  EXPECT_THAT(judged(), HasSubstr("pass"));
+  library.reset();
+  EXPECT_THAT(judged(), AllOf(HasSubstr("invalid: my_spec.cpp:7"), HasSubstr("is gone")));
+  library = std::make_unique<torch::Library>(torch::Library::DEF, "opgate_changing", std::nullopt, "", 0);
+  library->def("f(Tensor x, int n=1) -> Tensor", [](const at::Tensor& x, int64_t) { return x.clone(); });
+  EXPECT_THAT(judged(), AllOf(HasSubstr("invalid: my_spec.cpp:7"), HasSubstr("int n=1")));
+}
+
 TEST(ValueReference, FailsAnEmptySizeThatOnlyTheReferenceTakes) {
   EXPECT_THAT(said("refuses_all", "value.reference", {.layout = "x=empty-dim0"}),
               AllOf(HasSubstr("fail"), HasSubstr("raised: not today")));
@@ -113,7 +154,7 @@ TEST(ValueReference, FailsAnEmptySizeThatOnlyTheReferenceTakes) {
 TEST(ValueReference, CannotJudgeByAReferenceThatThrows) {
   EXPECT_THAT(
       said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
-      AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses what the operator takes: no idea")));
+      AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses this sample, which the operator takes: no idea")));
 }
 
 TEST(ValueReference, SaysWhatWasThrownWhateverItWas) {

@@ -154,6 +154,29 @@ TEST(ReadJournal, LeavesOutALineThatWasCutOffWhereverItWasCut) {
   }
 }
 
+TEST(IsFinished, SaysWhatReadingTheWholeFileSays) {
+  const TemporaryFolder folder;
+  write_three(folder / "results.jsonl");
+  const std::string whole = text_of(folder / "results.jsonl");
+  EXPECT_TRUE(is_finished(folder / "results.jsonl"));
+  for (size_t length = whole.find('\n') + 1; length < whole.size(); length += 7)
+    EXPECT_FALSE(is_finished(folder.write("cut.jsonl", whole.substr(0, length)))) << length;
+  EXPECT_THAT(message_of<SetupError>([&] { is_finished(folder.write("a.jsonl", whole + "garbage\n")); }),
+              HasSubstr("a.jsonl:last line: not a line of OpGate's results"));
+  EXPECT_THAT(message_of<SetupError>([&] { is_finished(folder.write("b.jsonl", "")); }),
+              HasSubstr("no first line"));
+}
+
+TEST(IsFinished, FindsALastLineOfAnyLength) {
+  const TemporaryFolder folder;
+  Journal journal(folder / "results.jsonl", kHeader);
+  journal.add(std::string(200000, 'x'), Judgement::pass());
+  journal.flush();
+  EXPECT_FALSE(is_finished(folder / "results.jsonl"));
+  journal.finish({{std::string(200000, 'y'), 0.5}});
+  EXPECT_TRUE(is_finished(folder / "results.jsonl"));
+}
+
 TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
   const TemporaryFolder folder;
   write_three(folder / "whole.jsonl");

@@ -68,8 +68,10 @@ struct Spec {
   std::set<std::string> wants_contiguous;  ///< arguments that are refused, clearly, where they are not
   std::set<size_t> unspecified;            ///< results whose values are not promised
   std::optional<Planted> planted;
+  std::string schema;                          ///< of the operator, as it was when the spec was read
+  const void* schema_seen = nullptr;           ///< its arguments then, in the dispatcher
   std::shared_ptr<ClassPromises> torch_class;  ///< of a TorchBind class
-  std::string where;  ///< file:line
+  std::string where;                           ///< file:line
 
   bool promised(Promise promise) const { return promises.contains(promise); }
   /// Bits do not depend on the layout of the arguments.
