@@ -66,7 +66,8 @@ void PrintTo(const Control& control, std::ostream* out) { *out << control.op; }
 
 class ErrorRaisesControl : public ::testing::TestWithParam<Control> {};
 
-// Their arguments are checked, and their messages are clear: whatever is said against them would be wrong.
+// Their arguments are checked, and their messages are clear: whatever is said against them would be wrong. Not
+// among them: avg_pool2d, which says "integer out of range" of a kernel_size of 0 in torch 2.11, and no more.
 TEST_P(ErrorRaisesControl, DoesNotConvictPyTorch) {
   const Spec spec = spec_of(GetParam().op, {GetParam().sample}, {c10::kFloat, c10::kDouble});
   const Tried tried = try_all(spec);
@@ -92,7 +93,6 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"aten::stack", {std::vector<TensorArgument>{uniform({2, 3}), uniform({2, 3})}, 0}},
         Control{"aten::embedding", {uniform({10, 4}), index({6}, 9)}},
         Control{"aten::max_pool2d", {uniform({2, 3, 8, 8}), Ints{2, 2}}},
-        Control{"aten::avg_pool2d", {uniform({2, 3, 8, 8}), Ints{2, 2}, Ints{2, 2}}},
         Control{"aten::constant_pad_nd", {uniform({2, 3}), Ints{1, 1}}},
         Control{"aten::scatter_add", {uniform({4, 6}), 1, index({4, 3}, 5), uniform({4, 3})}},
         Control{"aten::scatter_add_", {uniform({4, 6}), 1, index({4, 3}, 5), uniform({4, 3})}},
