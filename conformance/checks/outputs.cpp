@@ -173,8 +173,6 @@ Judgement judge_against_reference(Evidence& evidence) {
         fmt::format("{}: the reference refuses this sample, which the operator takes: {}",
                     evidence.key().sample->where, reference.raised->message));
   }
-  if (auto contradiction = contradicted_reference(evidence, reference))
-    return Judgement::invalid(*std::move(contradiction));
   const std::string promised = "the values of the reference on the same input";
   if (!call.ok()) {
     return Judgement::fail({promised,
@@ -182,7 +180,11 @@ Judgement judge_against_reference(Evidence& evidence) {
                             "this size is not handled; the reference takes it",
                             {}});
   }
-  return judge_near_reference(evidence, call, promised);
+  Judgement judgement = judge_near_reference(evidence, call, promised);
+  if (!judgement.finding) return judgement;
+  if (auto contradiction = contradicted_reference(evidence, reference))
+    return Judgement::invalid(*std::move(contradiction));
+  return judgement;
 }
 
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want) {

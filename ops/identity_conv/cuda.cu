@@ -14,24 +14,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "../common/launch.cuh"
 #include "identity_conv.h"
 
 namespace opgate_ops {
 namespace {
-
-constexpr int kThreads = 256;
-// About four waves of blocks on the largest GPUs; the grid-stride loops do the rest, whatever the
-// element count.
-constexpr int64_t kMaxBlocks = 4096;
-
-int blocks_for(int64_t work) {
-  return static_cast<int>(std::min((work + kThreads - 1) / kThreads, kMaxBlocks));
-}
-
-// The first index of this thread and the step to its next one, in 64 bits: blockIdx.x * blockDim.x
-// alone wraps at 2^32.
-__device__ int64_t first_index() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ int64_t index_step() { return int64_t{gridDim.x} * blockDim.x; }
 
 // 16 bytes a load and store. Both pointers are aligned to 16 bytes; the bytes after the last full
 // vector are `tail` many.
@@ -82,7 +69,7 @@ at::Tensor identity_conv_cuda(const at::Tensor& x) {
     const int64_t bytes = order.numel * x.element_size();
     const int64_t vectors = bytes / static_cast<int64_t>(sizeof(uint4));
     const int tail = static_cast<int>(bytes % static_cast<int64_t>(sizeof(uint4)));
-    copy_vectors<<<blocks_for(std::max<int64_t>(vectors, 1)), kThreads, 0, stream>>>(
+    copy_vectors<<<blocks_for(vectors), kThreads, 0, stream>>>(
         static_cast<const uint4*>(from), static_cast<uint4*>(to), vectors, tail);
   } else {
     AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "identity_conv", [&] {

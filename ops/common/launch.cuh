@@ -1,0 +1,26 @@
+// How every CUDA kernel of this library is launched: grid-stride loops over 64-bit indices.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace opgate_ops {
+
+inline constexpr int kThreads = 256;  // threads a block
+// About four waves of blocks on the largest GPUs; the grid-stride loops do the rest, whatever the
+// element count.
+inline constexpr int64_t kMaxBlocks = 4096;
+
+/// Blocks of kThreads threads for `work` items, 1 or more; each thread then steps by index_step().
+inline int blocks_for(int64_t work) {
+  return static_cast<int>(std::clamp<int64_t>((work + kThreads - 1) / kThreads, 1, kMaxBlocks));
+}
+
+// The first index of this thread and the step to its next one, in 64 bits: blockIdx.x * blockDim.x
+// alone wraps at 2^32.
+inline __device__ int64_t first_index() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+inline __device__ int64_t index_step() { return int64_t{gridDim.x} * blockDim.x; }
+
+}  // namespace opgate_ops
