@@ -1,0 +1,66 @@
+// What operators demand of their arguments, before any memory is touched. Sizes are compared as symbols, so
+// that meta kernels make the same demands without fixing a traced program to its example's sizes.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/SymBool.h>
+#include <c10/util/Exception.h>
+
+#include <initializer_list>
+
+namespace opgate_ops {
+
+/// An argument as messages name it: op is "gelu_tanh_backward", name is "grad".
+struct Named {
+  const char* op;
+  const char* name;
+  const at::Tensor& tensor;
+};
+
+/// Half, BFloat16, Float or Double; an undefined tensor is refused too.
+inline void check_floating(const Named& x) {
+  const at::ScalarType dtype = x.tensor.scalar_type();
+  TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
+  TORCH_CHECK(dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble,
+              x.op, ": ", x.name, " must be Half, BFloat16, Float or Double, got ", dtype);
+}
+
+inline void check_dtype(const Named& x, at::ScalarType wanted) {
+  TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
+  TORCH_CHECK(x.tensor.scalar_type() == wanted, x.op, ": ", x.name, " must be ", wanted, ", got ",
+              x.tensor.scalar_type());
+}
+
+inline void check_dims(const Named& x, int64_t wanted) {
+  TORCH_CHECK(x.tensor.dim() == wanted, x.op, ": ", x.name, " must have ", wanted, " dimensions, got ",
+              x.tensor.dim());
+}
+
+/// A floating tensor of the dtype and device of `first`, which is checked already.
+inline void check_like(const Named& x, const Named& first) {
+  TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
+  TORCH_CHECK(x.tensor.scalar_type() == first.tensor.scalar_type(), x.op, ": ", x.name,
+              " must have the dtype of ", first.name, ", ", first.tensor.scalar_type(), ", got ",
+              x.tensor.scalar_type());
+  TORCH_CHECK(x.tensor.device() == first.tensor.device(), x.op, ": ", x.name, " must be on the device of ",
+              first.name, ", ", first.tensor.device(), ", got ", x.tensor.device());
+}
+
+/// Size `dim` of x is `wanted`; `because` says what it must equal: "the columns of a".
+inline void check_size(const Named& x, int64_t dim, const c10::SymInt& wanted, const char* because) {
+  const c10::SymInt size = x.tensor.sym_size(dim);
+  TORCH_SYM_CHECK(size.sym_eq(wanted), x.op, ": dimension ", dim, " of ", x.name, " must have size ", wanted,
+                  ", ", because, ", got ", size);
+}
+
+/// All sizes are those of `first`.
+inline void check_same_sizes(const Named& x, const Named& first) {
+  const auto sizes = x.tensor.sym_sizes(), wanted = first.tensor.sym_sizes();
+  TORCH_CHECK(sizes.size() == wanted.size(), x.op, ": ", x.name, " must have the sizes of ", first.name, ", ",
+              wanted, ", got ", sizes);
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    TORCH_SYM_CHECK(sizes[dim].sym_eq(wanted[dim]), x.op, ": ", x.name, " must have the sizes of ",
+                    first.name, ", ", wanted, ", got ", sizes);
+}
+
+}  // namespace opgate_ops

@@ -1,0 +1,58 @@
+// What gelu_tanh and its derivative promise.
+#include <ATen/ops/empty_like.h>
+#include <opgate/spec.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace opgate;
+
+// In 80 bits: a double loses as many digits of the exponent as the kernels do that are checked with it.
+struct Wide {
+  long double s, rest, slope;  // s(v), 1 - s(v), dv/dx
+  explicit Wide(long double x) {
+    const long double root = std::sqrt(2 / std::acos(-1.0L));
+    const long double v = 2 * root * x * (1 + 0.044715L * x * x);
+    s = 1 / (1 + std::exp(-v));
+    rest = 1 / (1 + std::exp(v));
+    slope = 2 * root * (1 + 3 * 0.044715L * x * x);
+  }
+};
+
+OPGATE_SPEC("opgate_ops::gelu_tanh", spec) {
+  spec.dtypes(floating());
+  spec.reference([](const at::Tensor& x) {
+    at::Tensor out = at::empty_like(x);
+    std::transform(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel(),
+                   out.mutable_data_ptr<double>(), [](long double value) { return value * Wide(value).s; });
+    return out;
+  });
+  // 3 ulps from s(v), a product and a quotient. Below -10, 2^-|v| is a subnormal number: half a unit of it
+  // times x, which is -13.2 where the result vanishes, are 7.
+  spec.accuracy(ulps(8));
+  spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
+                 differentiable, twice_differentiable});
+  for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}, {2, 3, 4, 5, 6}})
+    spec.sample({uniform(shape, -6, 6)});
+  spec.sample({special({6, 40})}).named("special");
+}
+
+OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {
+  spec.dtypes(floating());
+  spec.reference([](const at::Tensor& grad, const at::Tensor& x) {
+    at::Tensor out = at::empty_like(x);
+    std::transform(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel(),
+                   grad.const_data_ptr<double>(), out.mutable_data_ptr<double>(),
+                   [](long double value, long double g) {
+                     const Wide wide(value);
+                     return g * wide.s * (1 + value * wide.rest * wide.slope);
+                   });
+    return out;
+  });
+  // 1 + x (1 - s) v' cancels around -0.75; its terms have 5 roundings each, and s 3 ulps.
+  spec.accuracy(ulps(8).scaled_by_inputs());
+  spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
+                 differentiable, twice_differentiable});
+  for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}})
+    spec.sample({uniform(shape), uniform(shape, -6, 6)});
+}
