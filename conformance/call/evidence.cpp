@@ -63,22 +63,22 @@ const Observation& Evidence::repoisoned() {
 }
 
 const Outcome& Evidence::reference() {
-  if (!reference_) reference_ = run_reference({}, false);
+  if (!reference_) reference_ = run_reference(key_.spec->reference, {}, false);
   return *reference_;
 }
 
 Outcome Evidence::reference(const Making& making) {
-  return making.stream == 0 ? reference() : run_reference(making, false);
+  return making.stream == 0 ? reference() : run_reference(key_.spec->reference, making, false);
 }
 
-Outcome Evidence::run_reference(Making making, bool absolute) {
+Outcome Evidence::run_reference(const Reference& reference, Making making, bool absolute) {
   making.contiguous = true;
   making.photographed = false;
   torch::jit::Stack stack = materialise(key_, bench_.values, making).stack;
   for (c10::IValue& value : stack) widen(value, absolute);
   if (key_.spec->promised(Promise::draws_random)) seed_default_generator(key_.device);
   return invoke(
-      op(), [this](torch::jit::Stack& s) { key_.spec->reference(op(), s); }, std::move(stack), key_.device);
+      op(), [&](torch::jit::Stack& s) { reference(op(), s); }, std::move(stack), key_.device);
 }
 
 }  // namespace opgate

@@ -52,15 +52,19 @@ class Evidence {
   /// On values made by `making`: run anew for values that are not the case's own.
   Outcome reference(const Making& making);
 
-  /// The reference on the absolute values of its floating arguments: what Accuracy::by_inputs measures with.
-  Outcome reference_of_absolutes(const Making& making) { return run_reference(making, true); }
+  /// The magnitudes that Accuracy::by_inputs measures at: those that the spec gives, otherwise the reference
+  /// on the absolute values of its floating arguments.
+  Outcome scales(const Making& making) {
+    const Reference& given = key_.spec->scale;
+    return given ? run_reference(given, making, false) : run_reference(key_.spec->reference, making, true);
+  }
 
  private:
   CallKey key_;
   Workbench& bench_;
   std::map<std::string, std::shared_ptr<const Observation>, std::less<>> by_path_;
   std::shared_ptr<const Observation> dense_;
-  Outcome run_reference(Making making, bool absolute);
+  Outcome run_reference(const Reference& reference, Making making, bool absolute);
 
   std::optional<Observation> repoisoned_;
   std::optional<Outcome> reference_;

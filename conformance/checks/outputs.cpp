@@ -99,12 +99,15 @@ Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const st
   const Spec& spec = *evidence.key().spec;
   Agreement agreement{promised, *spec.accuracy, Rounding::to_output, spec.unspecified};
   if (spec.accuracy->by_inputs) {
-    const Outcome scales = evidence.reference_of_absolutes(making);
+    const Outcome scales = evidence.scales(making);
     if (!scales.ok()) {
-      throw SpecError(
-          fmt::format("{}: the reference of {} refuses the absolute values of the inputs, which an accuracy "
-                      "scaled by inputs measures with: {}",
-                      spec.where, spec.name, scales.raised->message));
+      throw SpecError(fmt::format("{}: the {}: {}", spec.where,
+                                  spec.scale
+                                      ? "scale that the accuracy of " + spec.name + " is measured at raises"
+                                      : "reference of " + spec.name +
+                                            " refuses the absolute values of the inputs, which an "
+                                            "accuracy scaled by inputs measures with",
+                                  scales.raised->message));
     }
     agreement.scales = expected_values(scales, call);
   }

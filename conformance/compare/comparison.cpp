@@ -104,10 +104,11 @@ std::optional<std::string> unlikeness(const at::Tensor& got, const at::Tensor& w
 // The magnitude of the scale as Double.
 at::Tensor magnitude(const at::Tensor& scale, const at::Tensor& want) {
   if (scale.sizes() != want.sizes()) {
-    throw SpecError(
-        fmt::format("ulps(...).scaled_by_inputs(): the reference gives shape {}, but {} for the absolute "
-                    "values of the inputs; its shape must not depend on values",
-                    index_text(want.sizes()), index_text(scale.sizes())));
+    throw SpecError(fmt::format(
+        "the accuracy is measured at a scale of shape {1}, but the result has shape {0}: "
+        "spec.accuracy's scale must give the reference's shapes; without one, the shape of the reference's "
+        "results must not depend on values",
+        index_text(want.sizes()), index_text(scale.sizes())));
   }
   return on_host(scale.to(scale.is_complex() ? c10::kComplexDouble : c10::kDouble).abs());
 }

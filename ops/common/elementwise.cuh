@@ -15,9 +15,9 @@ namespace opgate_ops {
 
 inline constexpr int kMaxDims = 64;  // as many as PyTorch's tensors can have
 
-/// Where operand j has element i of a loop nest: the strides that TensorIterator found, the fastest dimension first, in
-/// elements. A plain struct: a kernel takes it by value, nothing is copied to the device, and a CUDA graph can capture
-/// the launch.
+/// Where operand j has element i of a loop nest: the strides that TensorIterator found, the fastest dimension
+/// first, in elements. A plain struct: a kernel takes it by value, nothing is copied to the device, and a
+/// CUDA graph can capture the launch.
 template <typename index_t, int operands>
 struct LoopNest {
   int dims;
@@ -42,21 +42,25 @@ struct alignas(16) Pack {
   scalar_t values[size];
 };
 
-/// Tensors side by side, each aligned to 16 bytes. `count` elements; those after the last full pack are done one by one.
+/// Tensors side by side, each aligned to 16 bytes. `count` elements; those after the last full pack are done
+/// one by one.
 template <typename scalar_t, class Function, class... In>
 __global__ void __launch_bounds__(kThreads)
     map_packs(Function function, int64_t count, scalar_t* __restrict__ out, const In* __restrict__... in) {
   using opmath_t = at::opmath_type<scalar_t>;
   using pack_t = Pack<scalar_t>;
   const int64_t packs = count / pack_t::size;
-  const auto one = [&](const auto... value) { return static_cast<scalar_t>(function(static_cast<opmath_t>(value)...)); };
+  const auto one = [&](const auto... value) {
+    return static_cast<scalar_t>(function(static_cast<opmath_t>(value)...));
+  };
   const auto pack = [&](int64_t i, const auto... packed) {
     pack_t result;
 #pragma unroll
     for (int k = 0; k < pack_t::size; ++k) result.values[k] = one(packed.values[k]...);
     reinterpret_cast<pack_t*>(out)[i] = result;
   };
-  for (int64_t i = first_index(); i < packs; i += index_step()) pack(i, reinterpret_cast<const pack_t*>(in)[i]...);
+  for (int64_t i = first_index(); i < packs; i += index_step())
+    pack(i, reinterpret_cast<const pack_t*>(in)[i]...);
   const int64_t last = packs * pack_t::size + first_index();
   if (last < count) out[last] = one(in[last]...);
 }
@@ -64,8 +68,9 @@ __global__ void __launch_bounds__(kThreads)
 /// Neighbouring threads write elements that are neighbours where out's fastest dimension is TensorIterator's.
 template <typename scalar_t, typename index_t, class Function, size_t... j>
 __global__ void __launch_bounds__(kThreads)
-    map_strided(Function function, int64_t count, scalar_t* out, const __grid_constant__ LoopNest<index_t, sizeof...(j) + 1> nest,
-                std::index_sequence<j...>, decltype(j, static_cast<const scalar_t*>(nullptr))... in) {
+    map_strided(Function function, int64_t count, scalar_t* out,
+                const __grid_constant__ LoopNest<index_t, sizeof...(j) + 1> nest, std::index_sequence<j...>,
+                decltype(j, static_cast<const scalar_t*>(nullptr))... in) {
   using opmath_t = at::opmath_type<scalar_t>;
   for (int64_t i = first_index(); i < count; i += index_step()) {
     index_t offset[sizeof...(j) + 1] = {};
@@ -81,13 +86,14 @@ LoopNest<index_t, operands> loop_nest(const at::TensorIterator& iterator) {
   for (int dim = 0; dim < nest.dims; ++dim) {
     nest.sizes[dim] = static_cast<index_t>(iterator.shape()[dim]);
     for (int j = 0; j < operands; ++j)
-      nest.strides[dim][j] = static_cast<index_t>(iterator.strides(j)[dim] / static_cast<int64_t>(sizeof(scalar_t)));
+      nest.strides[dim][j] =
+          static_cast<index_t>(iterator.strides(j)[dim] / static_cast<int64_t>(sizeof(scalar_t)));
   }
   return nest;
 }
 
-/// out = function(inputs...), element by element, on the current stream of the current device. All are of dtype
-/// scalar_t and broadcast to out's sizes; out has elements, is not resized, and overlaps no input.
+/// out = function(inputs...), element by element, on the current stream of the current device. All are of
+/// dtype scalar_t and broadcast to out's sizes; out has elements, is not resized, and overlaps no input.
 template <typename scalar_t, class Function, class... Inputs>
 void elementwise_cuda(at::Tensor& out, const Function& function, const Inputs&... inputs) {
   at::TensorIteratorConfig config;
@@ -98,7 +104,8 @@ void elementwise_cuda(at::Tensor& out, const Function& function, const Inputs&..
   constexpr int operands = sizeof...(Inputs) + 1;
   const int64_t count = iterator.numel();
   bool packed = iterator.is_contiguous();
-  for (int j = 0; j < operands; ++j) packed &= reinterpret_cast<uintptr_t>(iterator.data_ptr(j)) % sizeof(Pack<scalar_t>) == 0;
+  for (int j = 0; j < operands; ++j)
+    packed &= reinterpret_cast<uintptr_t>(iterator.data_ptr(j)) % sizeof(Pack<scalar_t>) == 0;
 
   auto* to = static_cast<scalar_t*>(iterator.data_ptr(0));
   [&]<size_t... j>(std::index_sequence<j...> each) {
@@ -115,7 +122,8 @@ void elementwise_cuda(at::Tensor& out, const Function& function, const Inputs&..
     } else {
       launch_strided(int64_t{});
     }
-  }(std::index_sequence_for<Inputs...>{});
+  }
+  (std::index_sequence_for<Inputs...>{});
   C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 

@@ -10,8 +10,8 @@
 namespace opgate_ops {
 namespace {
 
-// A half type has 11 bits at most: the hardware's approximations of 2^x and of a quotient, both good to 22, leave
-// memory the bottleneck. The denominators lie in [1, 2], where __fdividef knows no exceptions.
+// A half type has 11 bits at most: the hardware's approximations of 2^x and of a quotient, both good to 22,
+// leave memory the bottleneck. The denominators lie in [1, 2], where __fdividef knows no exceptions.
 struct CoarseSigmoid {
   float top, rest, bottom, inner;
 
@@ -60,8 +60,9 @@ at::Tensor gelu_tanh_cuda(const at::Tensor& x) {
   const c10::cuda::CUDAGuard device_guard(x.device());
   at::Tensor out = at::empty_like(x);
   if (x.numel() == 0) return out;
-  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "gelu_tanh",
-                                  [&] { elementwise_cuda<scalar_t>(out, Value<sizeof(scalar_t) == 2>{}, x); });
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "gelu_tanh", [&] {
+    elementwise_cuda<scalar_t>(out, Value<sizeof(scalar_t) == 2>{}, x);
+  });
   return out;
 }
 
@@ -70,8 +71,9 @@ at::Tensor gelu_tanh_backward_cuda(const at::Tensor& grad, const at::Tensor& x) 
   const c10::cuda::CUDAGuard device_guard(x.device());
   at::Tensor out = at::empty_like(x);
   if (x.numel() == 0) return out;
-  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "gelu_tanh_backward",
-                                  [&] { elementwise_cuda<scalar_t>(out, Slope<sizeof(scalar_t) == 2>{}, grad, x); });
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "gelu_tanh_backward", [&] {
+    elementwise_cuda<scalar_t>(out, Slope<sizeof(scalar_t) == 2>{}, grad, x);
+  });
   return out;
 }
 

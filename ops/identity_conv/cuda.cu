@@ -69,8 +69,8 @@ at::Tensor identity_conv_cuda(const at::Tensor& x) {
     const int64_t bytes = order.numel * x.element_size();
     const int64_t vectors = bytes / static_cast<int64_t>(sizeof(uint4));
     const int tail = static_cast<int>(bytes % static_cast<int64_t>(sizeof(uint4)));
-    copy_vectors<<<blocks_for(vectors), kThreads, 0, stream>>>(
-        static_cast<const uint4*>(from), static_cast<uint4*>(to), vectors, tail);
+    copy_vectors<<<blocks_for(vectors), kThreads, 0, stream>>>(static_cast<const uint4*>(from),
+                                                               static_cast<uint4*>(to), vectors, tail);
   } else {
     AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "identity_conv", [&] {
       copy_strided<<<blocks_for(order.numel), kThreads, 0, stream>>>(static_cast<const scalar_t*>(from),

@@ -62,6 +62,7 @@ struct Spec {
   Reference reference;
   std::string reference_op;  ///< its name, where the reference is an operator
   std::optional<Accuracy> accuracy;
+  Reference scale;  ///< gives, like the reference, the magnitudes that accuracy is measured at
   Promises promises;
   std::vector<Rejection> rejections;
   std::set<std::string> trusted;           ///< arguments whose values the caller answers for
@@ -99,15 +100,21 @@ class SpecWriter {
   /// A callable over the operator's C++ argument types.
   template <class Function>
   requires(!std::is_convertible_v<Function, std::string>) SpecWriter& reference(Function function) {
-    auto kernel = c10::KernelFunction::makeFromUnboxedLambda(std::move(function));
-    spec_.reference = [kernel](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
-      kernel.callBoxed(op, c10::DispatchKeySet(), &stack);
-    };
+    spec_.reference = boxed(std::move(function));
     return *this;
   }
 
   /// How near to the reference; there is no default.
   SpecWriter& accuracy(Accuracy promised);
+
+  /// The same at the scale of other magnitudes: `scale` takes what the reference does, and gives for each
+  /// result the size of the terms that it is the sum of. Errors are in ulps of that, where it is larger than
+  /// the result.
+  template <class Function>
+  SpecWriter& accuracy(Accuracy promised, Function scale) {
+    spec_.scale = boxed(std::move(scale));
+    return accuracy(promised.scaled_by_inputs());
+  }
 
   /// One set of arguments in schema order; trailing ones with a default may be left out.
   SpecWriter& sample(std::vector<Argument> arguments,
@@ -142,6 +149,14 @@ class SpecWriter {
   SpecWriter& planted_for(std::string check, std::string twin);
 
  private:
+  template <class Function>
+  static Reference boxed(Function function) {
+    auto kernel = c10::KernelFunction::makeFromUnboxedLambda(std::move(function));
+    return [kernel](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+      kernel.callBoxed(op, c10::DispatchKeySet(), &stack);
+    };
+  }
+
   Spec& spec_;
 };
 

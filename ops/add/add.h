@@ -1,0 +1,91 @@
+// What the kernels of add share: sizes and dtype of the result, by PyTorch's rules for broadcasting and type
+// promotion.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/result_type.h>
+#include <c10/core/SymBool.h>
+#include <c10/util/Exception.h>
+
+#include <type_traits>
+#include <vector>
+
+namespace opgate_ops {
+
+/// The operators, through the dispatcher. x and other are of Bool, an integral dtype, Half, BFloat16, Float
+/// or Double, on one device, and broadcast against each other; the dtype is that of at::result_type. The
+/// result has the strides of at::empty_like(x) where it has the sizes of x, and is contiguous otherwise.
+/// Throws c10::Error on anything else.
+at::Tensor add(const at::Tensor& x, const at::Tensor& other);
+at::Tensor add(const at::Tensor& x, const at::Scalar& other);
+
+inline void check_add_dtype(const char* name, at::ScalarType dtype) {
+  TORCH_CHECK(c10::isIntegralType(dtype, /*includeBool=*/true) || dtype == at::kHalf ||
+                  dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble,
+              "add: ", name, " must be Bool, UInt8, Int8 to Int64, Half, BFloat16, Float or Double, got ",
+              dtype);
+  TORCH_CHECK(dtype != at::kUInt16 && dtype != at::kUInt32 && dtype != at::kUInt64, "add: ", name,
+              " must be Bool, UInt8, Int8 to Int64, Half, BFloat16, Float or Double, got ", dtype);
+}
+
+inline void check_add(const at::Tensor& x, const at::Tensor& other) {
+  TORCH_CHECK(x.defined(), "add: x is undefined");
+  TORCH_CHECK(other.defined(), "add: other is undefined");
+  check_add_dtype("x", x.scalar_type());
+  check_add_dtype("other", other.scalar_type());
+  TORCH_CHECK(x.device() == other.device(), "add: other must be on the device of x, ", x.device(), ", got ",
+              other.device());
+}
+
+/// Sizes of the broadcast result. A symbolic size is taken for 1 only where it is known to be.
+inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::Tensor& other) {
+  const auto a = x.sym_sizes(), b = other.sym_sizes();
+  std::vector<c10::SymInt> sizes(std::max(a.size(), b.size()));
+  for (size_t back = 1; back <= sizes.size(); ++back) {
+    c10::SymInt& size = sizes[sizes.size() - back];
+    if (back > b.size() || (back <= a.size() && TORCH_GUARD_OR_FALSE(b[b.size() - back].sym_eq(1)))) {
+      size = a[a.size() - back];
+    } else if (back > a.size() || TORCH_GUARD_OR_FALSE(a[a.size() - back].sym_eq(1))) {
+      size = b[b.size() - back];
+    } else {
+      size = a[a.size() - back];
+      TORCH_SYM_CHECK(size.sym_eq(b[b.size() - back]), "add: x of sizes ", a, " and other of sizes ", b,
+                      " do not broadcast: dimension ", -static_cast<int64_t>(back), " is ", size, " and ",
+                      b[b.size() - back]);
+    }
+  }
+  return sizes;
+}
+
+/// The uninitialised result.
+inline at::Tensor empty_sum(const at::Tensor& x, c10::SymIntArrayRef sizes, at::ScalarType dtype) {
+  bool same = sizes.size() == x.sym_sizes().size();
+  for (size_t dim = 0; same && dim < sizes.size(); ++dim)
+    same = TORCH_GUARD_OR_FALSE(sizes[dim].sym_eq(x.sym_sizes()[dim]));
+  const auto options = x.options().dtype(dtype);
+  return same ? at::empty_like(x, options) : at::empty_symint(sizes, options);
+}
+
+/// The sum of two numbers. Integers wrap around; of Bool, it is whether one of them is true.
+struct Plus {
+  template <typename T>
+  C10_HOST_DEVICE T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      using Unsigned = std::make_unsigned_t<T>;  // a signed sum must not overflow
+      return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+      return static_cast<T>(a + b);
+    }
+  }
+};
+
+/// Plus with a second number that is the same for all elements.
+template <typename T>
+struct PlusNumber {
+  T number;
+  C10_HOST_DEVICE T operator()(T a) const { return Plus()(a, number); }
+};
+
+}  // namespace opgate_ops

@@ -1,0 +1,38 @@
+// add on the CPU.
+#include <ATen/Dispatch.h>
+#include <torch/library.h>
+
+#include "../common/elementwise.h"
+#include "add.h"
+
+namespace opgate_ops {
+namespace {
+
+at::Tensor add_tensor_cpu(const at::Tensor& x, const at::Tensor& other) {
+  check_add(x, other);
+  const at::ScalarType dtype = at::result_type(x, other);
+  at::Tensor out = empty_sum(x, broadcast_sizes(x, other), dtype);
+  AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add",
+                             [&] { elementwise<scalar_t>(out, Plus(), x.to(dtype), other.to(dtype)); });
+  return out;
+}
+
+at::Tensor add_scalar_cpu(const at::Tensor& x, const at::Scalar& other) {
+  check_add_dtype("x", x.scalar_type());
+  const at::ScalarType dtype = at::result_type(x, other);
+  check_add_dtype("the sum", dtype);
+  at::Tensor out = at::empty_like(x, x.options().dtype(dtype));
+  AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add", [&] {
+    using opmath_t = at::opmath_type<scalar_t>;
+    elementwise<scalar_t>(out, PlusNumber<opmath_t>{other.to<opmath_t>()}, x.to(dtype));
+  });
+  return out;
+}
+
+}  // namespace
+}  // namespace opgate_ops
+
+TORCH_LIBRARY_IMPL(opgate_ops, CPU, m) {
+  m.impl("add.Tensor", &opgate_ops::add_tensor_cpu);
+  m.impl("add.Scalar", &opgate_ops::add_scalar_cpu);
+}

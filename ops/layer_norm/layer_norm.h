@@ -1,0 +1,57 @@
+// What the kernels of layer_norm share: what they demand, and the shape of the work.
+//
+//   out = (input - mean) / sqrt(var + eps) * weight + bias            Ba, Kiros and Hinton 2016, equation 4
+//
+// over the last dimension, with the biased variance.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cmath>
+#include <tuple>
+
+#include "../common/checks.h"
+
+namespace opgate_ops {
+
+/// The operator, through the dispatcher. input [..., C] is Half, BFloat16, Float or Double, with any strides;
+/// weight and bias are [C], alike in dtype and device. Statistics are of Float or wider. The result is
+/// contiguous. Throws c10::Error on anything else, and on an eps that is negative or not a number.
+at::Tensor layer_norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                      double eps = 1e-5);
+
+/// The gradients of input, weight and bias for `grad`, the one of the result, contiguous; sums over all rows
+/// are of fixed order. The statistics are computed anew, from rows that must be read anyhow: nothing else is
+/// kept.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& grad,
+                                                                   const at::Tensor& input,
+                                                                   const at::Tensor& weight, double eps);
+
+inline void check_layer_norm(const char* op, const at::Tensor& input, const at::Tensor& weight, double eps) {
+  const Named first{op, "input", input};
+  check_floating(first);
+  TORCH_CHECK(input.dim() > 0, op, ": input must have a dimension to normalise over, got a tensor of none");
+  check_like({op, "weight", weight}, first);
+  check_dims({op, "weight", weight}, 1);
+  check_size({op, "weight", weight}, 0, input.sym_size(-1), "that of the last dimension of input");
+  TORCH_CHECK(std::isfinite(eps) && eps >= 0, op, ": eps must be a number of 0 or more, got ", eps);
+}
+
+inline void check_layer_norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                             double eps) {
+  constexpr auto op = "layer_norm";
+  check_layer_norm(op, input, weight, eps);
+  check_like({op, "bias", bias}, {op, "input", input});
+  check_dims({op, "bias", bias}, 1);
+  check_size({op, "bias", bias}, 0, input.sym_size(-1), "that of the last dimension of input");
+}
+
+inline void check_layer_norm_backward(const at::Tensor& grad, const at::Tensor& input,
+                                      const at::Tensor& weight, double eps) {
+  constexpr auto op = "layer_norm_backward";
+  check_layer_norm(op, input, weight, eps);
+  check_like({op, "grad", grad}, {op, "input", input});
+  check_same_sizes({op, "grad", grad}, {op, "input", input});
+}
+
+}  // namespace opgate_ops

@@ -1,0 +1,71 @@
+// One loop for all instruction sets, on vectors of the compiler's; the tile is what each one's registers
+// hold.
+#include "microkernel.h"
+
+namespace opgate_ops {
+namespace {
+
+template <typename T, int rows, int vectors, int bytes>
+[[gnu::always_inline]] inline void multiply(int64_t depth, const T* a, const T* b, T* tile) {
+  typedef T Vector __attribute__((vector_size(bytes), may_alias));
+  constexpr int lanes = bytes / sizeof(T);
+  Vector sums[rows][vectors] = {};
+  for (int64_t k = 0; k < depth; ++k, a += rows, b += vectors * lanes) {
+    Vector right[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) right[v] = reinterpret_cast<const Vector*>(b)[v];
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sums[i][v] += a[i] * right[v];
+    }
+  }
+  typedef T Unaligned __attribute__((vector_size(bytes), may_alias, aligned(sizeof(T))));
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) reinterpret_cast<Unaligned*>(tile)[i * vectors + v] = sums[i][v];
+  }
+}
+
+#if defined(__x86_64__)
+// 24 of 32 registers of 64 bytes, and 12 of 16 of 32 bytes, hold sums.
+template <typename T>
+[[gnu::target("avx512f,avx512vl,avx512dq,fma,avx2")]] void multiply_avx512(int64_t depth, const T* a,
+                                                                           const T* b, T* tile) {
+  multiply<T, 12, 2, 64>(depth, a, b, tile);
+}
+template <typename T>
+[[gnu::target("avx2,fma")]] void multiply_avx2(int64_t depth, const T* a, const T* b, T* tile) {
+  multiply<T, 6, 2, 32>(depth, a, b, tile);
+}
+#endif
+template <typename T>
+void multiply_any(int64_t depth, const T* a, const T* b, T* tile) {
+  multiply<T, 4, 2, 16>(depth, a, b, tile);
+}
+
+template <typename T>
+Microkernel<T> choose() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq"))
+    return {12, 2 * 64 / sizeof(T), multiply_avx512<T>};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {6, 2 * 32 / sizeof(T), multiply_avx2<T>};
+#endif
+  return {4, 2 * 16 / sizeof(T), multiply_any<T>};
+}
+
+}  // namespace
+
+template <typename T>
+const Microkernel<T>& microkernel() {
+  static const Microkernel<T> chosen = choose<T>();
+  return chosen;
+}
+
+template const Microkernel<float>& microkernel<float>();
+template const Microkernel<double>& microkernel<double>();
+
+}  // namespace opgate_ops

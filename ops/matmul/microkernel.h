@@ -1,0 +1,24 @@
+// The innermost loop of the matrix product on the CPU.
+#pragma once
+
+#include <cstdint>
+
+namespace opgate_ops {
+
+/// Multiplies a tile: `rows` x depth of packed A (a[k * rows + i]) by depth x `columns` of packed B
+/// (b[k * columns + j]), whose address is a multiple of 64, and writes the sums to tile[i * columns + j].
+/// Each sum runs over k upwards, so that it does not depend on the tile's place.
+template <typename T>
+struct Microkernel {
+  int rows, columns;
+  void (*multiply)(int64_t depth, const T* a, const T* b, T* tile);
+};
+
+/// The best one for the instruction set of this machine.
+template <typename T>
+const Microkernel<T>& microkernel();
+
+extern template const Microkernel<float>& microkernel<float>();
+extern template const Microkernel<double>& microkernel<double>();
+
+}  // namespace opgate_ops
