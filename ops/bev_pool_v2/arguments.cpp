@@ -61,13 +61,13 @@ void check_inputs(const char* op, const PoolInputs& in) {
   check_indices(op, {"interval_lengths", in.interval_lengths}, starts, depth);
 }
 
-void check_ranks(const char* op, const char* name, const int32_t* ranks, int64_t points, int64_t size,
-                 const char* of) {
-  if (points == 0) return;
-  const auto [least, most] = std::minmax_element(ranks, ranks + points);
+// Of the points [start, end), which an interval holds.
+void check_ranks(const char* op, const char* name, const int32_t* ranks, int64_t start, int64_t end,
+                 int64_t size, const char* what) {
+  const auto [least, most] = std::minmax_element(ranks + start, ranks + end);
   TORCH_CHECK(*least >= 0, op, ": ", name, " must not be negative, got ", *least, " at ", least - ranks);
-  TORCH_CHECK(*most < size, op, ": ", name, "[", most - ranks, "] is out of range: ", *most, ", but ", of,
-              " ", size);
+  TORCH_CHECK(*most < size, op, ": ", name, "[", most - ranks, "] is out of range: ", *most,
+              ", but there are ", size, " ", what);
 }
 
 }  // namespace
@@ -121,9 +121,6 @@ PoolIndices indices_of(const char* op, const PoolInputs& in, at::IntArrayRef bev
 }
 
 void check_values(const char* op, const PoolIndices& in) {
-  check_ranks(op, "ranks_depth", in.ranks_depth, in.points, in.cells, "the elements of depth are");
-  check_ranks(op, "ranks_feat", in.ranks_feat, in.points, in.rows, "the pixels of feat are");
-  check_ranks(op, "ranks_bev", in.ranks_bev, in.points, in.voxels, "the voxels of the grid are");
   int64_t end = 0;
   int64_t voxel = -1;
   for (int64_t i = 0; i < in.intervals; ++i) {
@@ -135,6 +132,10 @@ void check_values(const char* op, const PoolIndices& in) {
                 ", but there are ", in.points, " points");
     TORCH_CHECK(start >= end, op, ": interval_starts must ascend, and intervals not overlap; interval ", i,
                 " starts at ", start, ", the one before ends at ", end);
+    end = start + length;
+    check_ranks(op, "ranks_depth", in.ranks_depth, start, end, in.cells, "elements of depth");
+    check_ranks(op, "ranks_feat", in.ranks_feat, start, end, in.rows, "pixels of feat");
+    check_ranks(op, "ranks_bev", in.ranks_bev, start, end, in.voxels, "voxels of the grid");
     const int32_t* const bev = in.ranks_bev + start;
     TORCH_CHECK(bev[0] > voxel, op, ": ranks_bev must ascend from interval to interval; interval ", i,
                 " is of voxel ", bev[0], ", the one before of ", voxel);
@@ -143,7 +144,6 @@ void check_values(const char* op, const PoolIndices& in) {
     TORCH_CHECK(other == bev + length, op,
                 ": ranks_bev must be the same for all points of an interval; interval ", i, " has ", bev[0],
                 " and ", *other);
-    end = start + length;
     voxel = bev[0];
   }
 }

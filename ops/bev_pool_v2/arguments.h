@@ -48,9 +48,9 @@ struct PoolIndices {
 /// Of inputs that are contiguous and checked. Raises where bev_shape has more voxels than 63 bits can count.
 PoolIndices indices_of(const char* op, const PoolInputs& inputs, at::IntArrayRef bev_shape);
 
-/// The values, on the CPU: every rank within its tensor; every interval within the points, not empty, after
-/// the one before it both in points and in voxels (so that each voxel has one, and two threads never write
-/// the same), and of points that all carry the same ranks_bev.
+/// The values, on the CPU: every rank of a point in an interval within its tensor; every interval within the
+/// points, not empty, after the one before it both in points and in voxels (so that each voxel has one, and
+/// two threads never write the same), and of points that all carry the same ranks_bev.
 ///
 /// On CUDA a look at values would wait for the device, so that it is only done where the environment variable
 /// OPGATE_OPS_CHECK_VALUES is 1 and no CUDA graph is being captured. Without it a CUDA kernel touches no
