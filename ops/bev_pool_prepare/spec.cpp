@@ -37,7 +37,8 @@ const auto prepared = [](const at::Tensor& coor, at::ArrayRef<double> lower, at:
     rank = rank.mul(grid[axis]).add(cell.nan_to_num(0, 0, 0).to(at::kLong));
   }
   index = index.masked_select(inside);
-  const auto [sorted, order] = at::sort(rank.masked_select(inside), /*stable=*/true);
+  const auto [sorted, order] =
+      at::sort(rank.masked_select(inside), /*stable=*/true, /*dim=*/0, /*descending=*/false);
   index = index.index_select(0, order);
   const at::Tensor lengths =
       std::get<2>(at::unique_consecutive(sorted, /*return_inverse=*/false, /*return_counts=*/true));
