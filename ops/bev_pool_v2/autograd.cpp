@@ -10,7 +10,6 @@
 // An incoming gradient that is undefined is zero: its terms are left out. Ranks and intervals have no
 // gradient.
 #include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -18,6 +17,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../common/dispatched.h"
 #include "arguments.h"
 
 namespace opgate_ops {
@@ -31,10 +31,9 @@ using Gradients = std::tuple<at::Tensor, at::Tensor>;
 at::Tensor pool(const at::Tensor& depth, const at::Tensor& feat, const PoolInputs& indices,
                 c10::SymIntArrayRef bev_shape) {
   static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("opgate_ops::bev_pool_v2", "")
-          .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                            const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymIntArrayRef)>();
+      dispatched<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                            const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymIntArrayRef)>(
+          "opgate_ops::bev_pool_v2");
   return op.call(depth, feat, indices.ranks_depth, indices.ranks_feat, indices.ranks_bev,
                  indices.interval_starts, indices.interval_lengths, bev_shape);
 }
@@ -42,10 +41,9 @@ at::Tensor pool(const at::Tensor& depth, const at::Tensor& feat, const PoolInput
 Gradients back(const at::Tensor& grad, const at::Tensor& depth, const at::Tensor& feat,
                const PoolInputs& indices) {
   static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("opgate_ops::bev_pool_v2_backward", "")
-          .typed<Gradients(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                           const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
+      dispatched<Gradients(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                           const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
+          "opgate_ops::bev_pool_v2_backward");
   return op.call(grad, depth, feat, indices.ranks_depth, indices.ranks_feat, indices.ranks_bev,
                  indices.interval_starts, indices.interval_lengths);
 }

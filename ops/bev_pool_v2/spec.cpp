@@ -97,10 +97,10 @@ Arguments with(Arguments arguments, size_t position, Argument instead) {
 Arguments good() { return two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5})); }
 
 // The backward takes grad first, and no bev_shape.
-Arguments backward(TensorArgument grad, Arguments arguments) {
-  arguments.pop_back();
-  arguments.insert(arguments.begin(), std::move(grad));
-  return arguments;
+Arguments backward(TensorArgument grad, const Arguments& arguments) {
+  Arguments all{std::move(grad)};
+  all.insert(all.end(), arguments.begin(), arguments.end() - 1);
+  return all;
 }
 
 }  // namespace
@@ -124,6 +124,7 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.sample(two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 67})));
   spec.sample(two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 80})));
   spec.sample(two_cameras(subnormals({2, 2, 3, 2, 2}), signed_zeros({2, 2, 2, 2, 5}))).named("tiny");
+  spec.sample(two_cameras(special({2, 2, 3, 2, 2}), special({2, 2, 2, 2, 5}))).named("special");
   spec.sample({uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5}), ints({}), ints({}), ints({}), ints({}),
                ints({}), std::vector<int64_t>{2, 1, 3, 4}})
       .named("no points");
@@ -163,6 +164,9 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2_backward", spec) {
   spec.sample(backward(uniform({2, 1, 3, 4, 5}),
                        two_cameras(subnormals({2, 2, 3, 2, 2}), signed_zeros({2, 2, 2, 2, 5}))))
       .named("tiny");
+  spec.sample(
+          backward(special({2, 1, 3, 4, 5}), two_cameras(special({2, 2, 3, 2, 2}), special({2, 2, 2, 2, 5}))))
+      .named("special");
   spec.sample({uniform({2, 1, 3, 4, 5}), uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5}), ints({}),
                ints({}), ints({}), ints({}), ints({})})
       .named("no points");
