@@ -20,23 +20,25 @@ using Prepared = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::
 struct Grid {
   double lower[3];
   double voxel_size[3];
-  int64_t sizes[3];
+  double sizes[3];           // numbers of voxels
   int64_t points;            // of all cameras of all batches
   int64_t points_per_batch;  // N * D * H * W
   int64_t bins;              // D
   int64_t pixels;            // H * W
 
-  // The rank of the voxel that holds the point, -1 if none does. A comparison with NaN is false.
+  // The rank of the voxel that holds a point of this batch, -1 if none does: a comparison with NaN is false.
+  // Computed in double, which is exact for ranks, and without branches, so that compilers vectorise a loop of
+  // it.
   template <typename scalar_t>
-  C10_HOST_DEVICE int64_t voxel_of(const scalar_t* coor, int64_t point) const {
-    int64_t rank = point / points_per_batch;
+  C10_HOST_DEVICE int32_t voxel_of(const scalar_t* point, int64_t batch) const {
+    double rank = static_cast<double>(batch);
+    bool inside = true;
     for (int axis = 2; axis >= 0; --axis) {
-      const double position = static_cast<double>(coor[3 * point + axis]) - lower[axis];
-      const double cell = ::floor(position / voxel_size[axis]);
-      if (!(cell >= 0 && cell < static_cast<double>(sizes[axis]))) return -1;
-      rank = rank * sizes[axis] + static_cast<int64_t>(cell);
+      const double cell = ::floor((static_cast<double>(point[axis]) - lower[axis]) / voxel_size[axis]);
+      inside = inside & (cell >= 0) & (cell < sizes[axis]);
+      rank = rank * sizes[axis] + cell;
     }
-    return rank;
+    return static_cast<int32_t>(inside ? rank : -1.0);
   }
 
   // The rank of the pixel that the point lies behind: all D bins of a pixel share it.
@@ -73,7 +75,7 @@ inline Grid make_grid(const at::Tensor& coor, at::ArrayRef<double> lower, at::Ar
                 coor.size(0), " batches; got ", grid);
     result.lower[axis] = lower[axis];
     result.voxel_size[axis] = voxel_size[axis];
-    result.sizes[axis] = grid[axis];
+    result.sizes[axis] = static_cast<double>(grid[axis]);
   }
   result.points = coor.numel() / 3;
   TORCH_CHECK(result.points <= kMost, "bev_pool_prepare: coor must have at most ", kMost,

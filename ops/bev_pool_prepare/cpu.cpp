@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "../common/multiversion.h"
 #include "bev_pool_prepare.h"
 
 namespace opgate_ops {
@@ -23,11 +25,24 @@ struct Point {
   int32_t index;
 };
 
+// Of `count` points of one batch.
+template <typename scalar_t>
+OPGATE_OPS_MULTIVERSION void find_voxels(const Grid& grid, const scalar_t* coor, int64_t batch, int64_t count,
+                                         int32_t* __restrict voxels) {
+  const Grid local = grid;  // nothing that is written is a part of it
+  for (int64_t i = 0; i < count; ++i) voxels[i] = local.voxel_of(coor + 3 * i, batch);
+}
+
 template <typename scalar_t>
 std::vector<Point> points_in(const Grid& grid, const scalar_t* coor) {
   std::vector<int32_t> voxels(grid.points);
   at::parallel_for(0, grid.points, kGrain, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) voxels[i] = static_cast<int32_t>(grid.voxel_of(coor, i));
+    while (first < last) {
+      const int64_t batch = first / grid.points_per_batch;
+      const int64_t end = std::min((batch + 1) * grid.points_per_batch, last);
+      find_voxels(grid, coor + 3 * first, batch, end - first, voxels.data() + first);
+      first = end;
+    }
   });
   std::vector<Point> points;
   points.reserve(grid.points);

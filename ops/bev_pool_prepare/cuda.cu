@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads)
     find_voxels(const scalar_t* __restrict__ coor, const __grid_constant__ Grid grid,
                 int32_t* __restrict__ voxels) {
   for (int64_t i = first_index(); i < grid.points; i += index_step())
-    voxels[i] = static_cast<int32_t>(grid.voxel_of(coor, i));
+    voxels[i] = grid.voxel_of(coor + 3 * i, i / grid.points_per_batch);
 }
 
 __global__ void __launch_bounds__(kThreads)

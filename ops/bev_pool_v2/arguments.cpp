@@ -4,61 +4,39 @@
 #include <c10/util/safe_numerics.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
+
+#include "../common/checks.h"
 
 namespace opgate_ops {
 namespace {
 
-using Named = std::pair<const char*, const at::Tensor&>;
-
-void check_tensor(const char* op, const Named& argument, const at::Tensor& depth) {
-  const auto& [name, tensor] = argument;
-  TORCH_CHECK(tensor.defined(), op, ": ", name, " must be a tensor, got an undefined one");
-  TORCH_CHECK(tensor.device() == depth.device(), op, ": ", name, " must be on ", depth.device(),
-              " as depth is, got ", tensor.device());
-}
-
-void check_indices(const char* op, const Named& argument, const Named& as_many_as, const at::Tensor& depth) {
-  check_tensor(op, argument, depth);
-  const auto& [name, tensor] = argument;
-  TORCH_CHECK(tensor.scalar_type() == at::kInt, op, ": ", name, " must be Int, got ", tensor.scalar_type());
-  TORCH_CHECK(tensor.dim() == 1, op, ": ", name, " must have 1 dimension, got shape ", tensor.sym_sizes());
-  TORCH_SYM_CHECK(tensor.sym_size(0).sym_eq(as_many_as.second.sym_size(0)), op, ": ", name, " must have ",
-                  as_many_as.second.sym_size(0), " elements as ", as_many_as.first, " has, got ",
-                  tensor.sym_size(0));
+// Of indices, which are as many as those of `first`, which is checked already.
+void check_indices(const Named& x, const Named& depth, const Named& first) {
+  check_dtype(x, at::kInt);
+  TORCH_CHECK(x.tensor.device() == depth.tensor.device(), x.op, ": ", x.name,
+              " must be on the device of depth, ", depth.tensor.device(), ", got ", x.tensor.device());
+  check_dims(x, 1);
+  TORCH_SYM_CHECK(x.tensor.sym_size(0).sym_eq(first.tensor.sym_size(0)), x.op, ": ", x.name, " must have ",
+                  first.tensor.sym_size(0), " elements as ", first.name, " has, got ", x.tensor.sym_size(0));
 }
 
 void check_inputs(const char* op, const PoolInputs& in) {
-  const at::Tensor& depth = in.depth;
-  check_tensor(op, {"depth", depth}, depth);
-  const at::ScalarType dtype = depth.scalar_type();
-  TORCH_CHECK(dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble, op,
-              ": depth must be Half, BFloat16, Float or Double, got ", dtype);
-  TORCH_CHECK(depth.dim() == 5, op, ": depth must be [B, N, D, H, W], got shape ", depth.sym_sizes());
+  const Named depth{op, "depth", in.depth}, feat{op, "feat", in.feat};
+  check_floating(depth);
+  check_dims(depth, 5);
+  check_like(feat, depth);
+  check_dims(feat, 5);
+  check_size(feat, 0, in.depth.sym_size(0), "the B of depth [B, N, D, H, W]");
+  check_size(feat, 1, in.depth.sym_size(1), "the N of depth [B, N, D, H, W]");
+  check_size(feat, 2, in.depth.sym_size(3), "the H of depth [B, N, D, H, W]");
+  check_size(feat, 3, in.depth.sym_size(4), "the W of depth [B, N, D, H, W]");
 
-  const at::Tensor& feat = in.feat;
-  check_tensor(op, {"feat", feat}, depth);
-  TORCH_CHECK(feat.scalar_type() == dtype, op, ": feat must be ", dtype, " as depth is, got ",
-              feat.scalar_type());
-  TORCH_CHECK(feat.dim() == 5, op, ": feat must be [B, N, H, W, C], got shape ", feat.sym_sizes());
-  constexpr std::array<std::pair<int64_t, int64_t>, 4> kSame{{{0, 0}, {1, 1}, {2, 3}, {3, 4}}};
-  for (const auto& [mine, theirs] : kSame) {
-    TORCH_SYM_CHECK(
-        feat.sym_size(mine).sym_eq(depth.sym_size(theirs)), op,
-        ": feat must be [B, N, H, W, C] of the same B, N, H, W as depth, which is [B, N, D, H, W] = ",
-        depth.sym_sizes(), "; got shape ", feat.sym_sizes());
-  }
-
-  const Named ranks{"ranks_depth", in.ranks_depth};
-  check_tensor(op, ranks, depth);
-  check_indices(op, ranks, ranks, depth);
-  check_indices(op, {"ranks_feat", in.ranks_feat}, ranks, depth);
-  check_indices(op, {"ranks_bev", in.ranks_bev}, ranks, depth);
-  const Named starts{"interval_starts", in.interval_starts};
-  check_tensor(op, starts, depth);
-  check_indices(op, starts, starts, depth);
-  check_indices(op, {"interval_lengths", in.interval_lengths}, starts, depth);
+  const Named ranks{op, "ranks_depth", in.ranks_depth}, starts{op, "interval_starts", in.interval_starts};
+  check_indices(ranks, depth, ranks);
+  check_indices({op, "ranks_feat", in.ranks_feat}, depth, ranks);
+  check_indices({op, "ranks_bev", in.ranks_bev}, depth, ranks);
+  check_indices(starts, depth, starts);
+  check_indices({op, "interval_lengths", in.interval_lengths}, depth, starts);
 }
 
 // Of the points [start, end), which an interval holds.
@@ -90,16 +68,11 @@ void check_pool(const char* op, const PoolInputs& inputs, c10::SymIntArrayRef be
 
 void check_pool_backward(const char* op, const at::Tensor& grad, const PoolInputs& inputs) {
   check_inputs(op, inputs);
-  check_tensor(op, {"grad", grad}, inputs.depth);
-  TORCH_CHECK(grad.scalar_type() == inputs.depth.scalar_type(), op, ": grad must be ",
-              inputs.depth.scalar_type(), " as depth is, got ", grad.scalar_type());
-  TORCH_CHECK(grad.dim() == 5, op, ": grad must be [B, Z, Y, X, C], got shape ", grad.sym_sizes());
-  TORCH_SYM_CHECK(grad.sym_size(0).sym_eq(inputs.depth.sym_size(0)), op,
-                  ": grad must begin with the B of depth, ", inputs.depth.sym_size(0), ", got shape ",
-                  grad.sym_sizes());
-  TORCH_SYM_CHECK(grad.sym_size(4).sym_eq(inputs.feat.sym_size(4)), op,
-                  ": grad must end with the C of feat, ", inputs.feat.sym_size(4), ", got shape ",
-                  grad.sym_sizes());
+  const Named gradient{op, "grad", grad};
+  check_like(gradient, {op, "depth", inputs.depth});
+  check_dims(gradient, 5);
+  check_size(gradient, 0, inputs.depth.sym_size(0), "the B of depth");
+  check_size(gradient, 4, inputs.feat.sym_size(4), "the C of feat");
 }
 
 PoolIndices indices_of(const char* op, const PoolInputs& in, at::IntArrayRef bev_shape) {

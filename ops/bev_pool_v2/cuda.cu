@@ -25,7 +25,7 @@
 namespace opgate_ops {
 namespace {
 
-constexpr int kInFlight = 4;  // points whose loads are started before the first of them is added
+constexpr int kInFlight = 8;  // points whose loads are started before the first of them is added
 constexpr int kWarp = 32;
 
 // Neighbouring channels, loaded and stored at once.

@@ -5,9 +5,15 @@
 #include <ATen/ops/zeros_like.h>
 #include <opgate/spec.h>
 
+#include <cstdlib>
+
 using namespace opgate;
 
 namespace {
+
+// On CUDA values are looked at where they are asked for to be, as they are here: what is out of range must
+// raise.
+const int kValuesAskedFor = ::setenv("OPGATE_OPS_CHECK_VALUES", "1", /*overwrite=*/0);
 
 // Points in intervals, as gathers and scatters take them.
 struct Points {
@@ -129,7 +135,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
                ints({}), std::vector<int64_t>{2, 1, 3, 4}})
       .named("no points");
 
-  spec.rejects("feat of other cameras", with(good(), 1, uniform({2, 1, 2, 2, 5}))).because("feat must");
+  spec.rejects("feat of other cameras", with(good(), 1, uniform({2, 1, 2, 2, 5})))
+      .because("dimension 1 of feat must have size 2, the N of depth");
   spec.rejects("a rank beyond depth", with(good(), 2, ints({0, 5, 11, 17, 3, 30, 31, 48, 5})))
       .because("ranks_depth[7] is out of range: 48");
   spec.rejects("a negative rank", with(good(), 3, ints({0, 1, 3, 5, -1, 9, 10, 15, 1})))
@@ -172,9 +179,9 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2_backward", spec) {
       .named("no points");
 
   spec.rejects("grad of other channels", backward(uniform({2, 1, 3, 4, 6}), good()))
-      .because("grad must end with");
+      .because("dimension 4 of grad must have size 5, the C of feat");
   spec.rejects("grad of another batch", backward(uniform({1, 2, 3, 4, 5}), good()))
-      .because("grad must begin with");
+      .because("dimension 0 of grad must have size 2, the B of depth");
   spec.rejects("a voxel beyond grad", backward(uniform({2, 1, 3, 3, 5}), good()))
       .because("ranks_bev[8] is out of range");
 }

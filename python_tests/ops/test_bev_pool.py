@@ -204,28 +204,28 @@ BAD = {
     "a depth without cameras": (
         0,
         torch.ones(2, 3, 2, 2),
-        r"depth must be \[B, N, D, H, W\], got shape \[2, 3, 2, 2\]",
+        "depth must have 5 dimensions, got 4",
     ),
     "another dtype of feat": (
         1,
         torch.ones(2, 2, 2, 2, 5).double(),
-        "feat must be Float as depth is, got Double",
+        "feat must have the dtype of depth, Float, got Double",
     ),
     "feat of another camera count": (
         1,
         torch.ones(2, 1, 2, 2, 5),
-        "feat must be .* of the same B, N, H, W as depth",
+        "dimension 1 of feat must have size 2, the N of depth .*, got 1",
     ),
     "feat on another device": (
         1,
         torch.ones(2, 2, 2, 2, 5, device="meta"),
-        "feat must be on cpu as depth is, got meta",
+        "feat must be on the device of depth, cpu, got meta",
     ),
     "long ranks": (2, torch.zeros(9, dtype=torch.long), "ranks_depth must be Int, got Long"),
     "ranks of two dimensions": (
         3,
         torch.zeros(3, 3).int(),
-        r"ranks_feat must have 1 dimension, got shape \[3, 3\]",
+        "ranks_feat must have 1 dimensions, got 2",
     ),
     "ranks of another length": (4, ints(0, 1), "ranks_bev must have 9 elements as ranks_depth has, got 2"),
     "fewer lengths than starts": (
@@ -283,10 +283,10 @@ def test_bad_arguments_are_refused_by_name_and_left_alone(position: int, value: 
 @pytest.mark.parametrize(
     ("grad", "message"),
     [
-        (torch.ones(2, 1, 3, 4, 6), "grad must end with the C of feat, 5"),
-        (torch.ones(1, 2, 3, 4, 5), "grad must begin with the B of depth, 2"),
-        (torch.ones(2, 12, 5), r"grad must be \[B, Z, Y, X, C\], got shape \[2, 12, 5\]"),
-        (torch.ones(2, 1, 3, 4, 5).half(), "grad must be Float as depth is, got Half"),
+        (torch.ones(2, 1, 3, 4, 6), "dimension 4 of grad must have size 5, the C of feat, got 6"),
+        (torch.ones(1, 2, 3, 4, 5), "dimension 0 of grad must have size 2, the B of depth, got 1"),
+        (torch.ones(2, 12, 5), "grad must have 5 dimensions, got 3"),
+        (torch.ones(2, 1, 3, 4, 5).half(), "grad must have the dtype of depth, Float, got Half"),
         (torch.ones(2, 1, 3, 3, 5), r"ranks_bev\[8\] is out of range: 23"),
     ],
     ids=["channels", "batch", "dimensions", "dtype", "voxels"],
@@ -462,3 +462,87 @@ def test_the_model_is_compiled_as_a_whole(model: CameraToBEV) -> None:
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         compiled = torch.compile(model, fullgraph=True)
         torch.testing.assert_close(compiled(maps, *front_camera()), model(maps, *front_camera()))
+
+
+cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+
+
+def on_cuda(arguments: Sequence) -> list:
+    """The arguments with their tensors on the GPU."""
+    return [x.cuda() if isinstance(x, torch.Tensor) else x for x in arguments]
+
+
+@cuda
+@pytest.mark.parametrize("channels", [1, 6, 80, 200])
+@pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16, torch.float, torch.double], ids=str)
+def test_cuda_agrees_with_the_cpu_forward_and_backward(dtype: torch.dtype, channels: int) -> None:
+    arguments = two_cameras(dtype, channels)
+    grad = torch.randn(2, 1, 3, 4, channels).to(dtype)
+    torch.testing.assert_close(POOL(*on_cuda(arguments)).cpu(), POOL(*arguments))
+    got = BACKWARD(grad.cuda(), *on_cuda(arguments[:7]))
+    for mine, theirs in zip(got, BACKWARD(grad, *arguments[:7]), strict=True):
+        torch.testing.assert_close(mine.cpu(), theirs)
+
+
+@cuda
+def test_cuda_takes_rows_that_are_not_aligned_to_vectors() -> None:
+    depth, feat, *rest = on_cuda(two_cameras(channels=4))
+    moved = torch.empty(feat.numel() + 1, device="cuda")[1:].view_as(feat).copy_(feat)
+    assert torch.equal(POOL(depth, moved, *rest), POOL(depth, feat, *rest))
+
+
+@cuda
+def test_cuda_gives_the_same_bits_in_every_call() -> None:
+    depth, feat, indices, bev_shape = scene(torch.float)
+    arguments = on_cuda([depth, feat, *indices, bev_shape])
+    out = POOL(*arguments)
+    first = (out, *BACKWARD(out, *arguments[:7]))
+    for _ in range(5):
+        again = (POOL(*arguments), *BACKWARD(out, *arguments[:7]))
+        assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+@cuda
+@pytest.mark.parametrize(("position", "point"), [(2, 4), (3, 4)], ids=["ranks_depth", "ranks_feat"])
+def test_cuda_leaves_out_points_that_are_out_of_range(
+    position: int, point: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPGATE_OPS_CHECK_VALUES", raising=False)
+    arguments = two_cameras()
+    arguments[0].view(-1)[arguments[2][point]] = (
+        0  # the same sums on the CPU, where it counts with a weight of 0
+    )
+    want = POOL(*arguments)
+    arguments[position][point] = 10**9
+    torch.testing.assert_close(POOL(*on_cuda(arguments)).cpu(), want)
+
+
+@cuda
+def test_cuda_refuses_values_out_of_range_where_it_is_asked_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPGATE_OPS_CHECK_VALUES", "1")
+    with pytest.raises(RuntimeError, match=r"bev_pool_v2: ranks_depth\[4\] is out of range: 48"):
+        POOL(*on_cuda(replaced(*BAD["a rank beyond depth"][:2])))
+
+
+@cuda
+def test_cuda_captures_forward_and_backward_in_a_graph() -> None:
+    arguments = on_cuda(two_cameras())
+    grad = torch.randn(2, 1, 3, 4, 5, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = (POOL(*arguments), *BACKWARD(grad, *arguments[:7]))
+    arguments[0].copy_(torch.randn_like(arguments[0]))
+    graph.replay()
+    for got, want in zip(captured, (POOL(*arguments), *BACKWARD(grad, *arguments[:7])), strict=True):
+        assert torch.equal(got, want)
+
+
+@cuda
+def test_cuda_prepares_what_the_cpu_prepares() -> None:
+    coor = torch.rand(2, 3, 11, 6, 10, 3, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    coor.view(-1)[::50] = math.nan
+    grid = ((-0.8, -0.8, -0.8), (0.2, 0.1, 0.4), (8, 16, 4))
+    for got, want in zip(
+        opgate_ops.bev_pool_prepare(coor.cuda(), *grid), opgate_ops.bev_pool_prepare(coor, *grid), strict=True
+    ):
+        assert torch.equal(got.cpu(), want)
