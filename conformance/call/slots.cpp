@@ -16,7 +16,11 @@ bool is_mutable(const Spec& spec, size_t position) {
 
 bool can_be_expanded(const Spec& spec, const TensorSlot& slot) {
   const std::string& family = slot.described->domain.family;
-  return family != "offsets" && family != "permutation" && !is_mutable(spec, slot.position);
+  // Starts, lengths, a permutation: integers written out one by one mean something together.
+  const bool literal_integers = family == "literal" && slot.described->dtype &&
+                                c10::isIntegralType(*slot.described->dtype, /*includeBool=*/false);
+  return family != "offsets" && family != "permutation" && !literal_integers &&
+         !is_mutable(spec, slot.position);
 }
 
 std::vector<TensorSlot> tensor_slots(const Spec& spec, const Sample& sample) {

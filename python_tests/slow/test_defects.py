@@ -82,7 +82,7 @@ def test_each_native_check_has_three_planted_defects(selftest: Completed, checks
 
 def test_only_cuda_checks_are_owed(selftest: Completed) -> None:
     owed = {row.check for row in matrix(selftest).values() if row.verdict == "owed"}
-    assert owed <= {"run.device", "run.graph", "run.stream", "value.device"}
+    assert owed <= {"run.deterministic", "run.device", "run.graph", "run.stream", "value.device"}
 
 
 def test_opcheck_answers_as_measured(selftest: Completed) -> None:

@@ -24,6 +24,10 @@ def graph_calls(program: torch.export.ExportedProgram) -> list[str]:
     for node in program.graph.nodes:
         if node.op != "call_function" or node.target is operator.getitem:  # one of several results
             continue
+        # What the exporter writes about sizes that only the values know.
+        about_sizes = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool)
+        if about_sizes or node.target is torch.ops.aten._assert_scalar.default:
+            continue
         if isinstance(node.target, torch._ops.HigherOrderOperator):
             calls.append(f"higher_order.{node.target.name()}")
         else:
