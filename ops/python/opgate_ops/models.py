@@ -3,6 +3,7 @@
 import opgate
 import torch
 
+from opgate_ops.add_matmul import AddMatmul
 from opgate_ops.identity_model import IdentityModel
 
 
@@ -19,3 +20,13 @@ def identity_model(spec: opgate.ModelSpec) -> None:
         "aten.conv2d.default",
     )
     spec.reference(lambda x: x)
+
+
+@opgate.model("AddMatmul")
+def add_matmul(spec: opgate.ModelSpec) -> None:
+    """System 3: two operators with derivatives, one after the other."""
+    spec.module(AddMatmul)
+    spec.dtypes(torch.float32)
+    spec.sample(opgate.uniform(1000, 100))
+    spec.graph("opgate_ops.add.Scalar", "opgate_ops.matmul.default")
+    spec.reference(lambda x: AddMatmul().to(x.device)(x))
