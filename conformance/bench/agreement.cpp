@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/outputs.h"
 #include "compare/comparison.h"
 #include "compare/elements.h"
 #include "compare/float_format.h"
@@ -36,14 +35,11 @@ Comparison compare_roughly(const at::Tensor& got, const at::Tensor& want, const 
 
 }  // namespace
 
-std::optional<std::string> rough_disagreement(const std::vector<at::Tensor>& got,
-                                              const std::vector<at::Tensor>& want, const Accuracy& promised,
-                                              const std::set<size_t>& unspecified) {
-  if (got.size() != want.size()) return fmt::format("{} tensors, not {}", got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    const Comparison comparison = compare_roughly(got[i], want[i], promised);
-    if (comparison.within() || (!comparison.unlike && unspecified.contains(i))) continue;
-    return fmt::format("{}: {}", output_name(i, got.size()), difference_text(comparison, got[i], want[i]));
+std::optional<std::string> rough_difference(const std::vector<Compared>& all, const Accuracy& promised) {
+  for (const Compared& tensors : all) {
+    const Comparison comparison = compare_roughly(tensors.got, tensors.want, promised);
+    if (comparison.within() || (!comparison.unlike && tensors.unspecified)) continue;
+    return fmt::format("{}: {}", tensors.name, difference_text(comparison, tensors.got, tensors.want));
   }
   return std::nullopt;
 }

@@ -18,11 +18,16 @@ using Tensors = std::vector<at::Tensor>;
 
 constexpr uint64_t kSeed = 20160816;
 
-// The floating arguments, which require gradients from now on.
-Tensors leaves_of(const Arguments& arguments) {
-  Tensors leaves;
+// A floating argument, by which results are differentiated.
+struct Leaf {
+  std::string name;
+  at::Tensor tensor;
+};
+
+std::vector<Leaf> leaves_of(const Arguments& arguments) {
+  std::vector<Leaf> leaves;
   for (const TensorInput& input : arguments.tensors) {
-    if (input.tensor.is_floating_point()) leaves.push_back(input.tensor.requires_grad_());
+    if (input.tensor.is_floating_point()) leaves.push_back({input.name, input.tensor.requires_grad_()});
   }
   return leaves;
 }
@@ -82,35 +87,33 @@ Contest backward_contest(const CallKey& key, const Bench& bench, ValueCache& val
   Graph op{Side::of_operator(key), {}};
   Graph baseline{Side::of_baseline(key, bench), {}};
   const Arguments arguments = materialise(key, values, {.contiguous = true, .photographed = false});
-  const Tensors all_leaves = leaves_of(arguments);
+  const std::vector<Leaf> leaves = leaves_of(arguments);
   {
     const c10::AutoGradMode with_derivatives(true);
     const Outcome got = op.side.run(arguments.stack);
     const Outcome want = baseline.side.run(arguments.stack);
     const c10::AutoGradMode without(false);
-    const Tensors expected = expected_values(want, got);
-    if (const auto difference =
-            rough_disagreement(got.values(), expected, *key.spec->accuracy, key.spec->unspecified))
-      throw WrongAnswer(*difference);
-    choose_roots(op, got.values(), baseline, expected);
+    demand_same_answer(*key.spec, got, want);
+    choose_roots(op, got.values(), baseline, expected_values(want, got));
   }
   const Tensors cotangents = random_like(op.roots);
-  const Tensors all_mine = op.gradients_at(all_leaves, cotangents);
-  const Tensors all_theirs = baseline.gradients_at(all_leaves, cotangents);
-  Tensors leaves;
-  Tensors mine;
-  Tensors theirs;
-  for (size_t i = 0; i < all_leaves.size(); ++i) {
-    if (!all_mine[i].defined() || !all_theirs[i].defined()) continue;
-    leaves.push_back(all_leaves[i]);
-    mine.push_back(all_mine[i]);
-    theirs.push_back(all_theirs[i]);
+  Tensors all;
+  for (const Leaf& leaf : leaves) all.push_back(leaf.tensor);
+  const Tensors mine = op.gradients_at(all, cotangents);
+  const Tensors theirs = baseline.gradients_at(all, cotangents);
+  Tensors common;
+  Tensors computed;
+  std::vector<Compared> compared;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!mine[i].defined() || !theirs[i].defined()) continue;
+    common.push_back(leaves[i].tensor);
+    computed.push_back(mine[i]);
+    compared.push_back({fmt::format("the gradient at `{}`", leaves[i].name), mine[i], theirs[i]});
   }
-  if (leaves.empty()) throw WrongAnswer("there is no input that both sides give a gradient");
-  if (const auto difference = rough_disagreement(mine, theirs, *key.spec->accuracy, {}))
-    throw WrongAnswer(fmt::format("gradients: {}", *difference));
-  return {timed(op, key, leaves, cotangents), timed(baseline, key, leaves, cotangents),
-          bytes_of(cotangents) + bytes_of(mine)};
+  if (common.empty()) throw WrongAnswer("there is no input at which both sides have a gradient");
+  if (const auto difference = rough_difference(compared, *key.spec->accuracy)) throw WrongAnswer(*difference);
+  return {timed(op, key, common, cotangents), timed(baseline, key, common, cotangents),
+          bytes_of(cotangents) + bytes_of(computed)};
 }
 
 }  // namespace opgate

@@ -29,10 +29,10 @@ struct BenchCase {
 
 /// What the user asked for; empty lists ask for everything.
 struct BenchFilter {
-  std::vector<std::string> ops;         ///< shell patterns
-  std::vector<std::string> devices;     ///< shell patterns
-  std::vector<std::string> directions;  ///< their names
-  std::vector<int> threads;             ///< one case each, on the CPU
+  std::vector<std::string> ops = {};         ///< shell patterns
+  std::vector<std::string> devices = {};     ///< shell patterns
+  std::vector<std::string> directions = {};  ///< their names
+  std::vector<int> threads = {};             ///< one case each, on the CPU
 };
 
 /// Sorted by operator, bench as the spec lists them, device, direction, threads. A bench is there on each

@@ -1,11 +1,7 @@
-#include <fmt/format.h>
-
-#include "bench/agreement.h"
 #include "bench/contest.h"
 #include "bench/side.h"
 #include "bench/stopwatch.h"
 #include "call/arguments.h"
-#include "checks/outputs.h"
 
 namespace opgate {
 namespace {
@@ -57,9 +53,7 @@ Contest forward_contest(const CallKey& key, const Bench& bench, ValueCache& valu
   const Arguments mine = materialise(key, values, kPlain);
   const Outcome got = op.run(mine.stack);
   const Outcome want = baseline.run(materialise(key, values, kPlain).stack);
-  const auto difference = rough_disagreement(got.values(), expected_values(want, got), *key.spec->accuracy,
-                                             key.spec->unspecified);
-  if (difference) throw WrongAnswer(*difference);
+  demand_same_answer(*key.spec, got, want);
   contest.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
   return contest;
 }

@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "bench/agreement.h"
 #include "call/process_state.h"
+#include "checks/outputs.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -58,6 +60,17 @@ void Side::attempt(const std::function<void()>& work) const {
   const Outcome outcome = invoke(
       *key_.spec->op, [&](torch::jit::Stack&) { work(); }, {}, key_.device);
   if (!outcome.ok()) throw SideRaised(fmt::format("{} raised: {}", name_, outcome.raised->message));
+}
+
+void demand_same_answer(const Spec& spec, const Outcome& got, const Outcome& want) {
+  const std::vector<at::Tensor> mine = got.values();
+  const std::vector<at::Tensor> theirs = expected_values(want, got);
+  if (mine.size() != theirs.size())
+    throw WrongAnswer(fmt::format("{} tensors, where the baseline gives {}", mine.size(), theirs.size()));
+  std::vector<Compared> all;
+  for (size_t i = 0; i < mine.size(); ++i)
+    all.push_back({output_name(i, mine.size()), mine[i], theirs[i], spec.unspecified.contains(i)});
+  if (const auto difference = rough_difference(all, *spec.accuracy)) throw WrongAnswer(*difference);
 }
 
 int64_t bytes_of(const std::vector<at::Tensor>& tensors) {

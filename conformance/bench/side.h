@@ -33,6 +33,9 @@ class Side {
   torch::jit::Stack defaults_;  // of arguments that it takes beyond the operator's
 };
 
+/// Throws WrongAnswer where what the operator gave is not roughly what the baseline gave, result by result.
+void demand_same_answer(const Spec& spec, const Outcome& got, const Outcome& want);
+
 /// Bytes of the tensors, those of one memory once.
 int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 

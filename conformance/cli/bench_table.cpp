@@ -109,19 +109,35 @@ std::string format_bench_table(const BenchResults& results) {
   return text;
 }
 
+namespace {
+
+// torch says more than anybody reads: where every kernel of the process was registered. The file has it all.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string why(const BenchCase& bench, const BenchResult& result) {
+  if (result.verdict == Verdict::wrong) return "not timed; beside the baseline (want), " + result.reason;
+  if (result.verdict == Verdict::raised) return first_line(result.reason);
+  return fmt::format("at most {:.3g} times as fast as the baseline, and not {:.3g} times",
+                     result.measured->interval.high, *bench.limit());
+}
+
+}  // namespace
+
 std::string format_bench_findings(const BenchResults& results) {
   std::string text;
+  const BenchCase* last = nullptr;
   for (const auto& [bench, result] : results) {
     if (result.is_accepted()) continue;
-    std::string why = result.reason;
-    if (result.verdict == Verdict::missed) {
-      why = fmt::format("at most {:.3g} times as fast as the baseline, and not {:.3g} times",
-                        result.measured->interval.high, *bench.limit());
-    } else if (result.verdict == Verdict::wrong) {
-      why = fmt::format("not timed: of the operator (got) beside the baseline (want), {}", why);
+    BenchCase shown = bench;
+    if (result.verdict != Verdict::missed) {  // the same with any number of threads
+      if (last != nullptr && last->same_contest(bench)) continue;
+      shown.threads = 0;
+      last = &bench;
     }
-    text += fmt::format("{} {}\n  {}\n  {}\n", coloured(Colour::red, to_string(result.verdict)),
-                        describe(bench), why, bench.bench->sample.where);
+    text += fmt::format("{} {}\n  {}\n", coloured(Colour::red, to_string(result.verdict)), describe(shown),
+                        why(bench, result));
+    const std::string& where = bench.bench->sample.where;
+    if (!result.reason.starts_with(where)) text += fmt::format("  {}\n", where);
   }
   return text;
 }

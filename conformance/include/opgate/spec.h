@@ -98,6 +98,7 @@ class SpecWriter {
   template <ReferenceFunction Function>
   SpecWriter& reference(Function function) {
     spec_.reference = reference_from(std::move(function));
+    spec_.reference_op.clear();
     return *this;
   }
 
