@@ -183,7 +183,7 @@ def test_ctrl_c_keeps_what_is_known(opgate: OpGate, project: Path, tmp_path: Pat
         "1",
     ]
     run = subprocess.Popen(
-        [*command, "--output", tmp_path],
+        [*command, "--threads", "1", "--output", tmp_path],
         cwd=project,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
