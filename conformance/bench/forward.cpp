@@ -45,16 +45,19 @@ TimedCalls timed(const Side& side, const CallKey& key, const torch::jit::Stack& 
 Contest forward_contest(const CallKey& key, const Bench& bench, ValueCache& values) {
   const Side op = Side::of_operator(key);
   const Side baseline = Side::of_baseline(key, bench);
+  Contest contest;
+  {
+    // Each side on arguments of its own: it may write to them.
+    const Arguments mine = materialise(key, values, kPlain);
+    const Outcome got = op.run(mine.stack);
+    const Outcome want = baseline.run(materialise(key, values, kPlain).stack);
+    demand_same_answer(*key.spec, got, want);
+    contest.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
+  }
   const Arguments arguments = materialise(key, values, kPlain);
   const std::vector<Written> written = written_by(key, arguments);
-  Contest contest{timed(op, key, arguments.stack, written), timed(baseline, key, arguments.stack, written)};
-
-  // Each side in its turn on arguments of its own: it may write to them.
-  const Arguments mine = materialise(key, values, kPlain);
-  const Outcome got = op.run(mine.stack);
-  const Outcome want = baseline.run(materialise(key, values, kPlain).stack);
-  demand_same_answer(*key.spec, got, want);
-  contest.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
+  contest.op = timed(op, key, arguments.stack, written);
+  contest.baseline = timed(baseline, key, arguments.stack, written);
   return contest;
 }
 
