@@ -31,6 +31,10 @@ class CudaServices {
   /// half a millisecond), and returns at once.
   virtual void delay(int64_t cycles) = 0;
 
+  /// Seconds that the GPU spends between an event on the current stream before `work` and one after it. Waits
+  /// for both. Throws what `work` throws, and c10::Error where a kernel failed.
+  virtual double seconds(const std::function<void()>& work) = 0;
+
   /// Makes `call` twice on a stream that is not the default one: once to warm up, and once to capture what it
   /// launches. Throws what `call` throws, and c10::Error where the launches cannot be captured.
   virtual std::unique_ptr<CapturedGraph> capture(const std::function<void()>& call) = 0;

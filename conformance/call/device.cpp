@@ -76,7 +76,7 @@ bool is_lost(c10::DeviceType device) {
   }
 }
 
-void enable_device(c10::DeviceType device) {
+void enable_device(c10::DeviceType device, DeviceAllocator allocator) {
   if (device != c10::kCUDA || provided != nullptr) return;
   for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {
     if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
@@ -85,7 +85,7 @@ void enable_device(c10::DeviceType device) {
   // torch asks once whether there is CUDA, and keeps the answer that it had before the library was there.
   if (!at::globalContext().hasCUDA())
     throw SetupError("CUDA cannot be used in this process: torch looked for it before it was loaded");
-  cuda_services().guard_memory();
+  if (allocator == DeviceAllocator::guarded) cuda_services().guard_memory();
 }
 
 void provide(CudaServices& services) { provided = &services; }

@@ -19,9 +19,12 @@ void synchronize(c10::DeviceType device);
 /// True where a kernel has failed so that nothing more can run on one of these devices in this process.
 bool is_lost(c10::DeviceType device);
 
-/// Makes the device usable in this process and guards its memory: loads libtorch_cuda.so, which `opgate` does
-/// not link because it costs a second at start, and libopgate_cuda.so, which provides cuda_services(). Once a
-/// process, before anything allocates memory there. Throws SetupError where one of them cannot be loaded.
-void enable_device(c10::DeviceType device);
+/// Whose allocator a device gets: OpGate's, with red zones and poison, or torch's own, at its own speed.
+enum class DeviceAllocator { guarded, plain };
+
+/// Makes the device usable in this process: loads libtorch_cuda.so, which `opgate` does not link because it
+/// costs a second at start, and libopgate_cuda.so, which provides cuda_services(). Once a process, before
+/// anything allocates memory there. Throws SetupError where one of them cannot be loaded.
+void enable_device(c10::DeviceType device, DeviceAllocator allocator = DeviceAllocator::guarded);
 
 }  // namespace opgate

@@ -1,4 +1,5 @@
 // The engine's CudaServices.
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -47,6 +48,18 @@ class Services final : public CudaServices {
   void guard_memory() override { GuardMemory::instance().install(); }
 
   void delay(int64_t cycles) override { launch_delay(cycles, c10::cuda::getCurrentCUDAStream()); }
+
+  double seconds(const std::function<void()>& work) override {
+    constexpr double kMillisecond = 1e-3;
+    at::cuda::CUDAEvent before(cudaEventDefault);  // with timing, which torch leaves out by default
+    at::cuda::CUDAEvent after(cudaEventDefault);
+    C10_CUDA_CHECK(cudaDeviceSynchronize());
+    before.record();
+    work();
+    after.record();
+    after.synchronize();
+    return before.elapsed_time(after) * kMillisecond;
+  }
 
   std::unique_ptr<CapturedGraph> capture(const std::function<void()>& call) override {
     C10_CUDA_CHECK(cudaDeviceSynchronize());  // the arguments were made on another stream

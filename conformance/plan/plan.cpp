@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
@@ -10,18 +9,10 @@
 #include <ranges>
 
 #include "call/variant.h"
+#include "plan/patterns.h"
 
 namespace opgate {
 namespace {
-
-bool matches(const std::string& pattern, const std::string& text) {
-  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
-
-bool selects(const std::vector<std::string>& patterns, const std::string& text) {
-  return patterns.empty() ||
-         std::ranges::any_of(patterns, [&](const std::string& p) { return matches(p, text); });
-}
 
 // "value" stands for "value.*", so that a group can be asked for by its name.
 bool selects_check(const std::vector<std::string>& patterns, const Check& check) {
@@ -29,21 +20,7 @@ bool selects_check(const std::vector<std::string>& patterns, const Check& check)
          (!patterns.empty() && selects(patterns, std::string(check.group())));
 }
 
-// A part as it is listed, and another name by which it may be asked for.
-using Names = std::map<std::string, std::string>;
-
-void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names) {
-  for (const std::string& pattern : patterns) {
-    const auto named = [&](const auto& part) {
-      return matches(pattern, part.first) || matches(pattern, part.second);
-    };
-    if (std::ranges::any_of(names, named)) continue;
-    throw SetupError(fmt::format("no {} matches '{}'; there are: {}", what, pattern,
-                                 fmt::join(std::views::keys(names), ", ")));
-  }
-}
-
-void demand_matches(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
+void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
   Names ops;
   Names ids;
   for (const Spec& spec : specs) ops[spec.id] = spec.name;
@@ -150,7 +127,7 @@ std::string pattern_of(std::string_view text) {
 }
 
 Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
-  demand_matches(specs, checks, filter);
+  demand_known(specs, checks, filter);
   std::vector<const Spec*> sorted;
   for (const Spec& spec : specs) sorted.push_back(&spec);
   std::ranges::sort(sorted, {}, &Spec::id);

@@ -31,14 +31,17 @@ std::string type_of(const Argument& argument) {
   return argument.generator() != nullptr ? "Generator" : argument.other()->type()->str();
 }
 
-// What is wrong with a sample whatever the operator.
-void check_sample(const Sample& sample) {
+// A name is a part of case ids.
+void check_name(const Sample& sample) {
   if (sample.name.find('/') != std::string::npos) {
     throw SpecError(
         fmt::format("{}: sample '{}' has a '/' in its name, which separates the parts of a case id; name it "
                     "otherwise with .named(\"...\")",
                     sample.where, sample.name));
   }
+}
+
+void check_sizes(const Sample& sample) {
   const auto check = [&](const TensorArgument& tensor) {
     if (std::ranges::all_of(tensor.shape, [](int64_t size) { return size >= 0; })) return;
     throw SpecError(fmt::format("{}: sample '{}' has a tensor of negative size", sample.where, sample.name));
@@ -105,7 +108,8 @@ void fit_to_schema(Spec& spec) {
       throw SpecError(fmt::format("{}: two samples of {} are named '{}'; name one with .named(\"...\")",
                                   sample->where, spec.name, sample->name));
     }
-    check_sample(*sample);
+    check_name(*sample);
+    check_sizes(*sample);
   }
   if (spec.kind == Spec::Kind::torch_class) fit_to_class(spec);
   if (spec.kind != Spec::Kind::op) return;
@@ -118,6 +122,8 @@ void fit_to_schema(Spec& spec) {
   spec.schema = c10::toString(spec.op->schema());
   spec.schema_seen = spec.op->schema().arguments().data();
   for (Sample* sample : all_samples(spec)) fit_sample(*sample, spec.op->schema());
+  for (const Bench& bench : spec.benches) check_sizes(bench.sample);
+  fit_benches(spec);
   check_names(spec);
 }
 

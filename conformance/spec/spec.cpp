@@ -139,10 +139,6 @@ SpecWriter& SpecWriter::dtypes(c10::DeviceType device, Dtypes accepted) {
   return *this;
 }
 
-namespace {
-
-// A reference may take more arguments than the operator, where they have defaults: aten::clone's memory
-// format.
 void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack) {
   const std::vector<c10::Argument>& arguments = reference.schema().arguments();
   const auto unfit = [&](const std::string& why) {
@@ -157,17 +153,23 @@ void fill_defaults(const c10::OperatorHandle& reference, const std::string& wher
   }
 }
 
-}  // namespace
+Reference reference_by_name(std::string op_name, std::string where) {
+  return [op_name = std::move(op_name), where = std::move(where)](const c10::OperatorHandle&,
+                                                                  torch::jit::Stack& stack) {
+    const c10::OperatorHandle op = find_reference(op_name, where);
+    fill_defaults(op, where, stack);
+    op.callBoxed(stack);
+  };
+}
+
+c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where) {
+  if (const auto op = find_op(op_name)) return *op;
+  throw SpecError(fmt::format("{}: the reference {} is no operator of this process", where, op_name));
+}
 
 SpecWriter& SpecWriter::reference(std::string op_name) {
-  spec_.reference_op = op_name;
-  spec_.reference = [op_name, where = spec_.where](const c10::OperatorHandle&, torch::jit::Stack& stack) {
-    const auto op = find_op(op_name);
-    if (!op)
-      throw SpecError(fmt::format("{}: the reference {} is no operator of this process", where, op_name));
-    fill_defaults(*op, where, stack);
-    op->callBoxed(stack);
-  };
+  spec_.reference = reference_by_name(op_name, spec_.where);
+  spec_.reference_op = std::move(op_name);
   return *this;
 }
 
@@ -222,6 +224,13 @@ SpecWriter& SpecWriter::wants_contiguous(std::string argument) {
 SpecWriter& SpecWriter::unspecified(size_t index) {
   spec_.unspecified.insert(index);
   return *this;
+}
+
+BenchWriter SpecWriter::bench(std::vector<Argument> arguments, std::source_location here) {
+  std::string name = default_name(arguments);
+  Bench& bench = spec_.benches.emplace_back();
+  bench.sample = {std::move(name), std::move(arguments), at_line(here.file_name(), here.line())};
+  return BenchWriter(bench);
 }
 
 SpecWriter& SpecWriter::planted_for(std::string check, std::string twin) {

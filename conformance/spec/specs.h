@@ -16,6 +16,17 @@ std::vector<Spec> registered_specs();
 /// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
 std::optional<c10::OperatorHandle> find_op(const std::string& name);
 
+/// The operator that a spec names as a reference. Throws SpecError, which begins with `where`, where it is
+/// not there.
+c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where);
+
+/// A reference may take more arguments than the operator, where they have defaults: aten::clone's memory
+/// format. Adds them to the operator's arguments. Throws SpecError where it takes others.
+void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack);
+
+/// Another operator as a reference, looked up when it is called.
+Reference reference_by_name(std::string op_name, std::string where);
+
 /// Adds a subject to the process-wide list; `write` fills in its spec.
 bool register_subject(std::string name, std::function<void(Spec&)> write, std::string where);
 
@@ -34,6 +45,10 @@ void fit_to_class(Spec& spec);
 /// The sample's arguments against those of the schema after the first `bound` (self), and the defaults of
 /// those left out. Throws SpecError.
 void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound = 0);
+
+/// The benches against the operator's schema and what the spec promises; each gets its baseline. Throws
+/// SpecError.
+void fit_benches(Spec& spec);
 
 /// Gives each spec its id: "identity_conv", or the full name where two namespaces have an op of that name.
 /// Throws SpecError where two specs speak of the same subject.

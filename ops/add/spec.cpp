@@ -32,6 +32,9 @@ OPGATE_SPEC("opgate_ops::add.Tensor", spec) {
   spec.sample({uniform({4, 8}), uniform({8}).of(at::kInt)}).named("with int");
   spec.sample({uniform({4, 8}), uniform({}).of(at::kDouble)}).named("with a double of no dimensions");
   spec.sample({special({4, 40}), special({4, 40})}).named("special");
+  for (const Shape& shape : {Shape{64, 64}, {1024, 1024}, {4096, 1024}})
+    spec.bench({uniform(shape), uniform(shape)}).forward(0.95).backward(0.9);
+  spec.bench({uniform({4096, 1024}), uniform({1024})}).forward(0.95).backward(0.9);
   spec.rejects("sizes that do not broadcast", {uniform({4, 8}), uniform({7})}).because("do not broadcast");
 }
 
@@ -47,4 +50,5 @@ OPGATE_SPEC("opgate_ops::add.Scalar", spec) {
   spec.sample({uniform({4, 8}), -2});
   spec.sample({uniform({2, 3, 257}), 0.1});
   spec.sample({special({4, 40}), 1.5}).named("special");
+  for (const Shape& shape : {Shape{64, 64}, {4096, 1024}}) spec.bench({uniform(shape), 1.0}).forward(0.95);
 }

@@ -5,7 +5,9 @@
 #include <ATen/ops/zeros_like.h>
 #include <opgate/spec.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <random>
 
 using namespace opgate;
 
@@ -102,6 +104,38 @@ Arguments with(Arguments arguments, size_t position, Argument instead) {
 
 Arguments good() { return two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5})); }
 
+// BEVDet's size: 6 cameras, 59 depths, 16x44 features of 80 channels, a grid of 128x128. Three of four points
+// fall into the grid, by chance.
+Arguments bevdet() {
+  constexpr int points = 6 * 59 * 16 * 44, depths = 59, pixels = 16 * 44;
+  std::mt19937 random;
+  std::vector<std::pair<uint32_t, int>> seen;  // voxel and point
+  for (int point = 0; point < points; ++point) {
+    const uint32_t voxel = random() % (128 * 128 * 4 / 3);
+    if (voxel < 128 * 128) seen.emplace_back(voxel, point);
+  }
+  std::ranges::sort(seen);
+  std::vector<double> ranks_depth, ranks_feat, ranks_bev, starts, lengths;
+  for (const auto& [voxel, point] : seen) {
+    if (ranks_bev.empty() || ranks_bev.back() != voxel) {
+      starts.push_back(static_cast<double>(ranks_bev.size()));
+      lengths.push_back(0);
+    }
+    ++lengths.back();
+    ranks_depth.push_back(point);
+    ranks_feat.push_back(point / (depths * pixels) * pixels + point % pixels);
+    ranks_bev.push_back(voxel);
+  }
+  return {uniform({1, 6, 59, 16, 44}),
+          uniform({1, 6, 16, 44, 80}),
+          ints(ranks_depth),
+          ints(ranks_feat),
+          ints(ranks_bev),
+          ints(starts),
+          ints(lengths),
+          std::vector<int64_t>{1, 1, 128, 128}};
+}
+
 // The backward takes grad first, and no bev_shape.
 Arguments backward(TensorArgument grad, const Arguments& arguments) {
   Arguments all{std::move(grad)};
@@ -134,6 +168,23 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.sample({uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5}), ints({}), ints({}), ints({}), ints({}),
                ints({}), std::vector<int64_t>{2, 1, 3, 4}})
       .named("no points");
+
+  // Beside what one would write without it; reference() also looks at the values.
+  spec.bench(bevdet())
+      .named("BEVDet")
+      .against([](const at::Tensor& depth, const at::Tensor& feat, const at::Tensor& ranks_depth,
+                  const at::Tensor& ranks_feat, const at::Tensor& ranks_bev, const at::Tensor&,
+                  const at::Tensor&, at::IntArrayRef shape) {
+        const int64_t channels = feat.size(4);
+        const at::Tensor terms = feat.view({-1, channels})
+                                     .index_select(0, ranks_feat)
+                                     .mul(depth.view(-1).index_select(0, ranks_depth).unsqueeze(1));
+        return at::zeros({shape[0] * shape[1] * shape[2] * shape[3], channels}, feat.options())
+            .index_add(0, ranks_bev, terms)
+            .view({shape[0], shape[1], shape[2], shape[3], channels});
+      })
+      .forward(c10::kCPU, 3)
+      .backward(c10::kCPU, 1);
 
   spec.rejects("feat of other cameras", with(good(), 1, uniform({2, 1, 2, 2, 5})))
       .because("dimension 1 of feat must have size 2, the N of depth");

@@ -1,5 +1,6 @@
 // What gelu_tanh and its derivative promise.
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/gelu.h>
 #include <opgate/spec.h>
 
 #include <algorithm>
@@ -35,6 +36,12 @@ OPGATE_SPEC("opgate_ops::gelu_tanh", spec) {
   for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}, {2, 3, 4, 5, 6}})
     spec.sample({uniform(shape, -6, 6)});
   spec.sample({special({6, 40})}).named("special");
+  for (const Shape& shape : {Shape{64, 64}, {1024, 1024}, {4096, 1024}}) {
+    spec.bench({uniform(shape, -6, 6)})
+        .against([](const at::Tensor& x) { return at::gelu(x, "tanh"); })
+        .forward(0.95)
+        .backward(0.9);
+  }
 }
 
 OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {

@@ -11,6 +11,9 @@ OPGATE_SPEC("opgate_ops::identity_conv", spec) {
   spec.promises({deterministic, thread_invariant, batch_invariant, capturable});
   for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}, {1, 3, 16, 16}, {2, 3, 4, 5, 6}})
     spec.sample({uniform(shape)});
+  for (const Shape& shape : {Shape{64}, {256, 1024}, {4096, 1024}})
+    spec.bench({uniform(shape)}).forward(0.95);
+  spec.bench({uniform({2, 256, 64, 64})}).named("half").dtype(at::kHalf).forward(0.95);
 }
 
 // The class is a layer that gives its input back, and refuses one of another number of channels.

@@ -41,6 +41,8 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   shapes(spec, false);
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
       .named("offset");
+  for (const Shape& shape : {Shape{64, 256}, {1024, 1024}, {4096, 1024}, {512, 8192}})
+    spec.bench({uniform(shape), uniform({shape[1]}), uniform({shape[1]})}).forward(0.95).backward(0.9);
   spec.rejects("another size", {uniform({4, 8}), uniform({7}), uniform({7})})
       .because("weight must have size 8");
   spec.rejects("a scalar", {uniform({}), uniform({1}), uniform({1})}).because("input must have a dimension");

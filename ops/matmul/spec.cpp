@@ -17,6 +17,9 @@ OPGATE_SPEC("opgate_ops::matmul", spec) {
   spec.sample({uniform({1, 300}), uniform({300, 1})});
   spec.sample({uniform({13, 300}), uniform({300, 33})});
   spec.sample({uniform({70, 64}), uniform({64, 70})});
+  for (const int64_t n : {256, 512, 1024, 2048})
+    spec.bench({uniform({n, n}), uniform({n, n})}).forward(0.5).forward(c10::kCUDA, 0.6);
+  spec.bench({uniform({1000, 100}), uniform({100, 200})}).named("1000x100 by 100x200").forward(0.5);
   spec.rejects("sizes that do not fit", {uniform({3, 5}), uniform({4, 3})})
       .because("dimension 0 of b must have size 5");
   spec.rejects("three dimensions", {uniform({2, 3, 5}), uniform({5, 3})}).because("a must have 2 dimensions");

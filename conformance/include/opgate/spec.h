@@ -10,15 +10,16 @@
 // Every layout, the empty and 0-dim cases, mutation, aliasing, fakes and packages follow from it.
 #pragma once
 
-#include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <opgate/accuracy.h>
+#include <opgate/bench.h>
 #include <opgate/dtypes.h>
 #include <opgate/error.h>
 #include <opgate/promises.h>
+#include <opgate/reference.h>
 #include <opgate/sample.h>
 
-#include <functional>
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -29,10 +30,6 @@
 #include <vector>
 
 namespace opgate {
-
-/// A trusted computation of the same thing. It gets the operator's own arguments, contiguous, floating ones
-/// widened to Double, and leaves its results on the stack.
-using Reference = std::function<void(const c10::OperatorHandle&, torch::jit::Stack&)>;
 
 /// A call that must raise, and a part of what it must say.
 struct Rejection {
@@ -59,7 +56,7 @@ struct Spec {
   std::optional<c10::OperatorHandle> op;  ///< the overload, once its library is loaded; none for a model
   std::map<c10::DeviceType, Dtypes> dtypes;
   std::vector<Sample> samples;
-  Reference reference;
+  Reference reference;       ///< gets contiguous arguments, floating ones widened to Double
   std::string reference_op;  ///< its name, where the reference is an operator
   std::optional<Accuracy> accuracy;
   Reference scale;  ///< gives, like the reference, the magnitudes that accuracy is measured at
@@ -68,6 +65,7 @@ struct Spec {
   std::set<std::string> trusted;           ///< arguments whose values the caller answers for
   std::set<std::string> wants_contiguous;  ///< arguments that are refused, clearly, where they are not
   std::set<size_t> unspecified;            ///< results whose values are not promised
+  std::deque<Bench> benches;               ///< what `opgate bench` measures; a BenchWriter keeps its element
   std::optional<Planted> planted;
   std::string schema;                          ///< of the operator, as it was when the spec was read
   const void* schema_seen = nullptr;           ///< its arguments then, in the dispatcher
@@ -98,9 +96,10 @@ class SpecWriter {
   SpecWriter& reference(std::string op_name);
 
   /// A callable over the operator's C++ argument types.
-  template <class Function>
-  requires(!std::is_convertible_v<Function, std::string>) SpecWriter& reference(Function function) {
-    spec_.reference = boxed(std::move(function));
+  template <ReferenceFunction Function>
+  SpecWriter& reference(Function function) {
+    spec_.reference = reference_from(std::move(function));
+    spec_.reference_op.clear();
     return *this;
   }
 
@@ -110,9 +109,9 @@ class SpecWriter {
   /// The same at the scale of other magnitudes: `scale` takes what the reference does, and gives for each
   /// result the size of the terms that it is the sum of. Errors are in ulps of that, where it is larger than
   /// the result.
-  template <class Function>
+  template <ReferenceFunction Function>
   SpecWriter& accuracy(Accuracy promised, Function scale) {
-    spec_.scale = boxed(std::move(scale));
+    spec_.scale = reference_from(std::move(scale));
     return accuracy(promised.scaled_by_inputs());
   }
 
@@ -144,19 +143,15 @@ class SpecWriter {
   /// Result `index` has values that are not promised: the order of ties, a workspace.
   SpecWriter& unspecified(size_t index);
 
+  /// One set of arguments on which `opgate bench` times the operator; what follows says how fast it must be.
+  BenchWriter bench(std::vector<Argument> arguments,
+                    std::source_location here = std::source_location::current());
+
   /// This operator is wrong on purpose: `opgate selftest` demands that `check` convicts it, and that no check
   /// convicts `twin`, the correct operator beside it, whose spec must be there too.
   SpecWriter& planted_for(std::string check, std::string twin);
 
  private:
-  template <class Function>
-  static Reference boxed(Function function) {
-    auto kernel = c10::KernelFunction::makeFromUnboxedLambda(std::move(function));
-    return [kernel](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
-      kernel.callBoxed(op, c10::DispatchKeySet(), &stack);
-    };
-  }
-
   Spec& spec_;
 };
 

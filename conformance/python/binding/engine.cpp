@@ -15,6 +15,8 @@
 #include "compare/comparison.h"
 #include "run/subjects.h"
 #include "spec/sample_json.h"
+#include "values/counter.h"
+#include "values/domain.h"
 
 namespace opgate {
 namespace {
@@ -66,8 +68,21 @@ py::list arguments(const std::string& id) {
   return list;
 }
 
-std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& want) {
-  const Comparison comparison = compare(got, want, exact());
+at::Tensor described_values(const std::string& described, const std::string& dtype,
+                            const std::string& stream) {
+  const Sample sample =
+      sample_from_json({{"arguments", json::array({json::parse(described)})}, {"where", "Python"}});
+  const TensorArgument& tensor = *sample.arguments.at(0).tensor();
+  const auto swept = dtype_from_name(dtype);
+  if (!swept) throw SpecError("'" + dtype + "' is no dtype that OpGate knows");
+  return make_values(tensor.domain, stream_key(stream), tensor.shape, tensor.dtype.value_or(*swept));
+}
+
+std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& want,
+                                      std::optional<double> bound, const std::optional<at::Tensor>& scale) {
+  Accuracy accuracy = bound ? ulps(*bound) : exact();
+  if (scale) accuracy = accuracy.scaled_by_inputs();
+  const Comparison comparison = compare(got, want, accuracy, scale.value_or(at::Tensor()));
   if (comparison.within()) return std::nullopt;
   return difference_text(comparison, got, want);
 }
@@ -90,8 +105,15 @@ PYBIND11_MODULE(_engine, module) {
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));
   module.def("difference", &opgate::difference,
-             "How two tensors differ, bit for bit; None where they do not.", pybind11::arg("got"),
-             pybind11::arg("want"));
+             "How two tensors differ: bit for bit, or by more than `ulps`, at the magnitudes of `scale` "
+             "where they are "
+             "larger than `want`, whose dtype may be wider; None where they do not.",
+             pybind11::arg("got"), pybind11::arg("want"), pybind11::arg("ulps") = std::nullopt,
+             pybind11::arg("scale") = std::nullopt);
+  module.def("values", &opgate::described_values,
+             "The values that a TensorArgument (JSON) describes, contiguous, on the CPU, in a dtype named as "
+             "\"float32\"; another stream gives other ones of the same domain.",
+             pybind11::arg("described"), pybind11::arg("dtype"), pybind11::arg("stream"));
   module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              pybind11::arg("tensors"));
   module.def("schema", &opgate::schema, "The registered schema of \"ns::op.overload\".", pybind11::arg("op"));

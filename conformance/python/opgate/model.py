@@ -33,6 +33,8 @@ class ModelSpec:
     dtype_names: list[str] = field(default_factory=list)
     nodes: list[str] | None = None
     expected: Callable[..., torch.Tensor] | None = None
+    ulps: float | None = None
+    scale: Callable[..., torch.Tensor] | None = None
 
     def module(self, factory: Callable[[], torch.nn.Module]) -> None:
         """How to make the module; called again for each use, after torch.manual_seed(0)."""
@@ -56,9 +58,21 @@ class ModelSpec:
         """The exported graph's calls in order, as `aten.conv2d.default` or `higher_order.call_torchbind`."""
         self.nodes = list(nodes)
 
-    def reference(self, expected: Callable[..., torch.Tensor]) -> None:
-        """What eager must return, bit for bit, for the same inputs."""
-        self.expected = expected
+    def reference(
+        self,
+        expected: Callable[..., torch.Tensor],
+        *,
+        ulps: float | None = None,
+        scale: Callable[..., torch.Tensor] | None = None,
+    ) -> None:
+        """What eager must return for the same inputs: bit for bit, or within so many `ulps`.
+
+        `scale` gives, like `expected`, the size of the terms whose sum a result is; ulps are counted at it where it is
+        the larger. Results may be of a wider dtype. Raises ValueError for a scale without ulps.
+        """
+        if scale is not None and ulps is None:
+            raise ValueError(f"{self.where}: spec.reference(..., scale=...) measures ulps; give ulps, too")
+        self.expected, self.ulps, self.scale = expected, ulps, scale
 
     def validate(self) -> None:
         """Raises ValueError that names the spec's place and the word that is missing."""

@@ -73,10 +73,13 @@ def judge(call: Call) -> Judgement:
     except RuntimeError as error:
         return invalid(f"eager refuses this sample: {first_line(error)}")
     if call.is_model:
-        expected = flat_tensors(call.model.expected(*call.tensors()))
-        for result, wanted in zip(eager, expected, strict=True):
-            if difference := _engine.difference(result, wanted):
-                return fail("eager equals the model's reference bit for bit", difference)
+        model = call.model
+        expected = flat_tensors(model.expected(*call.tensors()))
+        scales = flat_tensors(model.scale(*call.tensors())) if model.scale else [None] * len(expected)
+        for result, wanted, scale in zip(eager, expected, scales, strict=True):
+            if difference := _engine.difference(result, wanted, model.ulps, scale):
+                near = "bit for bit" if model.ulps is None else f"within {model.ulps:g} ulps"
+                return fail(f"eager equals the model's reference {near}", difference)
     try:
         program = export(call.module(), call.tensors())
         promised = call.model.nodes if call.is_model else [str(call.overload)]

@@ -1,0 +1,86 @@
+#include "bench/measure.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace opgate {
+namespace {
+
+constexpr int64_t kMostCalls = int64_t{1} << 22;  // of a side whose calls a clock cannot tell from nothing
+
+// One side, warm, with as many calls a batch as take the time that a batch should.
+class Batches {
+ public:
+  Batches(const TimedCalls& side, const Effort& effort) : side_(side) {
+    side(1);  // the first call finds caches, pools and pages cold: its time says nothing
+    double warm = 0;
+    double last = 0;
+    int64_t calls = 1;
+    while (true) {
+      warm += last = side(calls);
+      if (warm >= effort.warm_seconds || calls >= kMostCalls) break;
+      calls *= 2;
+    }
+    const double wanted = last > 0 ? effort.batch_seconds / (last / static_cast<double>(calls)) : kMostCalls;
+    calls_ = std::clamp(static_cast<int64_t>(std::llround(std::min<double>(wanted, kMostCalls))), int64_t{1},
+                        kMostCalls);
+  }
+
+  // Seconds of a call in a batch of them.
+  double run() {
+    const double seconds = side_(calls_);
+    total_ += seconds;
+    per_call_.push_back(seconds / static_cast<double>(calls_));
+    return per_call_.back();
+  }
+
+  double median_seconds() const { return median(per_call_); }
+  double total() const { return total_; }
+
+ private:
+  const TimedCalls& side_;
+  int64_t calls_ = 1;
+  double total_ = 0;
+  std::vector<double> per_call_;
+};
+
+}  // namespace
+
+Speed judge_speed(const Interval& interval, double limit) {
+  if (interval.low >= limit) return Speed::met;
+  return interval.high < limit ? Speed::missed : Speed::unclear;
+}
+
+Measurement measure(const TimedCalls& op, const TimedCalls& baseline, const Effort& effort,
+                    std::optional<double> limit, const std::function<void()>& before_round) {
+  Batches mine(op, effort);
+  Batches theirs(baseline, effort);
+  std::vector<double> ratios;
+  const auto round = [&] {
+    before_round();
+    const bool op_first = ratios.size() % 2 == 0;
+    const double first = op_first ? mine.run() : theirs.run();
+    const double second = op_first ? theirs.run() : mine.run();
+    ratios.push_back(op_first ? second / first : first / second);
+  };
+  const auto enough = [&](size_t rounds) {
+    if (rounds < kFewestValues) return false;
+    if (mine.total() + theirs.total() >= effort.most_seconds || rounds >= effort.most_rounds) return true;
+    if (rounds < effort.rounds || !limit) return rounds >= effort.rounds;
+    // The interval is looked at a few times only: with every look grows the chance of being wrong.
+    const bool look = rounds % effort.rounds == 0 && std::has_single_bit(rounds / effort.rounds);
+    return look && judge_speed(median_interval(ratios), *limit) != Speed::unclear;
+  };
+  while (!enough(ratios.size())) round();
+  return {median(ratios), median_interval(ratios), mine.median_seconds(), theirs.median_seconds(),
+          ratios.size()};
+}
+
+double seconds_per_call(const TimedCalls& side, const Effort& effort) {
+  Batches batches(side, effort);
+  for (size_t round = 0; round < effort.rounds; ++round) batches.run();
+  return batches.median_seconds();
+}
+
+}  // namespace opgate

@@ -1,0 +1,141 @@
+#include "bench/run_benches.h"
+
+#include <ATen/Parallel.h>
+#include <opgate/error.h>
+
+#include <set>
+
+#include "bench/contest.h"
+#include "bench/copy_speed.h"
+#include "call/device.h"
+#include "layouts/layout.h"
+
+namespace opgate {
+namespace {
+
+using Verdict = BenchResult::Verdict;
+
+Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
+  if (!limit) return Verdict::measured;
+  switch (judge_speed(measured.interval, *limit)) {
+    case Speed::met:
+      return Verdict::met;
+    case Speed::missed:
+      return Verdict::missed;
+    case Speed::unclear:
+      break;
+  }
+  return Verdict::unclear;
+}
+
+Contest contest_of(const BenchCase& bench, ValueCache& values) {
+  const CallKey key{bench.spec, &bench.bench->sample, bench.bench->dtype, bench.device,
+                    std::string(kContiguous)};
+  return bench.direction == Direction::forward ? forward_contest(key, *bench.bench, values)
+                                               : backward_contest(key, *bench.bench, values);
+}
+
+class Runner {
+ public:
+  Runner(const Effort& effort, const BenchEvents& events) : effort_(effort), events_(events) {}
+
+  void run(const BenchCase& current) {
+    const auto missing = missing_device(current.device);
+    const BenchResult result = missing ? BenchResult{Verdict::owed, *missing} : measured(current);
+    ++done_;
+    events_.on_result(current, result);
+  }
+
+ private:
+  BenchResult measured(const BenchCase& current) {
+    if (current.threads > 0) at::set_num_threads(current.threads);
+    try {
+      prepare(current);
+      const Measurement measurement = measure(contest_->op, contest_->baseline, effort_, current.limit(),
+                                              [&] { events_.on_round(done_, current); });
+      BenchResult result{verdict_of(measurement, current.limit())};
+      result.measured = measurement;
+      result.bytes = contest_->bytes;
+      if (result.bytes > 0) result.copy_seconds = copies_.seconds(result.bytes, current.device);
+      return result;
+    } catch (const WrongAnswer& error) {
+      return {Verdict::wrong, error.what()};
+    } catch (const SideRaised& error) {
+      return {Verdict::raised, error.what()};
+    } catch (const SpecError& error) {  // a baseline that is not there, arguments too big for memory
+      return {Verdict::raised, error.what()};
+    }
+  }
+
+  // Cases that differ in threads alone share the arguments, and the look at the answer.
+  void prepare(const BenchCase& current) {
+    if (contest_ && prepared_.same_contest(current)) return;
+    contest_.reset();  // its tensors make room for the next ones
+    events_.on_round(done_, current);
+    contest_ = contest_of(current, values_);
+    prepared_ = current;
+  }
+
+  const Effort& effort_;
+  const BenchEvents& events_;
+  ValueCache values_;
+  CopySpeed copies_;
+  std::optional<Contest> contest_;
+  BenchCase prepared_;
+  size_t done_ = 0;
+};
+
+class ThreadCount {
+ public:
+  ThreadCount() = default;
+  ~ThreadCount() { at::set_num_threads(before_); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_ = at::get_num_threads();
+};
+
+}  // namespace
+
+double BenchResult::gigabytes_per_second() const {
+  return static_cast<double>(bytes) / measured->op_seconds / 1e9;
+}
+
+bool BenchResult::is_accepted() const {
+  return verdict != Verdict::missed && verdict != Verdict::wrong && verdict != Verdict::raised;
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::met:
+      return "met";
+    case Verdict::missed:
+      return "missed";
+    case Verdict::unclear:
+      return "unclear";
+    case Verdict::measured:
+      return "measured";
+    case Verdict::owed:
+      return "owed";
+    case Verdict::wrong:
+      return "wrong answer";
+    case Verdict::raised:
+      return "raised";
+  }
+  return "";
+}
+
+void run_benches(const std::vector<BenchCase>& cases, const Effort& effort, const BenchEvents& events) {
+  // Before the first call: autograd's engine makes its threads for the devices that it then sees.
+  std::set<c10::DeviceType> devices;
+  for (const BenchCase& bench : cases) devices.insert(bench.device);
+  for (const c10::DeviceType device : devices) {
+    if (!missing_device(device)) enable_device(device, DeviceAllocator::plain);
+  }
+  const ThreadCount as_before;
+  Runner runner(effort, events);
+  for (const BenchCase& bench : cases) runner.run(bench);
+}
+
+}  // namespace opgate

@@ -1,0 +1,16 @@
+#include "bench/stopwatch.h"
+
+#include <chrono>
+
+#include "call/cuda_services.h"
+
+namespace opgate {
+
+double seconds_of(c10::DeviceType device, const std::function<void()>& work) {
+  if (device == c10::kCUDA) return cuda_services().seconds(work);
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace opgate

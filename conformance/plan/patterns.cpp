@@ -1,0 +1,33 @@
+#include "plan/patterns.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <ranges>
+
+namespace opgate {
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool selects(const std::vector<std::string>& patterns, const std::string& text) {
+  return patterns.empty() ||
+         std::ranges::any_of(patterns, [&](const std::string& p) { return matches(p, text); });
+}
+
+void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names) {
+  for (const std::string& pattern : patterns) {
+    const auto named = [&](const auto& part) {
+      return matches(pattern, part.first) || matches(pattern, part.second);
+    };
+    if (std::ranges::any_of(names, named)) continue;
+    throw SetupError(fmt::format("no {} matches '{}'; there are: {}", what, pattern,
+                                 fmt::join(std::views::keys(names), ", ")));
+  }
+}
+
+}  // namespace opgate
