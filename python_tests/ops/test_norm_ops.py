@@ -61,7 +61,9 @@ def test_a_tester_without_samples_is_an_error() -> None:
 
 def double(*shape: int) -> torch.Tensor:
     """Random, of a fixed seed, and requires grad."""
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(len(shape))).requires_grad_()
+    return torch.randn(
+        shape, dtype=torch.float64, generator=torch.Generator().manual_seed(len(shape))
+    ).requires_grad_()
 
 
 DERIVATIVES = {
@@ -90,7 +92,8 @@ def test_each_subset_of_inputs_has_the_gradients_that_all_of_them_have(name: str
 
     def gradients(chosen: tuple[int, ...]) -> dict[int, torch.Tensor]:
         given = [
-            value.detach().requires_grad_(i in chosen) if i in tensors else value for i, value in enumerate(inputs)
+            value.detach().requires_grad_(i in chosen) if i in tensors else value
+            for i, value in enumerate(inputs)
         ]
         out = function(*given)
         grads = torch.autograd.grad(out, [given[i] for i in chosen], torch.ones(()).double().expand_as(out))

@@ -94,7 +94,9 @@ def test_an_expanded_gradient_of_crop_is_pasted_where_it_was_taken() -> None:
 )
 @pytest.mark.parametrize("ops", [torch.ops.opgate_py, torch.ops.opgate_ops], ids=["python", "cpp"])
 @pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_bad_images_are_refused_with_and_without_data(ops: object, call: object, because: str, device: str) -> None:
+def test_bad_images_are_refused_with_and_without_data(
+    ops: object, call: object, because: str, device: str
+) -> None:
     with pytest.raises(RuntimeError, match=because):
         call(ops, an_image((3, 8, 9), torch.float32).to(device))
 
@@ -111,7 +113,9 @@ def test_crop_compiles_to_one_graph_for_several_sizes(ops: object) -> None:
     ("shape", "dtype"), [((3,), torch.float32), ((0, 3), torch.float32), ((1, 2, 3, 4), torch.float64)]
 )
 @pytest.mark.parametrize("op", ["opgate_py.numpy_sin", "opgate_ops.sin_out"])
-def test_sines_pass_opcheck_and_are_written_to_any_strides(op: str, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+def test_sines_pass_opcheck_and_are_written_to_any_strides(
+    op: str, shape: tuple[int, ...], dtype: torch.dtype
+) -> None:
     namespace, name = op.split(".")
     operator = getattr(getattr(torch.ops, namespace), name).default
     x = torch.randn(shape, dtype=dtype)

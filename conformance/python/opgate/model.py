@@ -67,8 +67,8 @@ class ModelSpec:
     ) -> None:
         """What eager must return for the same inputs: bit for bit, or within so many `ulps`.
 
-        `scale` gives, like `expected`, the size of the terms whose sum a result is; ulps are counted at it where it is
-        the larger. Results may be of a wider dtype. Raises ValueError for a scale without ulps.
+        `scale` gives, like `expected`, the size of the terms whose sum a result is; ulps are counted at it
+        where it is the larger. Results may be of a wider dtype. Raises ValueError for a scale without ulps.
         """
         if scale is not None and ulps is None:
             raise ValueError(f"{self.where}: spec.reference(..., scale=...) measures ulps; give ulps, too")

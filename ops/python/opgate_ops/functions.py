@@ -1,7 +1,8 @@
 """GELU and LayerNorm as ``torch.autograd.Function``: the way to write a derivative without an operator.
 
-Both backward passes are made of differentiable operators on what was saved, so that autograd takes second derivatives
-from them. The operators of the same names, ``torch.ops.opgate_ops``, are faster and have kernels of their own.
+Both backward passes are made of differentiable operators on what was saved, so that autograd takes second
+derivatives from them. The operators of the same names in ``torch.ops.opgate_ops`` are faster: they have
+kernels of their own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ CUBIC = 0.044715
 
 
 class GeluTanh(torch.autograd.Function):
-    """x s(v) with s(v) = 1 / (1 + exp(-v)), v = 2 sqrt(2 / pi) (x + 0.044715 x^3); call ``GeluTanh.apply(x)``."""
+    """x s(v), s(v) = 1 / (1 + exp(-v)), v = 2 sqrt(2 / pi) (x + 0.044715 x^3): ``GeluTanh.apply(x)``."""
 
     @staticmethod
     def forward(x: torch.Tensor) -> torch.Tensor:
@@ -37,7 +38,10 @@ class GeluTanh(torch.autograd.Function):
 
 
 class LayerNorm(torch.autograd.Function):
-    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimension; ``apply(input, weight, bias, eps)``."""
+    """(input - mean) / sqrt(var + eps) * weight + bias over the last dimension.
+
+    Call ``LayerNorm.apply(input, weight, bias, eps)``.
+    """
 
     @staticmethod
     def forward(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:

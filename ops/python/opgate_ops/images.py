@@ -1,7 +1,7 @@
 """crop and paste through PIL: ``torch.ops.opgate_py.crop`` and ``.paste``, the same as the C++ operators.
 
-An image [C, H, W] goes to PIL as the bytes of its rows and comes back as them. Nothing is converted to 8-bit colours, so
-values of any range stay what they are, and so do their gradients.
+An image [C, H, W] goes to PIL as the bytes of its rows and comes back as them. Nothing is converted to 8-bit
+colours, so values of any range stay what they are, and so do their gradients.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.uin
 
 def _check_image(op: str, name: str, image: torch.Tensor) -> None:
     torch._check(
-        image.dtype in DTYPES, lambda: f"{op}: {name} must be Half, BFloat16, Float, Double or Byte, got {image.dtype}"
+        image.dtype in DTYPES,
+        lambda: f"{op}: {name} must be Half, BFloat16, Float, Double or Byte, got {image.dtype}",
     )
     torch._check(
         image.dim() == 3, lambda: f"{op}: {name} must be an image [C, H, W], got {image.dim()} dimensions"
@@ -101,10 +102,11 @@ def _crop_backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
 
 @register(fake=_crop_fake, backward=_crop_backward, setup_context=_crop_setup)
 def crop(pic: torch.Tensor, box: Sequence[int]) -> torch.Tensor:
-    """The pixels of `pic` [C, H, W] in `box` = (left, upper, right, lower), as [C, lower - upper, right - left].
+    """The pixels of `pic` [C, H, W] in `box` = (left, upper, right, lower).
 
-    Bit for bit, in memory of its own that is [H, W, C]. Raises RuntimeError on a box that is inverted or leaves the
-    image, and on dtypes other than Half, BFloat16, Float, Double and Byte. Differentiable to any order.
+    Bit for bit, as [C, lower - upper, right - left] in memory of its own that is [H, W, C]. Differentiable
+    to any order. Raises RuntimeError on a box that is inverted or leaves the image, and on dtypes other than Half,
+    BFloat16, Float, Double and Byte.
     """
     _check_crop(pic, box)
     left, upper, right, lower = box
@@ -134,8 +136,8 @@ def _paste_backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.T
 def paste(im1: torch.Tensor, im2: torch.Tensor, coord: Sequence[int]) -> torch.Tensor:
     """`im1` [C, H, W] with `im2` [C, h, w] in place of its pixels from `coord` = (left, upper) on.
 
-    Bit for bit, in memory of its own that is [H, W, C]. Raises RuntimeError where `im2` leaves `im1` or differs in
-    dtype, device or channels. Differentiable to any order.
+    Bit for bit, in memory of its own that is [H, W, C]. Differentiable to any order. Raises
+    RuntimeError where `im2` leaves `im1` or differs in dtype, device or channels.
     """
     _check_paste(im1, im2, coord)
     if im1.numel() == 0 or im2.numel() == 0:

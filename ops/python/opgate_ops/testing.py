@@ -1,11 +1,11 @@
 """OperatorTester: a function beside its reference, forward and backward, on what OpGate's specs are made of.
 
-    tester = OperatorTester(GeluTanh.apply, lambda x: torch.nn.functional.gelu(x, approximate="tanh"), ulps=64)
+    tester = OperatorTester(GeluTanh.apply, lambda x: gelu(x, approximate="tanh"), ulps=64)
     tester.sample(opgate.uniform(4, 8))
     tester.check()
 
-Both get the same inputs, and the same cotangent: the reference widened to double. Errors are counted in ulps at the size
-of the largest value, for nothing is known here of how terms cancel; a spec can say more.
+Both get the same inputs and the same cotangent, the reference in double. Errors are counted in ulps of the
+largest value, for nothing is known here of how terms cancel; a spec can say more.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Function = Callable[..., torch.Tensor]
 class OperatorTester:
     """Collects samples; `check` raises AssertionError for the first that differs.
 
-    `function` and `reference` take the same arguments and return one tensor. Floating tensors take each of `dtypes` in
-    turn, and require grad where `backward` is true.
+    `function` and `reference` take the same arguments and return one tensor. Floating tensors take each of
+    `dtypes` in turn, and require grad where `backward` is true.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class OperatorTester:
         self.samples: list[tuple[Any, ...]] = []
 
     def sample(self, *arguments: Any) -> OperatorTester:
-        """One set of arguments: ``opgate.uniform(...)`` and its like for tensors, anything else as it stands."""
+        """One set of arguments: ``opgate.uniform(...)`` and its like for tensors, others as they stand."""
         self.samples.append(arguments)
         return self
 
