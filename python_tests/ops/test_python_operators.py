@@ -36,7 +36,7 @@ def test_opcheck_passes_on_the_published_samples(
 
 
 @pytest.mark.parametrize("dtype", images.DTYPES)
-@pytest.mark.parametrize("layout", ["contiguous", "channels last", "stepped", "expanded"])
+@pytest.mark.parametrize("layout", ["contiguous", "channels last", "stepped", "expanded", "one channel"])
 def test_crop_and_paste_give_bits_and_strides_of_the_cpp_operators(dtype: torch.dtype, layout: str) -> None:
     image = an_image((3, 20, 30), dtype)
     image = {
@@ -44,6 +44,7 @@ def test_crop_and_paste_give_bits_and_strides_of_the_cpp_operators(dtype: torch.
         "channels last": image.permute(1, 2, 0).contiguous().permute(2, 0, 1),
         "stepped": an_image((3, 40, 90), dtype)[:, ::2, ::3],
         "expanded": image[:1].expand(3, 20, 30),
+        "one channel": image[:1],
     }[layout]
     cpp = torch.ops.opgate_ops
     for got, want in (

@@ -72,7 +72,9 @@ def _empty_image(like: torch.Tensor, channels: int, height: int, width: int) -> 
 
 def _to_pil(image: torch.Tensor) -> Image.Image:
     """One "pixel" of the greyscale image is one byte of the tensor, [H, W, C] in memory."""
-    rows = image.detach().cpu().permute(1, 2, 0).contiguous().view(torch.uint8)
+    # A copy even where one channel is contiguous either way: its stride may be any, and bytes need 1.
+    rows = image.detach().cpu().permute(1, 2, 0).clone(memory_format=torch.contiguous_format)
+    rows = rows.view(torch.uint8)
     return Image.fromarray(rows.reshape(rows.shape[0], -1).numpy())
 
 
@@ -105,8 +107,8 @@ def crop(pic: torch.Tensor, box: Sequence[int]) -> torch.Tensor:
     """The pixels of `pic` [C, H, W] in `box` = (left, upper, right, lower).
 
     Bit for bit, as [C, lower - upper, right - left] in memory of its own that is [H, W, C]. Differentiable
-    to any order. Raises RuntimeError on a box that is inverted or leaves the image, and on dtypes other than Half,
-    BFloat16, Float, Double and Byte.
+    to any order. Raises RuntimeError on a box that is inverted or leaves the image, and on dtypes other than
+    Half, BFloat16, Float, Double and Byte.
     """
     _check_crop(pic, box)
     left, upper, right, lower = box
