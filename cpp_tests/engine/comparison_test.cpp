@@ -216,7 +216,7 @@ TEST(ScaledComparison, NamesAScaleOfAnotherShape) {
   EXPECT_THAT(message_of<SpecError>([] {
                 compare(floats({1, 2}), floats({1, 2}), ulps(4).scaled_by_inputs(), floats({1}));
               }),
-              HasSubstr("gives shape [2], but [1] for the absolute values"));
+              HasSubstr("a scale of shape [1], but the result has shape [2]"));
 }
 
 TEST(ScaledComparison, SaysSoInItsText) {

@@ -68,24 +68,23 @@ OPGATE_OPS_MULTIVERSION void backward_rows(int64_t begin, int64_t end, int64_t c
                                            const scalar_t* grad, const scalar_t* input,
                                            const acc_t* __restrict weight, acc_t* scratch, scalar_t* d_input,
                                            double* __restrict d_weight, double* __restrict d_bias) {
-  acc_t* __restrict y = scratch + 2 * columns;
-  acc_t* __restrict some_weight = scratch + 3 * columns;
-  acc_t* __restrict some_bias = scratch + 4 * columns;
+  acc_t* __restrict some_weight = scratch + 2 * columns;
+  acc_t* __restrict some_bias = scratch + 3 * columns;
   for (int64_t first = begin; first < end; first += kRowsAdded) {
     std::fill_n(some_weight, 2 * columns, acc_t(0));
     for (int64_t r = first; r < std::min(first + kRowsAdded, end); ++r) {
       const acc_t* row = widened(input + r * columns, columns, scratch);
       const acc_t* g = widened(grad + r * columns, columns, scratch + columns);
       const auto [mean, rstd] = statistics(row, columns, eps);
-      for (int64_t c = 0; c < columns; ++c) y[c] = (row[c] - mean) * rstd;
-      const auto mean_h =
-          static_cast<acc_t>(sum_of<acc_t>(columns, [&](int64_t c) { return g[c] * weight[c]; }) / columns);
-      const auto mean_hy = static_cast<acc_t>(
-          sum_of<acc_t>(columns, [&](int64_t c) { return g[c] * weight[c] * y[c]; }) / columns);
+      const auto h = [&](int64_t c) { return g[c] * weight[c]; };
+      const auto y = [&](int64_t c) { return (row[c] - mean) * rstd; };
+      const auto mean_h = static_cast<acc_t>(sum_of<acc_t>(columns, h) / columns);
+      const auto mean_hy =
+          static_cast<acc_t>(sum_of<acc_t>(columns, [&](int64_t c) { return h(c) * y(c); }) / columns);
       scalar_t* __restrict to = d_input + r * columns;
       for (int64_t c = 0; c < columns; ++c) {
-        to[c] = static_cast<scalar_t>(rstd * (g[c] * weight[c] - mean_h - y[c] * mean_hy));
-        some_weight[c] += g[c] * y[c];
+        to[c] = static_cast<scalar_t>(rstd * (h(c) - mean_h - y(c) * mean_hy));
+        some_weight[c] += g[c] * y(c);
         some_bias[c] += g[c];
       }
     }
@@ -145,7 +144,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cpu(const at:
     auto* to = d_input.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, blocks, kGrainElements / std::max<int64_t>(block_rows * columns, 1) + 1,
                      [&](int64_t begin, int64_t end) {
-                       std::vector<acc_t> scratch(static_cast<size_t>(5 * columns));
+                       std::vector<acc_t> scratch(static_cast<size_t>(4 * columns));
                        for (int64_t block = begin; block < end; ++block) {
                          double* sum = sums.data() + block * 2 * columns;
                          backward_rows(block * block_rows, std::min((block + 1) * block_rows, rows), columns,
