@@ -57,7 +57,7 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 @pytest.fixture(scope="session")
 def identity_project(new_project: Callable[..., Path]) -> Callable[[], Path]:
     """A new project each time that checks opgate_ops::identity_conv, and no models."""
-    return lambda: new_project(libraries=["libopgate_ops.so"], specs=["libopgate_ops_specs.so"])
+    return lambda: new_project(libraries=["libopgate_ops.so"], specs=["libopgate_identity_specs.so"])
 
 
 @pytest.fixture(scope="session")
