@@ -35,7 +35,8 @@ decltype(auto) visit_dtype(c10::ScalarType dtype, Visitor&& visitor) {
   _(Char)                                                                                                    \
   _(Short)                                                                                                   \
   _(Int)                                                                                                     \
-  _(Long) _(UInt16) _(UInt32) _(UInt64) _(Bool) _(Half) _(BFloat16) _(Float) _(Double) _(ComplexHalf)        \
+  _(Long)                                                                                                    \
+  _(UInt16) _(UInt32) _(UInt64) _(Bool) _(Half) _(BFloat16) _(Float) _(Double) _(ComplexHalf)                \
       _(ComplexFloat) _(ComplexDouble) _(Float8_e5m2) _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) \
           _(Float8_e8m0fnu) _(Float4_e2m1fn_x2) _(Bits1x8) _(Bits2x4) _(Bits4x2) _(Bits8) _(Bits16)
     OPGATE_EACH_DTYPE(OPGATE_CASE)

@@ -5,10 +5,10 @@
 
 #include "bench/agreement.h"
 #include "bench/contest.h"
-#include "bench/gradients.h"
 #include "bench/side.h"
 #include "bench/stopwatch.h"
 #include "call/arguments.h"
+#include "call/gradients.h"
 #include "checks/outputs.h"
 
 namespace opgate {

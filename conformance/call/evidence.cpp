@@ -5,16 +5,10 @@
 
 #include "call/path.h"
 #include "call/process_state.h"
+#include "call/widen.h"
 
 namespace opgate {
 namespace {
-
-at::Tensor widened(const at::Tensor& tensor, bool absolute) {
-  if (!tensor.is_complex() && !tensor.is_floating_point()) return tensor;
-  const at::Tensor wide = tensor.to(tensor.is_complex() ? c10::kComplexDouble : c10::kDouble);
-  // abs() of a complex tensor is real: the operator's own dtype is kept.
-  return absolute ? wide.abs().to(wide.scalar_type()) : wide;
-}
 
 void widen(c10::IValue& value, bool absolute) {
   if (value.isTensor()) {

@@ -2,7 +2,9 @@
 // first asked for.
 #pragma once
 
+#include <functional>
 #include <map>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +23,8 @@ struct Workbench {
   std::shared_ptr<PackageFolder> packages;  ///< opened when first asked for
   std::string dense_call;  ///< whose eager observation on contiguous input is kept in `dense`
   std::shared_ptr<const Observation> dense;
+  /// Lets go what an interpreter in this process holds in cycles; empty where there is none.
+  std::function<void()> collect_garbage;
 };
 
 class Evidence {

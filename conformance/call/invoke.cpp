@@ -4,6 +4,8 @@
 #include <c10/util/Exception.h>
 #include <opgate/error.h>
 
+#include <algorithm>
+
 #include "call/device.h"
 
 namespace opgate {
@@ -16,6 +18,12 @@ std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const
     for (const at::Tensor& tensor : tensors_in(stack[i])) tensors.push_back(tensor);
   }
   return tensors;
+}
+
+// pybind11 says what a kernel written in Python raised, and after it where.
+std::string without_python_stack(std::string message) {
+  message.resize(std::min(message.size(), message.find("\n\nAt:\n")));
+  return message;
 }
 
 }  // namespace
@@ -52,7 +60,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (const c10::Error& error) {
     return {{}, Raised{error.what_without_backtrace()}, {}};
   } catch (const std::exception& error) {
-    return {{}, Raised{error.what()}, {}};
+    return {{}, Raised{without_python_stack(error.what())}, {}};
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     return {{}, Raised{"an exception that is no std::exception"}, {}};
   }

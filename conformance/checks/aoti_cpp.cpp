@@ -53,7 +53,11 @@ OPGATE_REGISTER_CHECK(
                  "again after a change of schema.",
           .example = "pytorch 148005, pytorch 180884; a package that was compiled against an older library."},
      .worker = Worker::aoti,
-     .scope = {.ops = true, .models = true, .variants = Scope::Variants::packaged},
+     .scope = {.ops = true,
+               .models = true,
+               .variants = Scope::Variants::packaged,
+               .sweep = Scope::Sweep::one_at_a_time,
+               .in_cpp = true},
      .needs_package = true,
      .judge = &judge});
 

@@ -38,7 +38,11 @@ OPGATE_REGISTER_CHECK(
                  "counts, allocator contents. A result that depends on any of them is the defect.",
           .example = "pytorch 148005: a package whose output differs between the Python and the C++ runner."},
      .worker = Worker::aoti,
-     .scope = {.ops = true, .models = true, .variants = Scope::Variants::packaged},
+     .scope = {.ops = true,
+               .models = true,
+               .variants = Scope::Variants::packaged,
+               .sweep = Scope::Sweep::one_at_a_time,
+               .in_cpp = true},
      .needs_package = true,
      .judge = &judge});
 

@@ -34,8 +34,13 @@ Check check_from_json(const nlohmann::json& described) {
   check.needs_package = described.at("needs_package");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
+  check.scope.dtypes = described.at("dtypes") == "first" ? Scope::Dtypes::first : Scope::Dtypes::declared;
+  check.scope.first_sample = described.at("first_sample");
   check.scope.variants =
       static_cast<Scope::Variants>(position(kVariants, described.at("variants").get<std::string>()));
+  if (const nlohmann::json& subjects = described.at("subjects"); !subjects.is_null())
+    check.scope.subjects = subjects.get<std::set<std::string>>();
+  check.scope.sweep = Scope::Sweep::one_at_a_time;
   return check;
 }
 

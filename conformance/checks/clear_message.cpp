@@ -111,7 +111,7 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
     case Kind::dtype:
       return has_any(message, {"mixed dtype", "same dtype", "same datatype", "same type"});
     case Kind::shape:
-            // "shape mismatch" leaves the reader to look for whose; a wrong rank is seen at once.
+      // "shape mismatch" leaves the reader to look for whose; a wrong rank is seen at once.
       return bad.text.find(".rank") != std::string::npos && has_any(message, {"number of dim", "same rank"});
   }
   if (bad.given == "nan") return has_any(message, {"nan", "finite", "not a number"});

@@ -19,10 +19,16 @@ struct Growth {
   size_t bytes = 0;
 };
 
+// Besides the Python object that stands for the tensor where Python has seen it, which nobody else holds.
+size_t owners(const at::Tensor& tensor) {
+  const bool has_lone_wrapper = tensor.unsafeGetTensorImpl()->pyobj_slot()->has_unique_reference();
+  return tensor.use_count() - (has_lone_wrapper ? 1 : 0);
+}
+
 std::optional<Finding> kept_argument(const Arguments& arguments) {
   for (const TensorInput& input : arguments.tensors) {
     // Who keeps the tensor itself owns no storage, and who keeps a view of it owns no tensor.
-    if (input.tensor.use_count() == 1 && input.tensor.storage().use_count() == 1) continue;
+    if (owners(input.tensor) == 1 && input.tensor.storage().use_count() == 1) continue;
     return Finding{"an operator keeps no argument after the call, once its outputs are gone",
                    fmt::format("`{}`, or a view of it, is still held by another owner", input.name),
                    "the tensor was put into a static or a cache: keep a copy of what is needed, or nothing",
@@ -63,6 +69,7 @@ Judgement judge(Evidence& evidence) {
     const uint64_t first = guard::next_serial();
     const size_t before = mallinfo2().uordblks;
     static_cast<void>(call_on(key, arguments.stack));
+    if (const auto& collect = evidence.bench().collect_garbage) collect();
     const std::vector<Block> left = guard::alive_since(first);
     guard::release_freed();
     const size_t after = mallinfo2().uordblks;

@@ -110,6 +110,10 @@ Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const st
                                   scales.raised->message));
     }
     agreement.scales = expected_values(scales, call);
+    if (spec.scale && agreement.scales.size() != call.values().size()) {
+      throw SpecError(fmt::format("{}: the scale of {} gives {} tensors for {} results", spec.where,
+                                  spec.name, agreement.scales.size(), call.values().size()));
+    }
   }
   return judge_values(call.values(), expected_values(evidence.reference(making), call), agreement);
 }

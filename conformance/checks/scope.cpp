@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "call/slots.h"
+#include "values/domain.h"
 
 namespace opgate {
 namespace {
@@ -46,6 +47,25 @@ bool takes_the_dtype(const CallKey& key) {
                              [](const TensorSlot& slot) { return !slot.described->dtype; });
 }
 
+// Those of its arguments, numbers of other kinds left out.
+std::vector<c10::ScalarType> floating_dtypes(const CallKey& key) {
+  std::vector<c10::ScalarType> dtypes;
+  for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+    const c10::ScalarType dtype = dtype_of(*slot.described, key);
+    if (c10::isFloatingType(dtype) || c10::isComplexType(dtype)) dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+// Derivatives are asked for where there is something to differentiate by, and at ordinary numbers: at
+// infinity, or where one step leads out of what the dtype holds, they are nobody's promise.
+bool has_derivative(const CallKey& key) {
+  if (floating_dtypes(key).empty()) return false;
+  return std::ranges::all_of(tensor_slots(*key.spec, *key.sample), [](const TensorSlot& slot) {
+    return find_family(slot.described->domain).ordinary;
+  });
+}
+
 bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
   const Dtypes& declared = key.spec->dtypes.at(key.device);
   const bool is_declared = std::ranges::find(declared, key.dtype) != declared.end();
@@ -56,8 +76,18 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
       return first_sample && (is_declared || takes_the_dtype(key));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
+    case Scope::Dtypes::doubles:
+      return is_declared && std::ranges::all_of(floating_dtypes(key),
+                                                [](c10::ScalarType dtype) { return dtype == c10::kDouble; });
   }
   return false;
+}
+
+bool of_sweep(Scope::Sweep sweep, const CallKey& key, const Variant& variant, bool first_sample) {
+  if (sweep == Scope::Sweep::every_combination) return true;
+  const bool first_dtype = key.dtype == key.spec->dtypes.at(key.device).front();
+  const bool contiguous = variant.kind == Variant::Kind::contiguous;
+  return first_sample ? first_dtype || contiguous : first_dtype && contiguous;
 }
 
 bool on_cpu(const CallKey& key) {
@@ -70,12 +100,14 @@ bool on_cpu(const CallKey& key) {
 
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
   const bool first_sample = key.sample == &key.spec->samples.front();
-  return of_kind(scope, key.spec->kind) && of_variant(scope.variants, variant) &&
-         of_dtype(scope.dtypes, key, first_sample) && (first_sample || !scope.first_sample) &&
+  return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&
+         of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
+         of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.suits == nullptr || variant.suits(key.dtype)) &&
-         (!variant.device || key.device == *variant.device) &&
-         (!scope.device || key.device == *scope.device) && (!scope.on_cpu_too || on_cpu(key));
+         (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&
+         !(scope.in_cpp && key.spec->kernels_in_python) && (!scope.device || key.device == *scope.device) &&
+         (!scope.on_cpu_too || on_cpu(key));
 }
 
 }  // namespace opgate

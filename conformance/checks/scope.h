@@ -5,6 +5,8 @@
 #include <opgate/promises.h>
 
 #include <optional>
+#include <set>
+#include <string>
 
 #include "call/call_key.h"
 #include "call/variant.h"
@@ -24,20 +26,32 @@ struct Scope {
     every,     ///< all of the above
     bad,       ///< what the operator must refuse
   };
+  enum class Sweep {
+    every_combination,  ///< every layout in every dtype
+    one_at_a_time,  ///< every sample contiguous in the first declared dtype; of the first sample also every
+                    ///< layout, and every dtype: for checks that cost a thousand times a native one
+  };
   enum class Dtypes {
     declared,
-    every,  ///< undeclared ones too, on the first sample only
-    first,  ///< one: the first that the spec declares
+    every,    ///< undeclared ones too, on the first sample only
+    first,    ///< one: the first that the spec declares
+    doubles,  ///< Double, where every floating argument is of it
+
   };
   bool ops = true;
   bool models = false;
   bool classes = false;
   Variants variants = Variants::every;
   Dtypes dtypes = Dtypes::declared;
-  bool first_sample = false;                   ///< one sample is enough
-  std::optional<Promise> promised = {};        ///< only where the spec makes this promise
-  std::optional<c10::DeviceType> device = {};  ///< only there
-  bool on_cpu_too = false;                     ///< only dtypes that the spec declares on the CPU as well
+  Sweep sweep = Sweep::every_combination;
+
+  std::optional<std::set<std::string>> subjects = {};  ///< only these, by name
+  bool first_sample = false;                           ///< one sample is enough
+  std::optional<Promise> promised = {};                ///< only where the spec makes this promise
+  std::optional<c10::DeviceType> device = {};          ///< only there
+  bool derivatives = false;  ///< only calls with a floating argument, whose numbers are all ordinary ones
+  bool in_cpp = false;       ///< only operators that a C++ program can call
+  bool on_cpu_too = false;   ///< only dtypes that the spec declares on the CPU as well
 };
 
 /// True where a check of this scope looks at this call, `variant` being the key's own.

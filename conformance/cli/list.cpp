@@ -44,7 +44,7 @@ void list_tests(const Plan& plan) {
   for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
     for (const Check* check : plan.calls.checks(call)) {
       tests.emplace(plan.calls.spec(call).id, check->group(), device_name(plan.calls.device(call)),
-                    to_string(check->worker));
+                    to_string(plan.calls.worker(call, *check)));
     }
   }
   for (const auto& [op, group, device, worker] : tests)

@@ -38,6 +38,7 @@ Project open_project(const ProjectOptions& options, const Limits& limits) {
   Project project;
   project.config = read_config(options.config);
   if (!options.output.empty()) project.config.output = std::filesystem::absolute(options.output);
+  project.config.apply_environment();  // before a library reads it, and a child inherits it
   Setup setup = setup_from(project.config);
   project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
   project.supervisor->start_python();  // imports torch while this process loads its libraries

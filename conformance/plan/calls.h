@@ -37,6 +37,10 @@ class Calls {
   const Spec& spec(Position call) const { return *samples_[calls_[call].sample].spec; }
   c10::DeviceType device(Position call) const { return calls_[call].device; }
   const CheckList& checks(Position call) const { return lists_[calls_[call].checks]; }
+  /// Who judges: native checks of what is written in Python, too, are run by the Python worker.
+  Worker worker(Position call, const Check& check) const {
+    return check.worker == Worker::native && spec(call).in_python ? Worker::python : check.worker;
+  }
 
   /// Cases are numbered through: those of this call begin here.
   size_t first_case(Position call) const { return calls_[call].first_case; }

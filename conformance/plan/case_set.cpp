@@ -46,7 +46,8 @@ bool CaseSet::remove(Calls::Position call, const Check& check) {
 size_t CaseSet::calls_with(Worker worker) const {
   size_t count = 0;
   for (Calls::Position call = 0; call < calls_.size(); ++call)
-    count += std::ranges::count(of(call), worker, [](const Check* check) { return check->worker; }) > 0;
+    count += std::ranges::count(of(call), worker,
+                                [&](const Check* check) { return calls_.worker(call, *check); }) > 0;
   return count;
 }
 

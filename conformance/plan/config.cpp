@@ -52,6 +52,22 @@ std::vector<std::string> strings(const toml::node& node, const fs::path& file, s
   return values;
 }
 
+std::map<std::string, std::string> variables(const toml::node& node, const fs::path& file) {
+  std::map<std::string, std::string> values;
+  const toml::table* table = node.as_table();
+  const auto wrong = [&](const toml::node& at) {
+    throw SetupError(
+        fmt::format("{}:{}: `environment` must be a table of strings, such as {{ NAME = \"1\" }}",
+                    file.string(), at.source().begin.line));
+  };
+  if (table == nullptr) wrong(node);
+  for (const auto& [name, value] : *table) {
+    if (!value.is_string()) wrong(value);
+    values[std::string(name.str())] = *value.value<std::string>();
+  }
+  return values;
+}
+
 std::vector<fs::path> folders(const std::vector<std::string>& names, const fs::path& base) {
   std::vector<fs::path> paths;
   for (const std::string& name : names) paths.push_back(base / name);
@@ -95,11 +111,15 @@ Config read_config(fs::path file) {
       config.library_path = folders(strings(node, file, key), base);
     else if (key == "output" && node.is_string())
       config.output = base / *node.value<std::string>();
+    else if (key == "regressions" && node.is_string())
+      config.regressions = base / *node.value<std::string>();
+    else if (key == "environment")
+      config.environment = variables(node, file);
     else
-      throw SetupError(
-          fmt::format("{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
-                      "library_path (lists of strings) and output (a string)",
-                      file.string(), node.source().begin.line, key));
+      throw SetupError(fmt::format(
+          "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
+          "library_path (lists of strings), output, regressions (a string each) and environment (a table)",
+          file.string(), node.source().begin.line, key));
   }
   return config;
 }
@@ -121,6 +141,10 @@ fs::path Config::find_library(const std::string& name) const {
   for (const fs::path& place : places) looked.push_back(place.string());
   throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}", name,
                                fmt::join(looked, ", "), file.string()));
+}
+
+void Config::apply_environment() const {
+  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), /*overwrite=*/0);
 }
 
 void load_library(const fs::path& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,16 @@ struct Config {
       python_path;  ///< where those modules are found, besides the interpreter's own path
   std::vector<std::filesystem::path> library_path;  ///< where a bare library name is looked for
   std::filesystem::path output;                     ///< folder of results.jsonl and of the packages
+  std::filesystem::path regressions;                ///< folder of samples in JSON; empty for none
+  std::map<std::string, std::string> environment;   ///< variables for checks, not for benchmarks
 
   /// The file that a library name means: as it stands if it has a '/', else the first found in the folder of
   /// the configuration, library_path, OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError
   /// that lists where it looked.
   std::filesystem::path find_library(const std::string& name) const;
+
+  /// Sets the variables of `environment` for this process and its children, those excepted that are set.
+  void apply_environment() const;
 };
 
 /// Reads `file`; an empty path means the nearest opgate.toml, from the working directory upwards. Relative

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <set>
 
 #include "call/variant.h"
 #include "plan/patterns.h"
@@ -32,15 +33,22 @@ void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& chec
 
 class Planner {
  public:
-  Planner(const std::vector<Check>& checks, const Filter& filter, Plan& plan)
-      : filter_(filter), plan_(plan), case_matched_(filter.cases.size()) {
-    for (const Check& check : checks) {
-      if (selects_check(filter.checks, check)) checks_.push_back(&check);
+  Planner(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter, Plan& plan)
+      : filter_(filter), plan_(plan), case_matched_(filter.cases.size()), every_check_(checks) {
+    for (const Spec& spec : specs) {
+      if (!filter.planted || !spec.planted) continue;
+      planted_[spec.name].insert(spec.planted->check);
+      planted_[spec.planted->twin].insert(spec.planted->check);
     }
   }
 
   void add(const Spec& spec) {
     if (!selects(filter_.ops, spec.id) && !selects(filter_.ops, spec.name)) return;
+    checks_.clear();
+    for (const Check& check : every_check_) {
+      if (selects_check(filter_.checks, check) || planted_[spec.name].contains(check.name))
+        checks_.push_back(&check);
+    }
     for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
       if (!selects(filter_.devices, device_name(device))) continue;
       for (const Sample& sample : spec.samples) add_calls({&spec, &sample, c10::kFloat, device, ""});
@@ -97,17 +105,22 @@ class Planner {
 
   const Filter& filter_;
   Plan& plan_;
-  CheckList checks_;
+  CheckList checks_;  // for the spec at hand
   CheckList planned_;
   const Dtypes dtypes_ = every_dtype();
   std::vector<bool> case_matched_;
+  const std::vector<Check>& every_check_;
+  std::map<std::string, std::set<std::string>> planted_;  // checks by subject
 };
 
 }  // namespace
 
 void to_json(nlohmann::json& json, const Filter& filter) {
-  json = {
-      {"ops", filter.ops}, {"checks", filter.checks}, {"devices", filter.devices}, {"cases", filter.cases}};
+  json = {{"ops", filter.ops},
+          {"checks", filter.checks},
+          {"devices", filter.devices},
+          {"cases", filter.cases},
+          {"planted", filter.planted}};
 }
 
 void from_json(const nlohmann::json& json, Filter& filter) {
@@ -115,6 +128,7 @@ void from_json(const nlohmann::json& json, Filter& filter) {
   json.at("checks").get_to(filter.checks);
   json.at("devices").get_to(filter.devices);
   json.at("cases").get_to(filter.cases);
+  json.at("planted").get_to(filter.planted);
 }
 
 std::string pattern_of(std::string_view text) {
@@ -132,7 +146,7 @@ Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks,
   for (const Spec& spec : specs) sorted.push_back(&spec);
   std::ranges::sort(sorted, {}, &Spec::id);
   Plan plan;
-  Planner planner(checks, filter, plan);
+  Planner planner(specs, checks, filter, plan);
   for (const Spec* spec : sorted) planner.add(*spec);
   planner.demand_matched_cases();
   if (plan.calls.empty())

@@ -17,6 +17,8 @@ struct Filter {
   std::vector<std::string> checks;
   std::vector<std::string> devices;
   std::vector<std::string> cases;
+  /// Also the checks that defects are planted for, each on those defects and their twins.
+  bool planted = false;
 };
 
 void to_json(nlohmann::json& json, const Filter& filter);

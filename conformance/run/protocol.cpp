@@ -18,10 +18,17 @@ std::string bytes_of(const std::filesystem::path& file) {
 }  // namespace
 
 void to_json(nlohmann::json& json, const Setup& setup) {
-  json = {{"libraries", setup.libraries},     {"specs", setup.specs},   {"modules", setup.modules},
-          {"packages", setup.packages},       {"models", setup.models}, {"memory", setup.memory},
-          {"checks", setup.checks},           {"filter", setup.filter}, {"plan", setup.plan},
-          {"worker", to_string(setup.worker)}};
+  json = {{"libraries", setup.libraries},
+          {"specs", setup.specs},
+          {"modules", setup.modules},
+          {"packages", setup.packages},
+          {"models", setup.models},
+          {"memory", setup.memory},
+          {"checks", setup.checks},
+          {"filter", setup.filter},
+          {"plan", setup.plan},
+          {"worker", to_string(setup.worker)},
+          {"regressions", setup.regressions}};
 }
 
 void from_json(const nlohmann::json& json, Setup& setup) {
@@ -30,6 +37,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("modules").get_to(setup.modules);
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
+  json.at("regressions").get_to(setup.regressions);
   json.at("memory").get_to(setup.memory);
   setup.checks = json.at("checks");
   json.at("filter").get_to(setup.filter);
@@ -63,6 +71,7 @@ Setup setup_from(const Config& config) {
   for (const std::string& name : config.libraries) setup.libraries.push_back(config.find_library(name));
   for (const std::string& name : config.specs) setup.specs.push_back(config.find_library(name));
   setup.modules = config.modules;
+  setup.regressions = config.regressions;
   setup.packages = config.output / "packages";
   return setup;
 }

@@ -39,6 +39,7 @@ struct Setup {
   std::vector<std::string> modules;
   std::string packages;                             ///< folder of AOTInductor packages
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
+  std::string regressions;                          ///< folder of samples in JSON; may be empty
   uint64_t memory = 0;                              ///< bytes of its own that the worker may hold
 
   // For the workers that make the plan themselves:

@@ -21,12 +21,13 @@ void Queue::add_preparation(nlohmann::json preparation, std::chrono::seconds lim
 
 CheckList Queue::checks_of(Calls::Position call) const {
   CheckList checks = todo_.of(call);
-  std::erase_if(checks, [this](const Check* check) { return check->worker != kind_; });
+  std::erase_if(checks, [&](const Check* check) { return calls_.worker(call, *check) != kind_; });
   return checks;
 }
 
 std::ptrdiff_t Queue::count(Calls::Position call) const {
-  return std::ranges::count(calls_.checks(call), kind_, [](const Check* check) { return check->worker; });
+  return std::ranges::count(calls_.checks(call), kind_,
+                            [&](const Check* check) { return calls_.worker(call, *check); });
 }
 
 // To the next call with something to do for this kind of worker; false where there is none.

@@ -1,6 +1,7 @@
 #include "run/subjects.h"
 
-#include "spec/sample_json.h"
+#include "spec/regressions.h"
+#include "spec/spec_json.h"
 
 namespace opgate {
 
@@ -8,7 +9,8 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (const std::string& library : setup.libraries) load_library(library);
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();
-  for (const nlohmann::json& model : setup.models) subjects.push_back(model_from_json(model));
+  for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
+  add_regressions(setup.regressions, subjects);
   for (Spec& subject : subjects) fit_to_schema(subject);
   name_subjects(subjects);
   return subjects;

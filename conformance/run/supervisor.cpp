@@ -41,7 +41,7 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
 // Why calls of the operator cannot run on this device of this machine, if so.
 std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
   if (auto reason = missing_device(device)) return reason;
-  if (device != c10::kCUDA || !spec.op) return std::nullopt;
+  if (device != c10::kCUDA || !spec.op || spec.kernels_in_python) return std::nullopt;
   if (spec.op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
   return fmt::format("{} has no CUDA kernel in the library that is loaded (was it built without nvcc?)",
                      spec.id);

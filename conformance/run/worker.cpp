@@ -75,7 +75,8 @@ class NativeWorker {
 
   CheckList planned(Calls::Position call) const {
     CheckList checks = plan_.calls.checks(call);
-    std::erase_if(checks, [this](const Check* check) { return check->worker != setup_.worker; });
+    std::erase_if(checks,
+                  [&](const Check* check) { return plan_.calls.worker(call, *check) != setup_.worker; });
     return checks;
   }
 

@@ -20,12 +20,6 @@ c10::ScalarType known_dtype(const std::string& name) {
   return *dtype;
 }
 
-c10::DeviceType known_device(const std::string& name) {
-  if (name == "cpu") return c10::kCPU;
-  if (name == "cuda") return c10::kCUDA;
-  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
-}
-
 json to_json(const c10::IValue& value) {
   if (value.isNone()) return nullptr;
   if (value.isBool()) return value.toBool();
@@ -106,23 +100,6 @@ Sample sample_from_json(const json& described) {
     return sample;
   } catch (const json::exception& error) {
     throw SpecError(fmt::format("not the description of a sample: {} ({})", described.dump(), error.what()));
-  }
-}
-
-Spec model_from_json(const json& described) {
-  try {
-    Spec spec;
-    spec.name = described.at("name");
-    spec.kind = Spec::Kind::model;
-    spec.where = described.at("where");
-    spec.accuracy = exact();
-    for (const auto& [device, names] : described.at("dtypes").items()) {
-      for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
-    }
-    for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
-    return spec;
-  } catch (const json::exception& error) {
-    throw SpecError(fmt::format("not the description of a model: {} ({})", described.dump(), error.what()));
   }
 }
 

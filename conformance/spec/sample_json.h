@@ -1,4 +1,5 @@
-// Samples as JSON, so that Python's models reach the native plan and a package can say what it was made for.
+// Samples as JSON, so that those written in Python reach the native plan and a package can say what it was
+// made for.
 #pragma once
 
 #include <opgate/spec.h>
@@ -11,8 +12,5 @@ nlohmann::json to_json(const Sample& sample);
 
 /// Throws SpecError for JSON that describes no sample.
 Sample sample_from_json(const nlohmann::json& json);
-
-/// A model that the Python half knows: {"name", "where", "dtypes": {"cpu": [...]}, "samples": [...]}.
-Spec model_from_json(const nlohmann::json& json);
 
 }  // namespace opgate

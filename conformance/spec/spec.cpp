@@ -50,6 +50,8 @@ void check_promises(const Spec& spec) {
                           c10::toString(dtype)));
     }
   }
+  if (spec.gradient_accuracy && !spec.promised(Promise::differentiable))
+    wrong("says how near its gradients are, and not that it has any: promise differentiable");
   if (spec.accuracy->exact && spec.accuracy->by_inputs) {
     throw SpecError(
         fmt::format("{}: the spec of {} contradicts itself: exact() has no scale to be scaled by inputs",
@@ -68,21 +70,25 @@ Spec written(const Registration& registration) {
   } catch (const std::exception& error) {  // a spec is user code, and may throw anything
     throw SpecError(fmt::format("{}: the spec of {} throws: {}", spec.where, spec.name, error.what()));
   }
+  validate(spec);
+  return spec;
+}
+
+}  // namespace
+
+void validate(const Spec& spec) {
   const auto demand = [&](bool present, std::string_view what, std::string_view how) {
     if (!present)
       throw SpecError(
           fmt::format("{}: the spec of {} names no {}: add {}", spec.where, spec.name, what, how));
   };
   demand(!spec.dtypes.empty(), "dtypes", "spec.dtypes(floating())");
-  if (spec.kind == Spec::Kind::torch_class) return spec;  // fit_to_class demands the rest
+  if (spec.kind == Spec::Kind::torch_class) return;  // fit_to_class demands the rest
   demand(spec.reference != nullptr, "reference", "spec.reference(\"aten::...\") or a lambda");
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");
   check_promises(spec);
-  return spec;
 }
-
-}  // namespace
 
 const Sample* Spec::find_sample(std::string_view sample_name) const {
   const auto found = std::ranges::find(samples, sample_name, &Sample::name);
@@ -123,6 +129,13 @@ std::string_view to_string(Promise promise) {
       return "flattenable";
   }
   return "";
+}
+
+const std::vector<Promise>& promises_of_operators() {
+  static const std::vector<Promise> all{deterministic,   layout_invariant,    thread_invariant,
+                                        batch_invariant, draws_random,        capturable,
+                                        differentiable,  twice_differentiable};
+  return all;
 }
 
 SpecWriter& SpecWriter::dtypes(Dtypes accepted) {
@@ -175,6 +188,11 @@ SpecWriter& SpecWriter::reference(std::string op_name) {
 
 SpecWriter& SpecWriter::accuracy(Accuracy promised) {
   spec_.accuracy = promised;
+  return *this;
+}
+
+SpecWriter& SpecWriter::gradient_accuracy(Accuracy promised) {
+  spec_.gradient_accuracy = promised;
   return *this;
 }
 

@@ -13,6 +13,12 @@ namespace opgate {
 /// Runs every registered spec function, sorted by name. Throws SpecError.
 std::vector<Spec> registered_specs();
 
+/// Throws SpecError that names what the spec lacks, or where it contradicts itself.
+void validate(const Spec& spec);
+
+/// The promises that an operator's spec can make.
+const std::vector<Promise>& promises_of_operators();
+
 /// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
 std::optional<c10::OperatorHandle> find_op(const std::string& name);
 

@@ -11,17 +11,6 @@
 namespace opgate {
 namespace {
 
-const DomainFamily& known_family(const Domain& domain) {
-  const auto* family = Registry<DomainFamily>::instance().find(domain.family);
-  if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
-  const std::vector<size_t>& counts = family->parameter_counts;
-  if (!counts.empty() && std::ranges::find(counts, domain.parameters.size()) == counts.end()) {
-    throw SpecError(fmt::format("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
-                                fmt::join(counts, " or ")));
-  }
-  return *family;
-}
-
 // A whole text as a number, whatever the locale; "inf", "nan" and "-0" too.
 std::optional<double> number_from(std::string_view text) {
   double number = 0;
@@ -31,6 +20,17 @@ std::optional<double> number_from(std::string_view text) {
 }
 
 }  // namespace
+
+const DomainFamily& find_family(const Domain& domain) {
+  const auto* family = Registry<DomainFamily>::instance().find(domain.family);
+  if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
+  const std::vector<size_t>& counts = family->parameter_counts;
+  if (!counts.empty() && std::ranges::find(counts, domain.parameters.size()) == counts.end()) {
+    throw SpecError(fmt::format("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
+                                fmt::join(counts, " or ")));
+  }
+  return *family;
+}
 
 std::string to_string(const Domain& domain) {
   if (domain.parameters.empty()) return domain.family;
@@ -59,12 +59,12 @@ Domain domain_from_string(const std::string& text) {
       if (more) rest.remove_prefix(comma + 1);
     }
   }
-  known_family(domain);
+  find_family(domain);
   return domain;
 }
 
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype) {
-  const DomainFamily& family = known_family(domain);
+  const DomainFamily& family = find_family(domain);
   const at::Tensor values = at::detail::empty_cpu(sizes, dtype);
   family.fill(domain.parameters, key, values);
   return values;

@@ -17,7 +17,11 @@ struct DomainFamily {
   std::vector<size_t> parameter_counts;  ///< how many parameters it can be given; empty: any number
   /// Writes element i of stream `key` at position i of `out`, a contiguous CPU tensor of any supported dtype.
   void (*fill)(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out);
+  bool ordinary = true;  ///< numbers at which operators have derivatives
 };
+
+/// The family that `domain` names. Throws SpecError where there is none, or it takes other parameters.
+const DomainFamily& find_family(const Domain& domain);
 
 /// A contiguous CPU tensor of `domain`'s values: the same bits on every machine.
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype);

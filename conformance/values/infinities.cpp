@@ -12,7 +12,7 @@ void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return infinity_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(infinities, {"infinities", {0}, &fill});
+OPGATE_REGISTER_DOMAIN(infinities, {"infinities", {0}, &fill, /*ordinary=*/false});
 
 }  // namespace
 

@@ -22,7 +22,7 @@ void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return all_special_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(special, {"special", {0}, &fill});
+OPGATE_REGISTER_DOMAIN(special, {"special", {0}, &fill, /*ordinary=*/false});
 
 }  // namespace
 

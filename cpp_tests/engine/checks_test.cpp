@@ -152,9 +152,33 @@ TEST(ValueReference, FailsAnEmptySizeThatOnlyTheReferenceTakes) {
 }
 
 TEST(ValueReference, CannotJudgeByAReferenceThatThrows) {
-  EXPECT_THAT(
-      said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
-      AllOf(HasSubstr("invalid"), HasSubstr("the reference refuses this sample, which the operator takes: no idea")));
+  EXPECT_THAT(said(judge_all("doubled", {"value.reference"}, {}, true).at("value.reference")),
+              AllOf(HasSubstr("invalid"),
+                    HasSubstr("the reference refuses this sample, which the operator takes: no idea")));
+}
+
+// The operator is wrong by 1, in one element of at most 2 in magnitude.
+TEST(ValueReference, MeasuresAtTheScaleThatTheSpecGives) {
+  const auto judged = [](Accuracy promised, auto scale) {
+    Spec spec = spec_of("opgate_test::wrong_in_one_place", {{uniform({4, 6})}});
+    spec.where = "my_spec.cpp:7";
+    SpecWriter(spec).reference([](const at::Tensor& x) { return x.mul(2); });
+    spec.accuracy.reset();
+    SpecWriter(spec).accuracy(promised, std::move(scale));
+    const std::vector<Check> all = native_checks();
+    Workbench bench;
+    const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
+    return said(judge_call(key, {&find_check(all, "value.reference")}, bench).at("value.reference"));
+  };
+  const auto huge = [](const at::Tensor& x) { return x.mul(0).add(1 << 23); };  // 1 is its ulp
+  EXPECT_THAT(judged(ulps(1), huge), HasSubstr("pass"));
+  EXPECT_THAT(judged(ulps(0.5), huge), AllOf(HasSubstr("fail"), HasSubstr("(1 ulps at the inputs' scale)")));
+  EXPECT_THAT(judged(ulps(1), [](const at::Tensor&) -> at::Tensor { throw std::runtime_error("no idea"); }),
+              AllOf(HasSubstr("invalid: my_spec.cpp:7"), HasSubstr("scale"), HasSubstr("raises: no idea")));
+  EXPECT_THAT(judged(ulps(1), [](const at::Tensor& x) { return x.flatten(); }),
+              AllOf(HasSubstr("invalid"), HasSubstr("a scale of shape [24]")));
+  EXPECT_THAT(judged(ulps(1), [](const at::Tensor& x) { return std::tuple(x, x); }),
+              AllOf(HasSubstr("invalid: my_spec.cpp:7"), HasSubstr("2 tensors for 1 results")));
 }
 
 TEST(ValueReference, SaysWhatWasThrownWhateverItWas) {

@@ -15,6 +15,8 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::message_of;
+using ::testing::Pair;
+using ::testing::StrEq;
 using testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
@@ -37,7 +39,7 @@ class ConfigTest : public ::testing::Test {
 TEST_F(ConfigTest, ReadsEverySetting) {
   const Config read = config(
       "libraries = ['a.so', 'b.so']\nspecs = ['s.so']\npython = ['m']\npython_path = ['py']\n"
-      "library_path = ['lib', '/abs']\noutput = 'out'\n");
+      "library_path = ['lib', '/abs']\noutput = 'out'\nenvironment = { A = '1' }\n");
   EXPECT_EQ(read.file, folder_ / "opgate.toml");
   EXPECT_THAT(read.libraries, ElementsAre("a.so", "b.so"));
   EXPECT_THAT(read.specs, ElementsAre("s.so"));
@@ -45,6 +47,17 @@ TEST_F(ConfigTest, ReadsEverySetting) {
   EXPECT_THAT(read.python_path, ElementsAre(folder_ / "py"));
   EXPECT_THAT(read.library_path, ElementsAre(folder_ / "lib", fs::path("/abs")));
   EXPECT_EQ(read.output, folder_ / "out");
+  EXPECT_THAT(read.environment, ElementsAre(Pair("A", "1")));
+}
+
+TEST_F(ConfigTest, SetsVariablesThatAreNotSet) {
+  ::setenv("OPGATE_TEST_SET", "before", 1);
+  ::unsetenv("OPGATE_TEST_UNSET");
+  config("[environment]\nOPGATE_TEST_SET = 'new'\nOPGATE_TEST_UNSET = 'new'\n").apply_environment();
+  EXPECT_THAT(std::getenv("OPGATE_TEST_SET"), StrEq("before"));
+  EXPECT_THAT(std::getenv("OPGATE_TEST_UNSET"), StrEq("new"));
+  ::unsetenv("OPGATE_TEST_SET");
+  ::unsetenv("OPGATE_TEST_UNSET");
 }
 
 TEST_F(ConfigTest, HasAnOutputFolderWithoutBeingTold) { EXPECT_EQ(config("").output, folder_ / ".opgate"); }
@@ -62,6 +75,10 @@ TEST_F(ConfigTest, NamesTheLineOfAWrongType) {
               HasSubstr("opgate.toml:3: `libraries` must be a list of strings"));
   EXPECT_THAT(refusal("output = ['a']\n"),
               AllOf(HasSubstr("opgate.toml:1: `output`"), HasSubstr("a string")));
+  EXPECT_THAT(refusal("environment = ['A=1']\n"),
+              HasSubstr("opgate.toml:1: `environment` must be a table of strings"));
+  EXPECT_THAT(refusal("[environment]\nA = 1\n"),
+              HasSubstr("opgate.toml:2: `environment` must be a table of strings"));
 }
 
 TEST_F(ConfigTest, NamesTheLineThatIsNoToml) {

@@ -66,8 +66,9 @@ void PrintTo(const Control& control, std::ostream* out) { *out << control.op; }
 
 class ErrorRaisesControl : public ::testing::TestWithParam<Control> {};
 
-// Their arguments are checked, and their messages are clear: whatever is said against them would be wrong. Not
-// among them: avg_pool2d, which says "integer out of range" of a kernel_size of 0 in torch 2.11, and no more.
+// Their arguments are checked, and their messages are clear: whatever is said against them would be wrong.
+// Not among them: avg_pool2d, which says "integer out of range" of a kernel_size of 0 in torch 2.11, and no
+// more.
 TEST_P(ErrorRaisesControl, DoesNotConvictPyTorch) {
   const Spec spec = spec_of(GetParam().op, {GetParam().sample}, {c10::kFloat, c10::kDouble});
   const Tried tried = try_all(spec);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spec/sample_json.h"
+#include "spec/spec_json.h"
 #include "spec/specs.h"
 #include "support.h"
 
@@ -236,16 +237,16 @@ TEST(SampleJson, RefusesArgumentsThatAreNoList) {
 
 TEST(ModelJson, RefusesWhatDescribesNoModel) {
   const json model = json::parse(
-      R"({"name": "m", "where": "m.py:1", "dtypes": {"cpu": ["float32"]}, "samples": [{"arguments": []}]})");
-  EXPECT_EQ(model_from_json(model).dtypes.at(c10::kCPU), Dtypes{c10::kFloat});
-  for (const char* key : {"name", "where", "dtypes", "samples"}) {
+      R"({"kind": "model", "name": "m", "where": "m.py:1", "dtypes": {"cpu": ["float32"]}, "samples": [{"arguments": []}]})");
+  EXPECT_EQ(spec_from_json(model).dtypes.at(c10::kCPU), Dtypes{c10::kFloat});
+  for (const char* key : {"kind", "name", "where", "dtypes", "samples"}) {
     json without = model;
     without.erase(key);
-    EXPECT_THROW(model_from_json(without), SpecError) << key;
+    EXPECT_THROW(spec_from_json(without), SpecError) << key;
   }
   json other_device = model;
   other_device["dtypes"] = {{"gpu", {"float32"}}};
-  EXPECT_THROW(model_from_json(other_device), SpecError);
+  EXPECT_THROW(spec_from_json(other_device), SpecError);
 }
 
 }  // namespace

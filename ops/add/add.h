@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "../common/checks.h"
+
 namespace opgate_ops {
 
 /// The operators, through the dispatcher. x and other are of Bool, an integral dtype, Half, BFloat16, Float
@@ -22,17 +24,16 @@ at::Tensor add(const at::Tensor& x, const at::Tensor& other);
 at::Tensor add(const at::Tensor& x, const at::Scalar& other);
 
 inline void check_add_dtype(const char* name, at::ScalarType dtype) {
-  TORCH_CHECK(c10::isIntegralType(dtype, /*includeBool=*/true) || dtype == at::kHalf ||
-                  dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble,
+  const bool wide_unsigned = dtype == at::kUInt16 || dtype == at::kUInt32 || dtype == at::kUInt64;
+  TORCH_CHECK(is_floating(dtype) || (c10::isIntegralType(dtype, /*includeBool=*/true) && !wide_unsigned),
               "add: ", name, " must be Bool, UInt8, Int8 to Int64, Half, BFloat16, Float or Double, got ",
               dtype);
-  TORCH_CHECK(dtype != at::kUInt16 && dtype != at::kUInt32 && dtype != at::kUInt64, "add: ", name,
-              " must be Bool, UInt8, Int8 to Int64, Half, BFloat16, Float or Double, got ", dtype);
 }
 
 inline void check_add(const at::Tensor& x, const at::Tensor& other) {
-  TORCH_CHECK(x.defined(), "add: x is undefined");
-  TORCH_CHECK(other.defined(), "add: other is undefined");
+  check_defined({"add", "x", x});
+  check_defined({"add", "other", other});
+
   check_add_dtype("x", x.scalar_type());
   check_add_dtype("other", other.scalar_type());
   TORCH_CHECK(x.device() == other.device(), "add: other must be on the device of x, ", x.device(), ", got ",
@@ -59,13 +60,23 @@ inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::T
   return sizes;
 }
 
-/// The uninitialised result.
-inline at::Tensor empty_sum(const at::Tensor& x, c10::SymIntArrayRef sizes, at::ScalarType dtype) {
+/// The uninitialised result, for arguments that may be added; throws c10::Error for others.
+inline at::Tensor empty_sum(const at::Tensor& x, const at::Tensor& other) {
+  check_add(x, other);
+  const std::vector<c10::SymInt> sizes = broadcast_sizes(x, other);
+
   bool same = sizes.size() == x.sym_sizes().size();
   for (size_t dim = 0; same && dim < sizes.size(); ++dim)
     same = TORCH_GUARD_OR_FALSE(sizes[dim].sym_eq(x.sym_sizes()[dim]));
-  const auto options = x.options().dtype(dtype);
+  const auto options = x.options().dtype(at::result_type(x, other));
   return same ? at::empty_like(x, options) : at::empty_symint(sizes, options);
+}
+
+inline at::Tensor empty_sum(const at::Tensor& x, const at::Scalar& other) {
+  check_add_dtype("x", x.scalar_type());
+  const at::ScalarType dtype = at::result_type(x, other);
+  check_add_dtype("the sum", dtype);
+  return at::empty_like(x, x.options().dtype(dtype));
 }
 
 /// The sum of two numbers. Integers wrap around; of Bool, it is whether one of them is true.

@@ -9,19 +9,18 @@ namespace opgate_ops {
 namespace {
 
 at::Tensor add_tensor_cpu(const at::Tensor& x, const at::Tensor& other) {
-  check_add(x, other);
-  const at::ScalarType dtype = at::result_type(x, other);
-  at::Tensor out = empty_sum(x, broadcast_sizes(x, other), dtype);
+  at::Tensor out = empty_sum(x, other);
+  const at::ScalarType dtype = out.scalar_type();
+
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add",
                              [&] { elementwise<scalar_t>(out, Plus(), x.to(dtype), other.to(dtype)); });
   return out;
 }
 
 at::Tensor add_scalar_cpu(const at::Tensor& x, const at::Scalar& other) {
-  check_add_dtype("x", x.scalar_type());
-  const at::ScalarType dtype = at::result_type(x, other);
-  check_add_dtype("the sum", dtype);
-  at::Tensor out = at::empty_like(x, x.options().dtype(dtype));
+  at::Tensor out = empty_sum(x, other);
+  const at::ScalarType dtype = out.scalar_type();
+
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add", [&] {
     using opmath_t = at::opmath_type<scalar_t>;
     elementwise<scalar_t>(out, PlusNumber<opmath_t>{other.to<opmath_t>()}, x.to(dtype));

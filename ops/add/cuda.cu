@@ -10,23 +10,22 @@ namespace opgate_ops {
 namespace {
 
 at::Tensor add_tensor_cuda(const at::Tensor& x, const at::Tensor& other) {
-  check_add(x, other);
-  const c10::cuda::CUDAGuard device_guard(x.device());
-  const at::ScalarType dtype = at::result_type(x, other);
-  at::Tensor out = empty_sum(x, broadcast_sizes(x, other), dtype);
+  at::Tensor out = empty_sum(x, other);
   if (out.numel() == 0) return out;
+  const c10::cuda::CUDAGuard device_guard(out.device());
+  const at::ScalarType dtype = out.scalar_type();
+
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add",
                              [&] { elementwise_cuda<scalar_t>(out, Plus(), x.to(dtype), other.to(dtype)); });
   return out;
 }
 
 at::Tensor add_scalar_cuda(const at::Tensor& x, const at::Scalar& other) {
-  check_add_dtype("x", x.scalar_type());
-  const at::ScalarType dtype = at::result_type(x, other);
-  check_add_dtype("the sum", dtype);
-  const c10::cuda::CUDAGuard device_guard(x.device());
-  at::Tensor out = at::empty_like(x, x.options().dtype(dtype));
+  at::Tensor out = empty_sum(x, other);
   if (out.numel() == 0) return out;
+  const c10::cuda::CUDAGuard device_guard(out.device());
+  const at::ScalarType dtype = out.scalar_type();
+
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add", [&] {
     using opmath_t = at::opmath_type<scalar_t>;
     elementwise_cuda<scalar_t>(out, PlusNumber<opmath_t>{other.to<opmath_t>()}, x.to(dtype));

@@ -6,16 +6,11 @@
 #include <opgate/spec.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 using namespace opgate;
 
 namespace {
-
-// On CUDA values are looked at where they are asked for to be, as they are here: what is out of range must
-// raise.
-const int kValuesAskedFor = ::setenv("OPGATE_OPS_CHECK_VALUES", "1", /*overwrite=*/0);
 
 // Points in intervals, as gathers and scatters take them.
 struct Points {

@@ -6,8 +6,6 @@
 #include <c10/core/SymBool.h>
 #include <c10/util/Exception.h>
 
-#include <initializer_list>
-
 namespace opgate_ops {
 
 /// An argument as messages name it: op is "gelu_tanh_backward", name is "grad".
@@ -17,16 +15,24 @@ struct Named {
   const at::Tensor& tensor;
 };
 
-/// Half, BFloat16, Float or Double; an undefined tensor is refused too.
-inline void check_floating(const Named& x) {
-  const at::ScalarType dtype = x.tensor.scalar_type();
+/// The floating dtypes that the operators take.
+inline bool is_floating(at::ScalarType dtype) {
+  return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble;
+}
+
+inline void check_defined(const Named& x) {
   TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
-  TORCH_CHECK(dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble,
-              x.op, ": ", x.name, " must be Half, BFloat16, Float or Double, got ", dtype);
+}
+
+inline void check_floating(const Named& x) {
+  check_defined(x);
+  const at::ScalarType dtype = x.tensor.scalar_type();
+  TORCH_CHECK(is_floating(dtype), x.op, ": ", x.name, " must be Half, BFloat16, Float or Double, got ",
+              dtype);
 }
 
 inline void check_dtype(const Named& x, at::ScalarType wanted) {
-  TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
+  check_defined(x);
   TORCH_CHECK(x.tensor.scalar_type() == wanted, x.op, ": ", x.name, " must be ", wanted, ", got ",
               x.tensor.scalar_type());
 }
@@ -38,7 +44,7 @@ inline void check_dims(const Named& x, int64_t wanted) {
 
 /// A floating tensor of the dtype and device of `first`, which is checked already.
 inline void check_like(const Named& x, const Named& first) {
-  TORCH_CHECK(x.tensor.defined(), x.op, ": ", x.name, " is undefined");
+  check_defined(x);
   TORCH_CHECK(x.tensor.scalar_type() == first.tensor.scalar_type(), x.op, ": ", x.name,
               " must have the dtype of ", first.name, ", ", first.tensor.scalar_type(), ", got ",
               x.tensor.scalar_type());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
 #include <c10/core/SymBool.h>
 #include <c10/util/Exception.h>
 
@@ -12,11 +12,10 @@ namespace opgate_ops {
 
 /// Half, BFloat16, Float, Double or UInt8, [C, H, W].
 inline void check_image(const Named& image) {
+  check_defined(image);
   const at::ScalarType dtype = image.tensor.scalar_type();
-  TORCH_CHECK(image.tensor.defined(), image.op, ": ", image.name, " is undefined");
-  TORCH_CHECK(dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble ||
-                  dtype == at::kByte,
-              image.op, ": ", image.name, " must be Half, BFloat16, Float, Double or Byte, got ", dtype);
+  TORCH_CHECK(is_floating(dtype) || dtype == at::kByte, image.op, ": ", image.name,
+              " must be Half, BFloat16, Float, Double or Byte, got ", dtype);
   TORCH_CHECK(image.tensor.dim() == 3, image.op, ": ", image.name, " must be an image [C, H, W], got ",
               image.tensor.dim(), " dimensions");
 }
@@ -40,39 +39,16 @@ struct Box {
   }
 };
 
-/// An image whose channels lie together in memory, [H, W, C] seen as [C, H, W]: what PIL's images become.
+/// An image [C, H, W] whose channels lie together in memory, as PIL's images become. Not by permute(), which
+/// reads sizes as numbers: a traced program would be fixed to those of its example.
 inline at::Tensor empty_image(const c10::SymInt& channels, const c10::SymInt& height,
                               const c10::SymInt& width, const at::TensorOptions& options) {
-  return at::empty_symint({height, width, channels}, options).permute({2, 0, 1});
+  return at::empty_strided_symint({channels, height, width}, {1, width * channels, channels}, options);
 }
 
 /// The view of those pixels.
 inline at::Tensor part(const at::Tensor& image, int64_t left, int64_t upper, int64_t width, int64_t height) {
   return image.narrow(1, upper, height).narrow(2, left, width);
-}
-
-/// Gives back what it gets: for elementwise kernels that copy.
-struct Same {
-  template <typename T>
-  C10_HOST_DEVICE T operator()(T value) const {
-    return value;
-  }
-};
-
-/// Calls copy(element) with an unsigned integer of the dtype's size: elements are moved as they are, and a
-/// NaN keeps its payload.
-template <class Copy>
-void with_element_of(at::ScalarType dtype, const Copy& copy) {
-  switch (c10::elementSize(dtype)) {
-    case 1:
-      return copy(uint8_t{});
-    case 2:
-      return copy(uint16_t{});
-    case 4:
-      return copy(uint32_t{});
-    default:
-      return copy(uint64_t{});
-  }
 }
 
 }  // namespace opgate_ops

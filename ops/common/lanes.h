@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace opgate_ops {
@@ -11,24 +12,36 @@ namespace opgate_ops {
 // four loads.
 inline constexpr int kLanes = 64;
 
-/// The sum of term(0) ... term(count - 1), of type T, in a fixed order: kLanes running sums over at most 4096
-/// terms, so that each rounds 64 times, then pairs of them, then in double. For use inside a function that is
-/// OPGATE_OPS_MULTIVERSION.
+/// n sums over 0 ... count - 1 at once: terms(i) is a std::array of n numbers, of type T. In a fixed order:
+/// kLanes / n running sums over at most 64 terms each, then pairs of them, then in double. For use inside a
+/// function that is OPGATE_OPS_MULTIVERSION.
+template <typename T, int n, class Terms>
+inline std::array<double, n> sums_of(int64_t count, const Terms& terms) {
+  constexpr int lanes = kLanes / n;
+  std::array<double, n> totals{};
+  for (int64_t begin = 0; begin < count; begin += 64 * lanes) {
+    const int64_t end = std::min(begin + 64 * lanes, count);
+    T running[n][lanes] = {};
+    const auto add = [&](int lane, const std::array<T, n>& term) {
+      for (int k = 0; k < n; ++k) running[k][lane] += term[k];
+    };
+    int64_t i = begin;
+    for (; i + lanes <= end; i += lanes)
+      for (int lane = 0; lane < lanes; ++lane) add(lane, terms(i + lane));
+    for (int lane = 0; i < end; ++i, ++lane) add(lane, terms(i));
+    for (int k = 0; k < n; ++k) {
+      for (int width = lanes / 2; width > 0; width /= 2)
+        for (int lane = 0; lane < width; ++lane) running[k][lane] += running[k][lane + width];
+      totals[k] += running[k][0];
+    }
+  }
+  return totals;
+}
+
+/// The sum of term(0) ... term(count - 1).
 template <typename T, class Term>
 inline double sum_of(int64_t count, const Term& term) {
-  double total = 0;
-  for (int64_t begin = 0; begin < count; begin += 64 * kLanes) {
-    const int64_t end = std::min(begin + 64 * kLanes, count);
-    T lanes[kLanes] = {};
-    int64_t i = begin;
-    for (; i + kLanes <= end; i += kLanes)
-      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
-    for (int lane = 0; i < end; ++i, ++lane) lanes[lane] += term(i);
-    for (int width = kLanes / 2; width > 0; width /= 2)
-      for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
-    total += lanes[0];
-  }
-  return total;
+  return sums_of<T, 1>(count, [&](int64_t i) { return std::array<T, 1>{static_cast<T>(term(i))}; })[0];
 }
 
 }  // namespace opgate_ops

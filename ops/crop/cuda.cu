@@ -2,6 +2,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
 
+#include "../common/copy.h"
 #include "../common/elementwise.cuh"
 #include "crop.h"
 

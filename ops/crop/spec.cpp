@@ -1,20 +1,12 @@
 // What crop promises.
 #include <opgate/spec.h>
 
+#include "../common/image_spec.h"
+
 using namespace opgate;
 
-namespace {
-
-Dtypes images() {
-  Dtypes dtypes = floating();
-  dtypes.push_back(at::kByte);
-  return dtypes;
-}
-
-}  // namespace
-
 OPGATE_SPEC("opgate_ops::crop", spec) {
-  spec.dtypes(images());
+  spec.dtypes(opgate_ops::image_dtypes());
   spec.reference([](const at::Tensor& pic, at::IntArrayRef box) {
     return pic.narrow(1, box[1], box[3] - box[1]).narrow(2, box[0], box[2] - box[0]).clone();
   });

@@ -30,14 +30,16 @@ struct GeluTanh : Function<GeluTanh> {
   }
 };
 
-// d^2/dx^2 (x s) = 2 s' + x s'', with s' = s (1 - s) v' and s'' = s (1 - s) ((1 - 2 s) v'^2 + v'').
+// d^2/dx^2 (x s) = 2 s' + x s'', with s' = s (1 - s) v' and s'' = s (1 - s) ((1 - 2 s) v'^2 + v''); 1 - s is
+// the sigmoid of -v, and would vanish long before it where v is large.
 at::Tensor curvature(const at::Tensor& x) {
   using namespace gelu;
   const at::Tensor square = x * x;
-  const at::Tensor s = at::sigmoid(kSlope * x * (1 + kCubic * square));
+  const at::Tensor v = kSlope * x * (1 + kCubic * square);
+  const at::Tensor s = at::sigmoid(v), rest = at::sigmoid(-v);
   const at::Tensor first = kSlope * (1 + 3 * kCubic * square);
   const at::Tensor second = kSlope * 6 * kCubic * x;
-  return s * (1 - s) * (2 * first + x * ((1 - 2 * s) * first * first + second));
+  return s * rest * (2 * first + x * ((rest - s) * first * first + second));
 }
 
 struct GeluTanhBackward : Function<GeluTanhBackward> {

@@ -3,17 +3,16 @@
 // It asks for no size: at::empty_like carries symbolic sizes and strides over as they are. A call
 // of x.sizes() here would not fail, it would silently fix the traced program to the sizes of the
 // example input.
-#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
-#include "identity_conv.h"
+#include "../common/checks.h"
 
 namespace opgate_ops {
 namespace {
 
 at::Tensor identity_conv_meta(const at::Tensor& x) {
-  check_identity_conv_input(x);
+  check_floating({"identity_conv", "x", x});
   return at::empty_like(x);
 }
 

@@ -5,6 +5,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include <numeric>
+#include <vector>
+
 #include "layer_norm.h"
 
 namespace opgate_ops {
@@ -60,9 +63,9 @@ struct LayerNormBackward : Function<LayerNormBackward> {
     const at::Tensor rstd = (mean(centered * centered) + eps).rsqrt();
     const at::Tensor y = centered * rstd;
     const auto project = [&](const at::Tensor& a) { return a - mean(a) - y * mean(a * y); };
-    const auto sum_of_rows = [&](const at::Tensor& a) {
-      return a.reshape_symint({-1, x.sym_size(-1)}).sum(0);
-    };
+    std::vector<int64_t> rows(static_cast<size_t>(x.dim() - 1));
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto sum_of_rows = [&](const at::Tensor& a) { return rows.empty() ? a : a.sum(rows); };
     const at::Tensor h = g * weight;
     const at::Tensor a = v * g - rstd * (mean(h * y) * u + mean(u * y) * h);
     const at::Tensor to_grad = weight * rstd * project(u) + v * y + t;

@@ -5,6 +5,8 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <array>
+#include <type_traits>
 #include <vector>
 
 #include "../common/lanes.h"
@@ -18,6 +20,8 @@ namespace {
 constexpr int64_t kGrainElements = 16384;
 // Gradients of weight and bias: so many rows are added up in the type of the statistics, and then in double.
 constexpr int64_t kRowsAdded = 64;
+// So many rows pass at once through those sums.
+constexpr int kRowsTogether = 4;
 // Rows are divided into at most so many blocks, whatever the number of threads, so that bits do not depend on
 // it.
 constexpr int64_t kMaxBlocks = 64;
@@ -61,33 +65,60 @@ OPGATE_OPS_MULTIVERSION void forward_rows(int64_t begin, int64_t end, int64_t co
   }
 }
 
-// With y = (x - mean) rstd and h = grad * weight: d input = rstd (h - mean(h) - y mean(h y)), d weight = sum
-// of grad y, d bias = sum of grad; the sums over the rows [begin, end) are added to the doubles.
+// Some rows of the derivative: with y = (x - mean) rstd and h = grad * weight, d input = rstd (h - mean(h) -
+// y mean(h y)); grad y is added to `to_weight`, grad to `to_bias`. `scratch` holds 2 rows for each.
+template <int rows, typename scalar_t, typename acc_t>
+inline void backward_together(int64_t columns, double eps, const scalar_t* grad, const scalar_t* input,
+                              const acc_t* __restrict weight, acc_t* scratch, scalar_t* __restrict d_input,
+                              acc_t* __restrict to_weight, acc_t* __restrict to_bias) {
+  const acc_t* x = widened(input, rows * columns, scratch);
+  const acc_t* g = widened(grad, rows * columns, scratch + rows * columns);
+  acc_t mean[rows], rstd[rows], mean_h[rows], mean_hy[rows];
+  const auto y = [&](int r, int64_t c) { return (x[r * columns + c] - mean[r]) * rstd[r]; };
+  for (int r = 0; r < rows; ++r) {
+    const Statistics<acc_t> found = statistics(x + r * columns, columns, eps);
+    mean[r] = found.mean;
+    rstd[r] = found.rstd;
+    const auto [sum_h, sum_hy] = sums_of<acc_t, 2>(columns, [&](int64_t c) {
+      const acc_t h = g[r * columns + c] * weight[c];
+      return std::array{h, h * y(r, c)};
+    });
+    mean_h[r] = static_cast<acc_t>(sum_h / columns);
+    mean_hy[r] = static_cast<acc_t>(sum_hy / columns);
+  }
+  for (int64_t c = 0; c < columns; ++c) {
+    acc_t weights = to_weight[c], biases = to_bias[c];
+    for (int r = 0; r < rows; ++r) {
+      const acc_t here = g[r * columns + c], y_here = y(r, c);
+      d_input[r * columns + c] =
+          static_cast<scalar_t>(rstd[r] * (here * weight[c] - mean_h[r] - y_here * mean_hy[r]));
+      weights += here * y_here;
+      biases += here;
+    }
+    to_weight[c] = weights;
+    to_bias[c] = biases;
+  }
+}
+
+// The rows [begin, end); the sums over them are added to the doubles.
 template <typename scalar_t, typename acc_t>
 OPGATE_OPS_MULTIVERSION void backward_rows(int64_t begin, int64_t end, int64_t columns, double eps,
-                                           const scalar_t* grad, const scalar_t* input,
-                                           const acc_t* __restrict weight, acc_t* scratch, scalar_t* d_input,
-                                           double* __restrict d_weight, double* __restrict d_bias) {
-  acc_t* __restrict some_weight = scratch + 2 * columns;
-  acc_t* __restrict some_bias = scratch + 3 * columns;
+                                           const scalar_t* grad, const scalar_t* input, const acc_t* weight,
+                                           acc_t* scratch, scalar_t* d_input, double* __restrict d_weight,
+                                           double* __restrict d_bias) {
+  acc_t* some_weight = scratch + 2 * kRowsTogether * columns;
+  acc_t* some_bias = some_weight + columns;
+  const auto rows_from = [&]<int rows>(std::integral_constant<int, rows>, int64_t r) {
+    backward_together<rows>(columns, eps, grad + r * columns, input + r * columns, weight, scratch,
+                            d_input + r * columns, some_weight, some_bias);
+  };
   for (int64_t first = begin; first < end; first += kRowsAdded) {
     std::fill_n(some_weight, 2 * columns, acc_t(0));
-    for (int64_t r = first; r < std::min(first + kRowsAdded, end); ++r) {
-      const acc_t* row = widened(input + r * columns, columns, scratch);
-      const acc_t* g = widened(grad + r * columns, columns, scratch + columns);
-      const auto [mean, rstd] = statistics(row, columns, eps);
-      const auto h = [&](int64_t c) { return g[c] * weight[c]; };
-      const auto y = [&](int64_t c) { return (row[c] - mean) * rstd; };
-      const auto mean_h = static_cast<acc_t>(sum_of<acc_t>(columns, h) / columns);
-      const auto mean_hy =
-          static_cast<acc_t>(sum_of<acc_t>(columns, [&](int64_t c) { return h(c) * y(c); }) / columns);
-      scalar_t* __restrict to = d_input + r * columns;
-      for (int64_t c = 0; c < columns; ++c) {
-        to[c] = static_cast<scalar_t>(rstd * (h(c) - mean_h - y(c) * mean_hy));
-        some_weight[c] += g[c] * y(c);
-        some_bias[c] += g[c];
-      }
-    }
+    const int64_t last = std::min(first + kRowsAdded, end);
+    int64_t r = first;
+    for (; r + kRowsTogether <= last; r += kRowsTogether)
+      rows_from(std::integral_constant<int, kRowsTogether>(), r);
+    for (; r < last; ++r) rows_from(std::integral_constant<int, 1>(), r);
     for (int64_t c = 0; c < columns; ++c) {
       d_weight[c] += some_weight[c];
       d_bias[c] += some_bias[c];
@@ -144,7 +175,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cpu(const at:
     auto* to = d_input.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, blocks, kGrainElements / std::max<int64_t>(block_rows * columns, 1) + 1,
                      [&](int64_t begin, int64_t end) {
-                       std::vector<acc_t> scratch(static_cast<size_t>(4 * columns));
+                       std::vector<acc_t> scratch(static_cast<size_t>((2 * kRowsTogether + 2) * columns));
                        for (int64_t block = begin; block < end; ++block) {
                          double* sum = sums.data() + block * 2 * columns;
                          backward_rows(block * block_rows, std::min((block + 1) * block_rows, rows), columns,

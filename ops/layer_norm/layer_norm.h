@@ -27,13 +27,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Ten
                                                                    const at::Tensor& input,
                                                                    const at::Tensor& weight, double eps);
 
+/// weight or bias: one number for each column of input.
+inline void check_per_column(const Named& x, const at::Tensor& input) {
+  check_like(x, {x.op, "input", input});
+  check_dims(x, 1);
+  check_size(x, 0, input.sym_size(-1), "that of the last dimension of input");
+}
+
 inline void check_layer_norm(const char* op, const at::Tensor& input, const at::Tensor& weight, double eps) {
-  const Named first{op, "input", input};
-  check_floating(first);
+  check_floating({op, "input", input});
   TORCH_CHECK(input.dim() > 0, op, ": input must have a dimension to normalise over, got a tensor of none");
-  check_like({op, "weight", weight}, first);
-  check_dims({op, "weight", weight}, 1);
-  check_size({op, "weight", weight}, 0, input.sym_size(-1), "that of the last dimension of input");
+  check_per_column({op, "weight", weight}, input);
   TORCH_CHECK(std::isfinite(eps) && eps >= 0, op, ": eps must be a number of 0 or more, got ", eps);
 }
 
@@ -41,9 +45,7 @@ inline void check_layer_norm(const at::Tensor& input, const at::Tensor& weight, 
                              double eps) {
   constexpr auto op = "layer_norm";
   check_layer_norm(op, input, weight, eps);
-  check_like({op, "bias", bias}, {op, "input", input});
-  check_dims({op, "bias", bias}, 1);
-  check_size({op, "bias", bias}, 0, input.sym_size(-1), "that of the last dimension of input");
+  check_per_column({op, "bias", bias}, input);
 }
 
 inline void check_layer_norm_backward(const at::Tensor& grad, const at::Tensor& input,

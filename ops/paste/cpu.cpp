@@ -1,6 +1,7 @@
 // paste on the CPU.
 #include <torch/library.h>
 
+#include "../common/copy.h"
 #include "../common/elementwise.h"
 #include "paste.h"
 

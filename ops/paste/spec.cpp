@@ -1,20 +1,12 @@
 // What paste promises.
 #include <opgate/spec.h>
 
+#include "../common/image_spec.h"
+
 using namespace opgate;
 
-namespace {
-
-Dtypes images() {
-  Dtypes dtypes = floating();
-  dtypes.push_back(at::kByte);
-  return dtypes;
-}
-
-}  // namespace
-
 OPGATE_SPEC("opgate_ops::paste", spec) {
-  spec.dtypes(images());
+  spec.dtypes(opgate_ops::image_dtypes());
   spec.reference([](const at::Tensor& im1, const at::Tensor& im2, at::IntArrayRef coord) {
     at::Tensor out = im1.clone();
     out.narrow(1, coord[1], im2.size(1)).narrow(2, coord[0], im2.size(2)).copy_(im2);

@@ -88,6 +88,7 @@ def setup(build: Path, tmp_path: Path) -> dict[str, Any]:
         "modules": [],
         "packages": str(tmp_path / "packages"),
         "models": [],
+        "regressions": "",
         "memory": 64 << 30,
     }
 

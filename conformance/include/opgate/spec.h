@@ -60,6 +60,7 @@ struct Spec {
   std::string reference_op;  ///< its name, where the reference is an operator
   std::optional<Accuracy> accuracy;
   Reference scale;  ///< gives, like the reference, the magnitudes that accuracy is measured at
+  std::optional<Accuracy> gradient_accuracy;
   Promises promises;
   std::vector<Rejection> rejections;
   std::set<std::string> trusted;           ///< arguments whose values the caller answers for
@@ -71,6 +72,8 @@ struct Spec {
   const void* schema_seen = nullptr;           ///< its arguments then, in the dispatcher
   std::shared_ptr<ClassPromises> torch_class;  ///< of a TorchBind class
   std::string where;                           ///< file:line
+  bool in_python = false;                      ///< written in Python: its calls are made in the Python worker
+  bool kernels_in_python = false;              ///< the operator is, too: no C++ program can call it
 
   bool promised(Promise promise) const { return promises.contains(promise); }
   /// Bits do not depend on the layout of the arguments.
@@ -114,6 +117,10 @@ class SpecWriter {
     spec_.scale = reference_from(std::move(scale));
     return accuracy(promised.scaled_by_inputs());
   }
+
+  /// How near gradients are to the reference's: within so many ulps of the largest element of each; 64 where
+  /// nothing is said.
+  SpecWriter& gradient_accuracy(Accuracy promised);
 
   /// One set of arguments in schema order; trailing ones with a default may be left out.
   SpecWriter& sample(std::vector<Argument> arguments,

@@ -5,15 +5,24 @@
 #include <torch/csrc/jit/python/pybind_utils.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <fmt/format.h>
+
+#include <map>
 #include <nlohmann/json.hpp>
+
 #include <sstream>
 
 #include "base/dtypes.h"
 #include "call/arguments.h"
 #include "call/device.h"
+#include "call/variant.h"
+#include "checks/scope.h"
+
 #include "checks/outputs.h"
 #include "compare/comparison.h"
 #include "run/subjects.h"
+#include "run/worker.h"
+
 #include "spec/sample_json.h"
 #include "values/counter.h"
 #include "values/domain.h"
@@ -28,19 +37,87 @@ using nlohmann::json;
 struct State {
   std::vector<Spec> subjects;
   ValueCache values;
+  Workbench bench;
+  std::vector<Check> checks = native_checks();
 };
+
+// An exception, or a frame, of a kernel written in Python holds what it has seen until the next collection.
+void collect_garbage() {
+  const py::gil_scoped_acquire locked;
+  py::module_::import("gc").attr("collect")();
+}
 
 State& state() {
   static State only;
   return only;
 }
 
-// The operator libraries are loaded by torch.ops.load_library before.
-void load(const std::vector<std::string>& spec_libraries, const std::string& models) {
+// The results of a Python function, as those that the schema returns.
+void push_results(const c10::FunctionSchema& schema, const py::object& returned, torch::jit::Stack& stack) {
+  const std::vector<c10::Argument>& formals = schema.returns();
+  if (formals.empty()) return;
+  if (formals.size() == 1) {
+    stack.push_back(torch::jit::toIValue(returned, formals[0].type()));
+    return;
+  }
+  const auto results = returned.cast<std::vector<py::object>>();
+  if (results.size() != formals.size())
+    throw SpecError(
+        fmt::format("the reference returns {} results, the operator {}", results.size(), formals.size()));
+  for (size_t i = 0; i < results.size(); ++i)
+    stack.push_back(torch::jit::toIValue(results[i], formals[i].type()));
+}
+
+Reference reference_from_python(py::object function) {
+  return [function = std::move(function)](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+    const py::gil_scoped_acquire locked;
+    const std::vector<c10::Argument>& formals = op.schema().arguments();
+    py::list positional;
+    py::dict keywords;
+    for (size_t i = 0; i < stack.size(); ++i) {
+      py::object value = torch::jit::toPyObject(stack[i]);
+      if (formals[i].kwarg_only())
+        keywords[py::str(formals[i].name())] = value;
+      else
+        positional.append(value);
+    }
+    stack.clear();
+    try {
+      push_results(op.schema(), function(*positional, **keywords), stack);
+    } catch (py::error_already_set& error) {
+      throw std::runtime_error(fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
+                                           py::str(error.value()).cast<std::string>()));
+    }
+  };
+}
+
+// The operator libraries are loaded by torch.ops.load_library before. `references` has the functions of specs
+// that are written in Python, by operator.
+void load(const std::vector<std::string>& spec_libraries, const std::string& described,
+          const std::map<std::string, py::object>& references,
+          const std::map<std::string, py::object>& scales, const std::string& regressions) {
   Setup setup;
   setup.specs = spec_libraries;
-  setup.models = json::parse(models);
-  state() = {load_subjects(setup), {}};
+  setup.regressions = regressions;
+  setup.models = json::parse(described);
+  State loaded{load_subjects(setup), {}, {}};
+  for (Spec& spec : loaded.subjects) {
+    if (const auto found = references.find(spec.name); found != references.end())
+      spec.reference = reference_from_python(found->second);
+    if (const auto found = scales.find(spec.name); found != scales.end())
+      spec.scale = reference_from_python(found->second);
+  }
+  loaded.bench.collect_garbage = collect_garbage;
+  state() = std::move(loaded);
+}
+
+// Native checks of one call, in this process. Kernels written in Python take the lock themselves.
+std::string judge(const std::string& id, const std::vector<std::string>& check_ids) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  CheckList checks;
+  for (const std::string& check : check_ids) checks.push_back(&find_check(state().checks, check));
+  if (key.device != c10::kCPU) enable_device(key.device, DeviceAllocator::plain);
+  return json(judge_call(key, checks, state().bench)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
@@ -51,12 +128,16 @@ py::object describe(const std::string& id) {
   for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
     tensors.push_back({slot.position, slot.element ? json(*slot.element) : json(nullptr)});
   }
+  json promises = json::array();
+  for (const Promise promise : key.spec->promises) promises.push_back(to_string(promise));
   return to_python({{"subject", key.spec->name},
                     {"kind", key.spec->kind == Spec::Kind::op ? "op" : "model"},
                     {"dtype", dtype_name(key.dtype)},
                     {"variant", key.variant},
                     {"device", device_name(key.device)},
                     {"sample", to_json(*key.sample)},
+                    {"trusted", !key.spec->trusted.empty()},
+                    {"promises", promises},
                     {"tensors", tensors}});
 }
 
@@ -66,6 +147,88 @@ py::list arguments(const std::string& id) {
   for (const c10::IValue& value : materialise(key, state().values).stack)
     list.append(torch::jit::toPyObject(value));
   return list;
+}
+
+// The samples of the call's subject, and the dtypes that it declares there.
+std::string samples(const std::string& id) {
+  json all = json::array();
+  for (const Sample& sample : parse_call_id(state().subjects, id).spec->samples)
+    all.push_back(to_json(sample));
+  return all.dump();
+}
+
+std::vector<std::string> dtypes(const std::string& id) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  std::vector<std::string> names;
+  for (const c10::ScalarType dtype : key.spec->dtypes.at(key.device)) names.emplace_back(dtype_name(dtype));
+  return names;
+}
+
+// A sample of the call's subject that its spec did not write.
+Sample new_sample(const CallKey& key, const std::string& described) {
+  Sample sample = sample_from_json(json::parse(described));
+  fit_sample(sample, key.spec->op->schema());
+  return sample;
+}
+
+std::vector<std::string> sample_variants(const std::string& id, const std::string& described) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  std::vector<std::string> texts;
+  for (const Variant& variant : variants(*key.spec, new_sample(key, described))) {
+    const bool same_values =
+        variant.kind == Variant::Kind::contiguous || variant.kind == Variant::Kind::rearranged;
+    if (same_values && variant.suits == nullptr) texts.push_back(variant.text);
+  }
+  return texts;
+}
+
+// Of the named checks, those that are for this call judge it.
+std::string judge_sample(const std::string& id, const std::string& described, const std::string& dtype,
+                         const std::string& variant, const std::vector<std::string>& check_ids) {
+  CallKey key = parse_call_id(state().subjects, id);
+  const Sample sample = new_sample(key, described);
+  key.sample = &sample;
+  key.dtype = dtype_from_name(dtype).value();
+  key.variant = variant;
+  const std::vector<Variant> offered = variants(*key.spec, sample);
+  const auto chosen = std::ranges::find(offered, variant, &Variant::text);
+  if (chosen == offered.end()) throw SpecError("the sample has no variant " + variant);
+  CheckList checks;
+  for (const std::string& check_id : check_ids) {
+    const Check& check = find_check(state().checks, check_id);
+    if (in_scope(check.scope, key, *chosen)) checks.push_back(&check);
+  }
+  Workbench bench;  // of its own: what is kept from call to call is known by the address of its sample
+  return json(judge_call(key, checks, bench)).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Results of a call that was made elsewhere, against the reference.
+std::string judge_results(const std::string& id, const std::vector<at::Tensor>& results) {
+  Evidence evidence(parse_call_id(state().subjects, id), state().bench);
+  Outcome elsewhere;
+  for (const at::Tensor& result : results) elsewhere.results.emplace_back(result);
+  const Judgement judgement = judge_near_reference(evidence, elsewhere, "the values of the reference");
+  return json(judgement).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// The calls of this process's subjects, each with the ids of the checks that look at it.
+std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::string& described_checks,
+                                                                   const std::vector<std::string>& patterns) {
+  const std::vector<Check> checks = all_checks(json::parse(described_checks));
+  Filter filter;
+  filter.checks = patterns;
+  std::vector<std::pair<std::string, std::vector<std::string>>> calls;
+  for (const PlannedCall& call : make_plan(state().subjects, checks, filter).calls) {
+    auto& [id, names] = calls.emplace_back(call.id, std::vector<std::string>());
+    for (const Check* check : call.checks) names.push_back(check->name);
+  }
+  return calls;
+}
+
+std::vector<std::string> native_check_ids() {
+  std::vector<std::string> ids;
+  for (const Check& check : state().checks) ids.push_back(check.name);
+  return ids;
 }
 
 at::Tensor described_values(const std::string& described, const std::string& dtype,
@@ -88,8 +251,11 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
 }
 
 std::string schema(const std::string& op) {
+  const auto found = find_op(op);
+  if (!found)
+    throw SpecError(fmt::format("no operator is named {}: is the module imported that registers it?", op));
   std::ostringstream text;
-  text << find_op(op).value().schema();
+  text << found->schema();
   return text.str();
 }
 
@@ -98,12 +264,47 @@ std::string schema(const std::string& op) {
 
 PYBIND11_MODULE(_engine, module) {
   module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
-  module.def("load", &opgate::load,
-             "Loads spec libraries and models (JSON). Raises RuntimeError for a broken spec.",
-             pybind11::arg("spec_libraries"), pybind11::arg("models"));
+  module.def(
+      "load", &opgate::load,
+      "Loads spec libraries, and the specs and models that `described` (JSON) has; `references` and `scales` "
+      "are the functions of such specs, by operator. Raises RuntimeError for a broken spec.",
+      pybind11::arg("spec_libraries"), pybind11::arg("described"),
+      pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
+      pybind11::arg("regressions") = "");
+  module.def("judge", &opgate::judge,
+             "What native checks say of a call: JSON of judgements by check. Raises RuntimeError for a call "
+             "or check "
+             "that is not there.",
+             pybind11::arg("call_id"), pybind11::arg("checks"),
+             pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));
+  module.def("samples", &opgate::samples, "The samples of the call's subject (JSON).",
+             pybind11::arg("call_id"));
+  module.def("dtypes", &opgate::dtypes, "The dtypes that the subject declares on the call's device.",
+             pybind11::arg("call_id"));
+  module.def("variants", &opgate::sample_variants,
+             "The ways to lay out a sample (JSON) of the call's subject.", pybind11::arg("call_id"),
+             pybind11::arg("sample"));
+  module.def(
+      "judge_sample", &opgate::judge_sample,
+      "What native checks say of another sample (JSON) of the call's subject: JSON of judgements by check.",
+      pybind11::arg("call_id"), pybind11::arg("sample"), pybind11::arg("dtype"), pybind11::arg("variant"),
+      pybind11::arg("checks"), pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("judge_results", &opgate::judge_results,
+             "Whether results of a call that was made elsewhere are the reference's, within the spec's "
+             "accuracy: JSON "
+             "of a judgement.",
+             pybind11::arg("call_id"), pybind11::arg("results"),
+             pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("plan", &opgate::plan,
+             "Call ids with the ids of their checks: those of `checks` (patterns) that are planned for what "
+             "was loaded; "
+             "`described_checks` (JSON) are those of the Python half. Raises RuntimeError for a pattern "
+             "without a match.",
+             pybind11::arg("described_checks"), pybind11::arg("checks"));
+  module.def("native_checks", &opgate::native_check_ids, "The ids of the engine's own checks.");
   module.def("difference", &opgate::difference,
              "How two tensors differ: bit for bit, or by more than `ulps`, at the magnitudes of `scale` "
              "where they are "

@@ -1,5 +1,8 @@
-"""OpGate's Python half: what only Python can check, and models described for export and packaging."""
+"""OpGate's Python half: what only Python can check, and specs and models written in Python."""
 
+from typing import TYPE_CHECKING, Any
+
+from opgate.accuracy import Accuracy, exact, ulps
 from opgate.domains import (
     TensorArgument,
     extremes,
@@ -16,23 +19,48 @@ from opgate.domains import (
     uniform,
     values,
 )
+from opgate.dtypes import floating, integral
 from opgate.model import ModelSpec, model
+from opgate.onnx_forms import onnx
+from opgate.spec import OpSpec, spec
+
+if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+    from opgate.assertion import check
+
+
+def __getattr__(name: str) -> Any:
+    """`check` needs torch and the engine; it is imported when it is first used."""
+    if name != "check":
+        raise AttributeError(f"module 'opgate' has no attribute {name!r}")
+    from opgate.assertion import check
+
+    return check
+
 
 __all__ = [
+    "Accuracy",
     "ModelSpec",
+    "OpSpec",
     "TensorArgument",
+    "check",
+    "exact",
     "extremes",
+    "floating",
     "indices",
     "infinities",
+    "integral",
     "model",
     "nans",
     "offsets",
+    "onnx",
     "permutation",
     "positive",
     "signed_zeros",
     "sorted_indices",
+    "spec",
     "special",
     "subnormals",
+    "ulps",
     "uniform",
     "values",
 ]

@@ -91,6 +91,7 @@ class ModelSpec:
     def as_json(self) -> dict[str, Any]:
         """The description that the native plan is made from."""
         return {
+            "kind": "model",
             "name": self.name,
             "where": self.where,
             "dtypes": {"cpu": self.dtype_names, "cuda": self.dtype_names},

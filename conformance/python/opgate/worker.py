@@ -40,9 +40,10 @@ class Worker:
             from opgate import _engine
         except ImportError as error:
             raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
-        from opgate.check import load_checks
         from opgate.model import MODELS
         from opgate.package import PackageStore
+        from opgate.registry import load_checks
+        from opgate.spec import SPECS
 
         for library in setup["libraries"]:
             try:
@@ -51,9 +52,16 @@ class Worker:
                 raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
         load_modules(setup["modules"])
         self.checks = load_checks()
-        self.models = [model.as_json() for model in MODELS.values()]
         try:
-            _engine.load(setup["specs"], json.dumps(self.models))
+            specs = [spec.as_json() for spec in SPECS.values()]
+            self.subjects = specs + [model.as_json() for model in MODELS.values()]
+            _engine.load(
+                setup["specs"],
+                json.dumps(self.subjects),
+                {name: spec.reference_function for name, spec in SPECS.items() if spec.reference_function},
+                {name: spec.scale_function for name, spec in SPECS.items() if spec.scale_function},
+                setup["regressions"],
+            )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
         self.torch_version = torch.__version__.partition("+")[0]
@@ -65,7 +73,7 @@ class Worker:
         """What the supervisor plans with."""
         return {
             "checks": [check.as_json() for check in self.checks.values()],
-            "models": self.models,
+            "models": self.subjects,
             "torch": self.torch_version,
         }
 
@@ -79,12 +87,15 @@ class Worker:
         return next(handler for name, handler in handlers.items() if name in command)(command)
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
+        from opgate import _engine
         from opgate.call import Call, first_line
         from opgate.judgement import invalid
 
         call = Call(command["run"], self.packages)
         judgements = {}
-        for check_id in command["checks"]:
+        if native := [check_id for check_id in command["checks"] if check_id not in self.checks]:
+            judgements |= json.loads(_engine.judge(call.id, native))
+        for check_id in (check_id for check_id in command["checks"] if check_id in self.checks):
             try:
                 judgement = self.checks[check_id].judge(call)
             except Exception as error:  # a judge that raises is a fault of OpGate, and says so as a verdict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from opgate import _engine
 from opgate.call import Call, first_line
-from opgate.check import check
 from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.registry import check
 
 PROMISED = "the package, run in Python, returns eager's values bit for bit"
 

@@ -9,9 +9,9 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
-from opgate.check import check
 from opgate.judgement import PASS, Judgement, fail, invalid
 from opgate.package import export
+from opgate.registry import check
 
 PROMISED = (
     "the exported graph holds exactly the promised calls, survives save and load, and runs equal to eager"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from opgate.call import Call, first_line, split_keywords
-from opgate.check import check
 from opgate.judgement import PASS, Judgement, fail
+from opgate.registry import check
 
 TRACES = "test_aot_dispatch_dynamic"  # takes NaN for different from NaN
 

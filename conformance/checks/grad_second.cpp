@@ -1,0 +1,38 @@
+// grad.second: derivatives of the gradients equal the reference's.
+#include "checks/check.h"
+#include "checks/gradients.h"
+#include "checks/outputs.h"
+
+namespace opgate {
+namespace {
+
+constexpr auto kPromised = "the second derivatives of the reference";
+
+Judgement judge(Evidence& evidence) {
+  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  const Asking asking{.order = Order::second};
+  const Differentiated mine = differentiated(evidence, asking, kPromised);
+  if (mine.none) return *mine.none;
+  return judge_reference_gradients(evidence, asking, mine.derivative, kPromised);
+}
+
+OPGATE_REGISTER_CHECK(
+    grad_second,
+    {.name = "grad.second",
+     .explanation = {.promise = "Gradients can be differentiated again, with the reference's results, where "
+                                "the spec promises twice_differentiable.",
+                     .why = "Gradient penalties, Hessian-vector products and meta-learning differentiate the "
+                            "backward pass. One that computes on raw data gives zeros there, without a word.",
+                     .fix = "Write the backward with differentiable operators, or register the backward as "
+                            "an operator with a derivative of its own. Mark what cannot be differentiated "
+                            "twice with once_differentiable and promise only differentiable.",
+                     .example = "A backward kernel called directly, and not through the dispatcher: its "
+                                "result does not depend on anything, and second derivatives are zero."},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .promised = Promise::twice_differentiable,
+               .derivatives = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

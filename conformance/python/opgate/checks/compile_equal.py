@@ -1,0 +1,142 @@
+"""compile.equal: compiled without a graph break, for fixed and for dynamic sizes, the call equals eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from opgate import _engine
+from opgate.call import Call, first_line, flat_tensors
+from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.registry import check
+from opgate.resize import resized, sizes
+
+PROMISED = "compiled without a graph break, the call returns what eager returns"
+# Gradients that the compiler computes with operators of its own round otherwise: as in grad.reference.
+GRADIENT_ULPS = 64.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a call leaves: results, inputs as they are after it, gradients of those that require grad."""
+
+    results: list[torch.Tensor]
+    inputs: list[torch.Tensor]
+    gradients: list[torch.Tensor]
+
+
+def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients: bool) -> Seen:
+    """Calls `function` on copies of the tensors; with ones coming in to every result, if asked."""
+    inputs = [tensor.clone() for tensor in tensors]
+    leaves = [tensor.requires_grad_() for tensor in inputs if gradients and tensor.is_floating_point()]
+    with torch.set_grad_enabled(gradients):
+        results = flat_tensors(function(*inputs))
+    roots = [result for result in results if result.requires_grad]
+    arrived: list[torch.Tensor | None] = []
+    if roots:
+        incoming = [torch.ones_like(root) for root in roots]
+        arrived = list(torch.autograd.grad(roots, leaves, incoming, allow_unused=True))
+    return Seen(
+        [result.detach() for result in results],
+        [tensor.detach() for tensor in inputs],
+        [gradient for gradient in arrived if gradient is not None],
+    )
+
+
+def difference(got: Seen, want: Seen) -> str | None:
+    """How they differ: values bit for bit, and strides; gradients within rounding."""
+    for what, mine, theirs in (("output", got.results, want.results), ("input", got.inputs, want.inputs)):
+        if len(mine) != len(theirs):
+            return f"{len(mine)} tensors returned, not {len(theirs)}"
+        for number, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+            if text := _engine.difference(a, b):
+                return f"{what} {number}: {text}"
+            if strides(a) != strides(b):
+                return f"{what} {number} has strides {list(a.stride())}; in eager {list(b.stride())}"
+    if len(got.gradients) != len(want.gradients):
+        return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}"
+    for number, (a, b) in enumerate(zip(got.gradients, want.gradients, strict=True)):
+        scale = (
+            torch.full_like(b, b.abs().nan_to_num().max(), dtype=torch.double) if b.numel() else b.double()
+        )
+        if text := _engine.difference(a, b, GRADIENT_ULPS, scale):
+            return f"gradient {number}: {text}"
+    return None
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """Those that mean something."""
+    if tensor.numel() == 0:
+        return []
+    return [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
+
+
+def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
+    """Compiled for these sizes alone, for inference."""
+    torch._dynamo.reset()
+    compiled = torch.compile(call.module(), fullgraph=True, dynamic=False)
+    try:
+        got = run(compiled, tensors, gradients=False)
+    except Exception as error:  # the compiler raises errors of many kinds
+        return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {first_line(error)}")
+    if text := difference(got, run(call.module(), tensors, gradients=False)):
+        return fail(PROMISED, f"compiled for fixed sizes: {text}")
+    return PASS
+
+
+def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
+    """Compiled once for all sizes, with gradients where they are promised."""
+    gradients = "differentiable" in call.described["promises"]
+    torch._dynamo.reset()
+    compiled = torch.compile(call.module(), fullgraph=True, dynamic=True)
+    others = (
+        [] if call.described["trusted"] else [resized(tensors, size, size + 1) for size in sizes(tensors)]
+    )
+    for number, inputs in enumerate([tensors, *others]):
+        try:
+            want = run(call.module(), inputs, gradients=gradients)
+        except RuntimeError:
+            continue  # the operator does not take this size
+        told = ", ".join(str(list(tensor.shape)) for tensor in inputs)
+        try:
+            with torch._dynamo.config.patch(error_on_recompile=number > 0):
+                got = run(compiled, inputs, gradients=gradients)
+        except torch._dynamo.exc.RecompileError as error:
+            return fail(
+                PROMISED,
+                f"compiled with dynamic=True, inputs of {told} make it compile again",
+                "the fake kernel fixes a size; see fake.symbolic",
+                detail=[line for line in str(error).splitlines() if line.strip()][-3:],
+            )
+        except Exception as error:  # the compiler raises errors of many kinds
+            return fail(PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {first_line(error)}")
+        if text := difference(got, want):
+            return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}")
+    return PASS
+
+
+@check(
+    "compile.equal",
+    promise="torch.compile(fullgraph=True), static and dynamic: no graph break, no compilation anew for a "
+    "new size, eager's values and strides, and its gradients where they are promised.",
+    why="A graph break costs the optimisation around it; a compilation a size costs seconds in production; "
+    "strides that differ from the fake kernel's make the compiled code read at wrong places.",
+    fix="First make fake.metadata and fake.symbolic pass. Register the operator and its autograd formula "
+    "with the dispatcher: code that Python must run in between breaks the graph.",
+    example="pytorch 137437, 186850: compiled results that differ from eager's.",
+    variants="contiguous",
+    dtypes="first",
+    first_sample=True,
+)
+def judge(call: Call) -> Judgement:
+    """Compiles the call twice and compares it with eager."""
+    tensors = call.tensors()
+    try:
+        call.module()(*(tensor.clone() for tensor in tensors))
+    except RuntimeError as error:
+        return invalid(f"eager refuses this sample: {first_line(error)}")
+    judgement = judge_static(call, tensors)
+    return judgement if judgement != PASS else judge_dynamic(call, tensors)

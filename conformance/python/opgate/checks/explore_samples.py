@@ -1,0 +1,168 @@
+"""explore.samples: what holds for the spec's samples holds for others of their kind, too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from opgate import _engine
+from opgate.call import Call
+from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.registry import check
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
+
+EXAMPLES = 100
+# What holds for every call, and is cheap. Of the rest one call tells as much as a hundred.
+CHECKS = (
+    "effect.alias",
+    "effect.mutation",
+    "fake.metadata",
+    "grad.layout",
+    "grad.reference",
+    "memory.bounds",
+    "memory.uninitialised",
+    "value.layout",
+    "value.reference",
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sample that no spec has written, and how it is laid out."""
+
+    sample: dict[str, Any]
+    dtype: str
+    variant: str
+
+
+class Found(Exception):
+    """An example that breaks a promise."""
+
+    def __init__(self, example: Example, name: str, judgement: dict[str, Any]) -> None:
+        super().__init__(name)
+        self.example, self.name, self.judgement = example, name, judgement
+
+
+def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tensor arguments, those in lists one by one."""
+    found = []
+    for argument in sample["arguments"]:
+        if isinstance(argument, dict):
+            found += [part for part in argument.get("tensors", [argument]) if "shape" in part]
+    return found
+
+
+def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -> dict[str, Any]:
+    """One of the spec's samples with other sizes, none of them larger, and other values.
+
+    Sizes stay as they are where values belong to them: the caller answers for them, or wrote them.
+    """
+    from hypothesis import strategies
+
+    sample = json.loads(json.dumps(draw(strategies.sampled_from(samples))))
+    tensors = tensors_of(sample)
+    if not trusted and not any(tensor["values"].startswith("literal") for tensor in tensors):
+        # Sizes that are equal may have to be, or may be so by chance.
+        tied = draw(strategies.booleans())
+        drawn = {
+            size: draw(strategies.integers(0, max(size, 4)))
+            for size in sorted({size for tensor in tensors for size in tensor["shape"]})
+        }
+        for tensor in tensors:
+            tensor["shape"] = [
+                drawn[size] if tied else draw(strategies.integers(0, max(size, 4)))
+                for size in tensor["shape"]
+            ]
+    shapes = ",".join("x".join(map(str, tensor["shape"])) or "0d" for tensor in tensors)
+    # Values follow from the name of a sample.
+    sample["name"] = f"explored {draw(strategies.integers(0, 99))} {shapes}"
+    return sample
+
+
+def judge_example(call: Call, example: Example) -> None:
+    """Raises Found; rejects the example, as hypothesis has it, where operator or reference refuses it.
+
+    It is judged contiguous, too: only so it is compared with the reference.
+    """
+    from hypothesis import assume
+
+    for variant in dict.fromkeys(("contiguous", example.variant)):
+        seen = replace(example, variant=variant)
+        answered = json.loads(
+            _engine.judge_sample(call.id, json.dumps(seen.sample), seen.dtype, variant, CHECKS)
+        )
+        for name, judgement in answered.items():
+            if judgement["verdict"] == "fail":
+                raise Found(seen, name, judgement)
+        assume(all(judgement["verdict"] in ("pass", "owed") for judgement in answered.values()))
+
+
+def finding(call: Call, found: Found) -> Judgement:
+    """The smallest example that was found, ready to be kept."""
+    kept = json.dumps({"op": call.subject, "sample": found.example.sample})
+    layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
+    return fail(
+        f"what {found.name} demands, for every sample like those of the spec",
+        f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}: "
+        f"{found.judgement.get('happened', '')}",
+        found.judgement.get("likely", ""),
+        detail=[
+            "to keep it as a sample, put this line into a .json file of the folder that `regressions` in "
+            "opgate.toml names:",
+            kept,
+        ],
+    )
+
+
+@check(
+    "explore.samples",
+    promise="What value, effect, memory, fake and grad demand holds for samples that the spec did not write: "
+    "other sizes, dtypes, layouts and values of the same kind.",
+    why="The samples of a spec are those that its author thought of.",
+    fix="The finding names the check that fails and the smallest sample that shows it; mend the operator as "
+    "that check says, and keep the sample.",
+    example="A vectorised loop whose remainder is wrong for 5 rows of 3, where every sample has 4 or 8.",
+    variants="contiguous",
+    dtypes="first",
+    first_sample=True,
+)
+def judge(call: Call) -> Judgement:
+    """Draws examples, the same in every run, and shrinks the first that breaks a promise."""
+    try:
+        import hypothesis
+    except ImportError:
+        return invalid("the Python package hypothesis is missing; install it beside torch")
+    from hypothesis import strategies
+
+    samples = json.loads(_engine.samples(call.id))
+    dtypes = _engine.dtypes(call.id)
+
+    @strategies.composite
+    def examples(draw: DrawFn) -> Example:
+        sample = draw_sample(draw, samples, trusted=call.described["trusted"])
+        variants = _engine.variants(call.id, json.dumps(sample))
+        return Example(sample, draw(strategies.sampled_from(dtypes)), draw(strategies.sampled_from(variants)))
+
+    @hypothesis.settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        report_multiple_bugs=False,
+    )
+    @hypothesis.given(examples())
+    @hypothesis.example(Example(samples[0], call.described["dtype"], "contiguous"))
+    def holds(example: Example) -> None:
+        judge_example(call, example)
+
+    try:
+        holds()
+    except Found as found:
+        return finding(call, found)
+    except hypothesis.errors.Unsatisfiable:
+        return PASS  # the operator takes nothing but its own samples, the first of which was judged
+    return PASS

@@ -1,0 +1,119 @@
+"""onnx.runs: each form exports to a valid model, and the standard one runs in onnxruntime as eager does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+
+from opgate import _engine
+from opgate.call import Call, first_line, flat_tensors
+from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.onnx_forms import FORMS, Form, operators
+from opgate.registry import check
+from opgate.resize import resized, sizes
+
+PROMISED = (
+    "exported to ONNX in each of its forms, the model is valid, and gives eager's values where it can run"
+)
+# For sizes that the spec has no sample of, eager stands for the reference: both round.
+ULPS_OF_LARGEST = 64.0
+
+
+def exported(call: Call, form: Form, tensors: list[torch.Tensor]) -> Any:
+    """The model, its sizes left open where they can be. Raises what torch.onnx.export raises."""
+    auto = torch.export.Dim.AUTO
+    dynamic = [{dim: auto for dim, size in enumerate(tensor.shape) if size > 1} or None for tensor in tensors]
+    program = torch.onnx.export(
+        call.module().eval(),
+        tuple(tensors),
+        dynamo=True,
+        verbose=False,
+        custom_translation_table=dict(form.table),
+        dynamic_shapes=(tuple(dynamic),),
+    )
+    return program.model_proto
+
+
+def run(model: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """What onnxruntime returns."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    feed = dict(zip(names, (tensor.numpy() for tensor in tensors), strict=True))
+    return [torch.from_numpy(result) for result in session.run(None, feed)]
+
+
+def judge_form(call: Call, form: Form) -> Judgement:
+    """Exports, and runs where every runtime could."""
+    import onnx
+
+    tensors = call.tensors()
+    told = "in standard operators" if form.standard else "as a node of its own"
+    try:
+        model = exported(call, form, tensors)
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # exporter and checker raise errors of many kinds
+        return fail(PROMISED, f"{told}: {first_line(error)}")
+    foreign = sorted({node.domain for node in model.graph.node} - {"", "ai.onnx"})
+    if bool(foreign) == form.standard:
+        found = f"nodes of {', '.join(foreign)}" if foreign else "standard operators alone"
+        return fail(PROMISED, f"{told}: the graph has {found}")
+    return judge_run(call, model, tensors) if form.standard else PASS
+
+
+def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
+    """The case's own inputs against the reference, inputs of other sizes against eager."""
+    others = (
+        [] if call.described["trusted"] else [resized(tensors, size, size + 1) for size in sizes(tensors)]
+    )
+    for number, inputs in enumerate([tensors, *others]):
+        told = ", ".join(str(list(tensor.shape)) for tensor in inputs)
+        try:
+            want = flat_tensors(call.module()(*inputs))
+        except RuntimeError:
+            continue  # the operator does not take this size
+        try:
+            got = run(model, inputs)
+        except Exception as error:  # onnxruntime has error classes of its own
+            return fail(PROMISED, f"onnxruntime, inputs of {told}: {first_line(error)}")
+        if number == 0:
+            judgement = json.loads(_engine.judge_results(call.id, got))
+            if judgement["verdict"] != "pass":
+                return fail(PROMISED, f"onnxruntime: {judgement.get('happened', judgement.get('reason'))}")
+            continue
+        for result, expected in zip(got, want, strict=True):
+            largest = torch.full_like(expected, float(expected.abs().max()) if expected.numel() else 0.0)
+            if text := _engine.difference(result, expected, ULPS_OF_LARGEST, largest.double()):
+                return fail(PROMISED, f"onnxruntime, inputs of {told}: {text}")
+    return PASS
+
+
+@check(
+    "onnx.runs",
+    promise="Each ONNX form of the operator exports to a valid model; the one in standard operators runs in "
+    "onnxruntime and equals eager, for other sizes too.",
+    why="What is deployed through ONNX is another program than the one that was trained: translated by hand, "
+    "with sizes that the exporter may have fixed.",
+    fix="Take shapes from op.Shape and not from the example; write what the operator promises of its inputs "
+    "into the translation; cast indices to int64.",
+    example="A translation that writes the grid size of the example into the graph.",
+    variants="contiguous",
+    dtypes="first",
+    first_sample=True,
+    subjects=operators,
+)
+def judge(call: Call) -> Judgement:
+    """Exports the call in every form that its library offers."""
+    try:
+        call.eager()
+    except RuntimeError as error:
+        return invalid(f"eager refuses this sample: {first_line(error)}")
+    for form in FORMS:
+        if call.overload in form.table:
+            judgement = judge_form(call, form)
+            if judgement != PASS:
+                return judgement
+    return PASS

@@ -1,0 +1,22 @@
+"""A finding as a reader gets it from Python: the words of the command line's own report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def finding_text(case: str, judgement: dict[str, Any]) -> str:
+    """What one case found, in a few lines: what was promised, what happened, and how to go on."""
+    call, _, check = case.rpartition("/")
+    lines = [f"{judgement['verdict'].upper()} {case}"]
+    for word, key in (
+        ("promised", "promised"),
+        ("happened", "happened"),
+        ("likely", "likely"),
+        ("why", "reason"),
+    ):
+        if judgement.get(key):
+            lines.append(f"  {word:<10} {judgement[key]}")
+    lines += [f"             {line}" for line in judgement.get("detail", [])]
+    lines.append(f"  more       opgate explain {check}")
+    return "\n".join(lines)

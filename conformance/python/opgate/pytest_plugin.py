@@ -1,0 +1,162 @@
+"""pytest --opgate opgate.toml: one item an operator, check and device, judged by `opgate run`.
+
+Selected with -k by the name of the operator, the check or the device. All selected items of one process are
+run at once, when the first of them is reached. Under xdist each process runs what it is given; with
+--dist loadgroup the items of one operator stay together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opgate.finding import finding_text
+
+SHOWN = 3  # findings of one item: the first tell what is wrong, the rest how often
+BAD = ("fail", "crash", "timeout", "invalid")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds --opgate."""
+    group = parser.getgroup("opgate", "OpGate")
+    group.addoption(
+        "--opgate", metavar="FILE", help="check the operators of this opgate.toml, an item a check"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the mark known where xdist is not installed."""
+    config.addinivalue_line("markers", "xdist_group(name): items that one process of xdist runs")
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k looks at the items
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Adds the items."""
+    if config.getoption("opgate") is None:
+        return
+    file = Path(config.getoption("opgate")).absolute()
+    collector = OpGateFile.from_parent(session, path=file)
+    items += collector.collect()
+
+
+def program() -> str:
+    """The `opgate` executable: OPGATE, beside this package, or on PATH. Raises UsageError."""
+    beside = Path(__file__).parents[2] / "bin" / "opgate"
+    found = os.environ.get("OPGATE") or (str(beside) if beside.exists() else shutil.which("opgate"))
+    if not found:
+        raise pytest.UsageError("--opgate: no `opgate` executable on PATH; name it in OPGATE")
+    return found
+
+
+class OpGateFile(pytest.File):
+    """What one opgate.toml plans."""
+
+    def collect(self) -> list[OpGateItem]:
+        """An item an operator, check and device, in the order of the plan. Raises UsageError."""
+        listed = subprocess.run(
+            [program(), "list", "cases", "--config", str(self.path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if listed.returncode != 0:
+            raise pytest.UsageError(f"--opgate {self.path}: {listed.stderr.strip()}")
+        cases = (line.split("/") for line in listed.stdout.splitlines())
+        found = dict.fromkeys((case[0], case[-1], case[-2]) for case in cases)
+        return [
+            OpGateItem.from_parent(self, op=op, check=check, device=device) for op, check, device in found
+        ]
+
+
+class OpGateItem(pytest.Item):
+    """All cases of one operator, check and device."""
+
+    def __init__(self, *, op: str, check: str, device: str, **keywords: Any) -> None:
+        super().__init__(name=f"{op}/{check}/{device}", **keywords)
+        self.op, self.check, self.device = op, check, device
+        self.extra_keyword_matches.update((op, check, device))
+        self.add_marker(pytest.mark.xdist_group(op))
+
+    def runtest(self) -> None:
+        """Raises Broken for cases that did not pass; skips, with the reason, where all are owed."""
+        verdicts = results_of(self.session)[self]
+        if not verdicts:
+            raise Broken([f"{self.name} has no verdict: `opgate run` ended before it"])
+        bad = [finding_text(line["case"], line) for line in verdicts if line["verdict"] in BAD]
+        if bad:
+            more = [f"... and {len(bad) - SHOWN} of {len(verdicts)} cases more"] if len(bad) > SHOWN else []
+            raise Broken(bad[:SHOWN] + more)
+        if all(line["verdict"] == "owed" for line in verdicts):
+            pytest.skip(f"owed: {verdicts[0]['reason']}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> Any:
+        """The finding, as the command line prints it, and no stack of internals."""
+        if isinstance(excinfo.value, Broken):
+            return "\n\n".join(excinfo.value.findings)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where it comes from."""
+        return self.path, None, self.name
+
+
+class Broken(Exception):
+    """Findings of one item."""
+
+    def __init__(self, findings: list[str]) -> None:
+        super().__init__("\n\n".join(findings))
+        self.findings = findings
+
+
+RESULTS = pytest.StashKey[dict[OpGateItem, list[dict[str, Any]]]]()
+
+
+def results_of(session: pytest.Session) -> dict[OpGateItem, list[dict[str, Any]]]:
+    """The verdicts of the items that are selected, run at the first call."""
+    if RESULTS not in session.stash:
+        session.stash[RESULTS] = {}
+        for items in at_once([item for item in session.items if isinstance(item, OpGateItem)]):
+            session.stash[RESULTS] |= run(items)
+    return session.stash[RESULTS]
+
+
+def at_once(items: list[OpGateItem]) -> Iterator[list[OpGateItem]]:
+    """Groups that one `opgate run --op ... --check ... --device ...` covers exactly."""
+    wanted: dict[tuple[Path, str], set[tuple[str, str]]] = defaultdict(set)
+    for item in items:
+        wanted[item.path, item.op].add((item.check, item.device))
+    groups: dict[tuple[Path, str, frozenset[str]], list[OpGateItem]] = defaultdict(list)
+    for item in items:
+        checks = frozenset(check for check, device in wanted[item.path, item.op] if device == item.device)
+        groups[item.path, item.device, checks].append(item)
+    yield from groups.values()
+
+
+def run(items: list[OpGateItem]) -> dict[OpGateItem, list[dict[str, Any]]]:
+    """Their verdicts. Raises Broken with what the program says where it cannot run at all."""
+    file = items[0].path
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    output = file.parent / ".opgate" / ("pytest" if worker is None else f"pytest-{worker}")
+    command = [program(), "run", "--config", str(file), "--output", str(output)]
+    command += ["--op", *dict.fromkeys(item.op for item in items)]
+    command += ["--check", *dict.fromkeys(item.check for item in items), "--device", items[0].device]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode not in (0, 1):
+        raise Broken([finished.stderr.strip()])
+    verdicts: dict[OpGateItem, list[dict[str, Any]]] = {item: [] for item in items}
+    places = {(item.op, item.check, item.device): item for item in items}
+    for line in map(json.loads, (output / "results.jsonl").read_text().splitlines()):
+        op, *_, device, check = line.get("case", "///").split("/")
+        if (op, check, device) in places:
+            verdicts[places[op, check, device]].append(line)
+    return verdicts

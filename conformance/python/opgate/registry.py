@@ -1,0 +1,70 @@
+"""Checks of the Python half: one module each in opgate.checks, registered by the decorator."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from opgate.call import Call
+from opgate.judgement import Judgement
+
+Judge = Callable[[Call], Judgement]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A promise with its public id, and the calls it is planned for (see Scope in checks/scope.h).
+
+    It is planned for every sample contiguous in the first declared dtype, and for the first sample also in
+    each of `variants` and in each dtype.
+    """
+
+    id: str
+    judge: Judge
+    promise: str
+    why: str
+    fix: str
+    example: str
+    variants: str = "every"
+    """contiguous, rearranged, resized, same_sizes, packaged, every or bad."""
+    dtypes: str = "declared"
+    """declared, or only the first of them."""
+    first_sample: bool = False
+    """One sample is enough."""
+    ops: bool = True
+    models: bool = False
+    needs_package: bool = False
+    subjects: Callable[[], list[str]] | None = None
+    """The only operators that it is for, asked once the modules of opgate.toml are imported."""
+
+    def as_json(self) -> dict[str, Any]:
+        """What the native plan needs to know of it."""
+        described = {name: value for name, value in vars(self).items() if name != "judge"}
+        return described | {"subjects": self.subjects and self.subjects()}
+
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 - the word that users see
+    """Registers the decorated judge as the check `id`; `described` are the other fields of Check."""
+
+    def register(judge: Judge) -> Judge:
+        texts = {name: inspect.cleandoc(described.pop(name)) for name in ("why", "fix")}
+        CHECKS[id] = Check(id=id, judge=judge, **texts, **described)
+        return judge
+
+    return register
+
+
+def load_checks() -> dict[str, Check]:
+    """Imports every module of opgate.checks and returns what they registered, by id."""
+    from opgate import checks
+
+    for module in pkgutil.iter_modules(checks.__path__):
+        importlib.import_module(f"opgate.checks.{module.name}")
+    return CHECKS

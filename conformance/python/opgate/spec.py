@@ -1,0 +1,211 @@
+"""Specs written in Python, for operators written in Python or in C++: the words of opgate/spec.h.
+
+@opgate.spec("my_ops::relu")
+def relu(spec: opgate.OpSpec) -> None:
+    spec.dtypes(*opgate.floating())
+    spec.reference(lambda x: x.clamp_min(0))  # runs in double
+    spec.accuracy(opgate.exact())             # or opgate.ulps(4): there is no default
+    spec.promises("deterministic", "differentiable")
+    for shape in [(7,), (4, 8), (2, 3, 257)]:
+        spec.sample(opgate.uniform(*shape))
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from opgate.accuracy import Accuracy
+from opgate.domains import TensorArgument
+from opgate.dtypes import dtype_name
+
+if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+    import torch
+
+DEVICES = ("cpu", "cuda")
+
+
+def argument_json(argument: Any, where: str) -> Any:
+    """One argument of a sample as spec/sample_json.h reads it. Raises TypeError for what no schema takes."""
+    if isinstance(argument, TensorArgument):
+        return argument.as_json()
+    if isinstance(argument, bool | int | str) or argument is None:
+        return argument
+    if isinstance(argument, float):
+        return argument if math.isfinite(argument) else {"number": str(argument)}
+    if isinstance(argument, Sequence) and all(isinstance(part, TensorArgument) for part in argument):
+        return {"tensors": [part.as_json() for part in argument]} if argument else []
+    if isinstance(argument, Sequence) and all(isinstance(part, int | float) for part in argument):
+        return list(argument)
+    raise TypeError(
+        f"{where}: a sample takes opgate.uniform(...) and its like for tensors, numbers, booleans, strings, "
+        f"None and lists of one kind; not a {type(argument).__name__}"
+    )
+
+
+@dataclass
+class Sample:
+    """One set of arguments in schema order; trailing ones with a default may be left out."""
+
+    name: str
+    arguments: list[Any]
+    where: str
+    because: str = ""
+    """Of one that must be rejected: a part of what is said."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As spec/sample_json.h reads it."""
+        return {"name": self.name, "arguments": self.arguments, "where": self.where, "because": self.because}
+
+
+@dataclass
+class OpSpec:
+    """What one operator promises. Filled in by the function that `opgate.spec` decorates."""
+
+    name: str
+    where: str
+    accepted: dict[str, list[str]] = field(default_factory=dict)
+    reference_function: Callable[..., Any] | None = None
+    reference_operator: str = ""
+    scale_function: Callable[..., Any] | None = None
+    near: Accuracy | None = None
+    gradients_near: Accuracy | None = None
+    promised: set[str] = field(default_factory=set)
+    samples: list[Sample] = field(default_factory=list)
+    rejections: list[Sample] = field(default_factory=list)
+    trusted: set[str] = field(default_factory=set)
+    contiguous: set[str] = field(default_factory=set)
+    without_values: set[int] = field(default_factory=set)
+    planted: dict[str, str] | None = None
+
+    def dtypes(self, *dtypes: torch.dtype, device: str | None = None) -> OpSpec:
+        """The dtypes accepted on every device, or on one; all others must raise and name the dtype.
+
+        No dtypes: the operator is not promised there.
+        """
+        for place in DEVICES if device is None else (device,):
+            self.accepted.pop(place, None)
+            if dtypes:
+                self.accepted[place] = [dtype_name(dtype) for dtype in dtypes]
+        return self
+
+    def reference(self, function: Callable[..., Any] | str) -> OpSpec:
+        """What it must compute: a function, or an operator such as "aten::clone".
+
+        A function gets the operator's arguments, contiguous, floating ones widened to double, those that are
+        keyword-only by keyword; it returns what the operator returns. Where derivatives are promised, it must
+        have them.
+        """
+        self.reference_function = None if isinstance(function, str) else function
+        self.reference_operator = function if isinstance(function, str) else ""
+        return self
+
+    def accuracy(self, promised: Accuracy, scale: Callable[..., Any] | None = None) -> OpSpec:
+        """How near to the reference; there is no default.
+
+        `scale` takes what the reference does and gives for each result the size of the terms that it is the
+        sum of; errors are in ulps of that, where it is larger than the result.
+        """
+        self.near = promised if scale is None else promised.scaled_by_inputs()
+        self.scale_function = scale
+        return self
+
+    def gradient_accuracy(self, promised: Accuracy) -> OpSpec:
+        """How near gradients are to the reference's: in ulps of each one's largest element, or 64."""
+        self.gradients_near = promised
+        return self
+
+    def promises(self, *words: str) -> OpSpec:
+        """Promises by name: "deterministic", "batch_invariant" ...; opgate/promises.h says what they mean."""
+        self.promised |= set(words)
+        return self
+
+    def sample(self, *arguments: Any, named: str = "") -> OpSpec:
+        """One set of arguments. Named, where its shapes alone would not tell it from another."""
+        where = caller()
+        self.samples.append(Sample(named, [argument_json(value, where) for value in arguments], where))
+        return self
+
+    def rejects(self, name: str, *arguments: Any, because: str = "") -> OpSpec:
+        """Arguments that must raise an exception whose message has `because` in it."""
+        where = caller()
+        described = [argument_json(value, where) for value in arguments]
+        self.rejections.append(Sample(name, described, where, because))
+        return self
+
+    def trusts(self, argument: str) -> OpSpec:
+        """The values of this argument are the caller's business: no bad ones are tried."""
+        self.trusted.add(argument)
+        return self
+
+    def wants_contiguous(self, argument: str) -> OpSpec:
+        """This argument is refused where it is not contiguous, with a message that names it."""
+        self.contiguous.add(argument)
+        return self
+
+    def unspecified(self, index: int) -> OpSpec:
+        """Result `index` has values that are not promised: the order of ties, a workspace."""
+        self.without_values.add(index)
+        return self
+
+    def planted_for(self, check: str, twin: str) -> OpSpec:
+        """This operator is wrong on purpose: `check` must convict it, and none `twin`."""
+        self.planted = {"check": check, "twin": twin}
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The description that the plan is made from. Raises RuntimeError where there is no such operator."""
+        from opgate import _engine
+
+        try:
+            schema = _engine.schema(self.name)
+        except RuntimeError as error:
+            raise RuntimeError(f"{self.where}: {error}") from error
+        return {
+            "kind": "op",
+            "name": self.name,
+            "schema": schema,
+            "where": self.where,
+            "dtypes": self.accepted,
+            "reference": self.reference_operator or (self.reference_function is not None),
+            "scale": self.scale_function is not None,
+            "accuracy": self.near and self.near.as_json(),
+            "gradient_accuracy": self.gradients_near and self.gradients_near.as_json(),
+            "promises": sorted(self.promised),
+            "samples": [sample.as_json() for sample in self.samples],
+            "rejections": [sample.as_json() for sample in self.rejections],
+            "trusted": sorted(self.trusted),
+            "wants_contiguous": sorted(self.contiguous),
+            "unspecified": sorted(self.without_values),
+            "planted": self.planted,
+        }
+
+
+SPECS: dict[str, OpSpec] = {}
+
+
+def caller() -> str:
+    """file:line of the code that called the function that asks."""
+    frame = inspect.stack()[2]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+def spec(name: str) -> Callable[[Callable[[OpSpec], Any]], Callable[[OpSpec], Any]]:
+    """Registers the promises of operator `name`, "namespace::op" or "namespace::op.overload".
+
+    Raises ValueError for a second spec of that operator.
+    """
+
+    def register(describe: Callable[[OpSpec], Any]) -> Callable[[OpSpec], Any]:
+        code = inspect.unwrap(describe).__code__
+        written = OpSpec(name, f"{code.co_filename}:{code.co_firstlineno}")
+        describe(written)
+        if name in SPECS:
+            raise ValueError(f"{written.where}: {name} has a spec already, at {SPECS[name].where}")
+        SPECS[name] = written
+        return describe
+
+    return register

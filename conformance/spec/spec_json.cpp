@@ -1,0 +1,120 @@
+#include "spec/spec_json.h"
+
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <list>
+
+#include "base/dtypes.h"
+#include "spec/sample_json.h"
+#include "spec/specs.h"
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+
+c10::ScalarType known_dtype(const std::string& name) {
+  if (const auto dtype = dtype_from_name(name)) return *dtype;
+  throw SpecError(
+      fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
+}
+
+c10::DeviceType known_device(const std::string& name) {
+  if (name == "cpu") return c10::kCPU;
+  if (name == "cuda") return c10::kCUDA;
+  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
+}
+
+Accuracy accuracy_from(const json& described) {
+  Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
+  accuracy.by_inputs = described.at("by_inputs");
+  return accuracy;
+}
+
+Promise promise_from(const std::string& word, const std::string& where) {
+  std::vector<std::string> known;
+  for (const Promise promise : promises_of_operators()) {
+    if (to_string(promise) == word) return promise;
+    known.emplace_back(to_string(promise));
+  }
+  throw SpecError(fmt::format("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", ")));
+}
+
+// What is called where no Python is.
+Reference elsewhere(const std::string& where) {
+  return [where](const c10::OperatorHandle&, torch::jit::Stack&) {
+    throw SpecError(fmt::format("{}: this reference is a Python function", where));
+  };
+}
+
+// The schema alone; the registration lives as long as the process.
+void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
+  static std::list<torch::Library> libraries;
+  try {
+    libraries
+        .emplace_back(torch::Library::FRAGMENT, name.substr(0, name.find("::")), std::nullopt,
+                      "a spec written in Python", 0)
+        .def(schema.c_str());
+  } catch (const c10::Error& error) {
+    throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
+  }
+}
+
+Spec op_from_json(const json& described) {
+  Spec spec;
+  spec.where = described.at("where");
+  spec.in_python = true;
+  if (described.at("reference").is_string()) {
+    spec.reference_op = described.at("reference");
+    spec.reference = reference_by_name(spec.reference_op, spec.where);
+  } else if (described.at("reference").get<bool>()) {
+    spec.reference = elsewhere(spec.where);
+  }
+  if (described.at("scale").get<bool>()) spec.scale = elsewhere(spec.where);
+  if (!described.at("accuracy").is_null()) spec.accuracy = accuracy_from(described.at("accuracy"));
+  if (!described.at("gradient_accuracy").is_null())
+    spec.gradient_accuracy = accuracy_from(described.at("gradient_accuracy"));
+  for (const json& word : described.at("promises")) spec.promises.insert(promise_from(word, spec.where));
+  for (const json& rejected : described.at("rejections"))
+    spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
+  described.at("trusted").get_to(spec.trusted);
+  described.at("wants_contiguous").get_to(spec.wants_contiguous);
+  described.at("unspecified").get_to(spec.unspecified);
+  if (const json& planted = described.at("planted"); !planted.is_null())
+    spec.planted = Planted{planted.at("check"), planted.at("twin")};
+  return spec;
+}
+
+Spec model_from_json(const json& described) {
+  Spec spec;
+  spec.kind = Spec::Kind::model;
+  spec.where = described.at("where");
+  spec.accuracy = exact();
+  return spec;
+}
+
+}  // namespace
+
+Spec spec_from_json(const json& described) {
+  try {
+    const bool is_op = described.at("kind") == "op";
+    Spec spec = is_op ? op_from_json(described) : model_from_json(described);
+    spec.name = described.at("name");
+    for (const auto& [device, names] : described.at("dtypes").items()) {
+      for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
+    }
+    for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
+    if (!is_op) return spec;
+    validate(spec);
+    if (!find_op(spec.name)) {
+      spec.kernels_in_python = true;
+      define_schema(spec.name, described.at("schema"), spec.where);
+    }
+    return spec;
+  } catch (const json::exception& error) {
+    throw SpecError(fmt::format("not the description of a spec: {} ({})", described.dump(), error.what()));
+  }
+}
+
+}  // namespace opgate

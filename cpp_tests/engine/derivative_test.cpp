@@ -1,0 +1,104 @@
+// The derivative of a call: which inputs get a gradient, from which incoming ones, of first and second order.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "call/derivative.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::spec_of;
+
+class DerivativeTest : public ::testing::Test {
+ protected:
+  // Of aten::mul, whose derivatives are its other factor.
+  Derivative of(const Asking& asking, const std::string& variant = "contiguous") {
+    return derivative(key(variant), values_, asking);
+  }
+  CallKey key(const std::string& variant = "contiguous") const {
+    return {&mul_, &mul_.samples[0], c10::kFloat, c10::kCPU, variant};
+  }
+  std::vector<at::Tensor> factors(const std::string& variant = "contiguous") {
+    std::vector<at::Tensor> tensors;
+    for (const TensorInput& input : materialise(key(variant), values_).tensors)
+      tensors.push_back(input.tensor);
+    return tensors;
+  }
+  static std::vector<std::string> places(const Derivative& derivative) {
+    std::vector<std::string> names;
+    for (const Arrived& arrived : derivative.arrived) names.push_back(arrived.at);
+    return names;
+  }
+
+  Spec mul_ = spec_of("aten::mul.Tensor", {{uniform({4, 6}), uniform({4, 6})}});
+  ValueCache values_;
+};
+
+TEST_F(DerivativeTest, GivesEachFloatingInputItsGradient) {
+  const Derivative found = of({});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(places(found), ElementsAre("self", "other"));
+  const std::vector<at::Tensor> factor = factors();
+  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factor[1]));
+  EXPECT_TRUE(at::equal(found.arrived[1].gradient, found.incoming[0] * factor[0]));
+}
+
+TEST_F(DerivativeTest, AsksOnlyThoseThatAreAskedFor) {
+  EXPECT_THAT(places(of({.inputs = std::set<std::string>{"other"}})), ElementsAre("other"));
+  EXPECT_THAT(differentiable_inputs(key(), values_), ElementsAre("self", "other"));
+}
+
+TEST_F(DerivativeTest, HasOneGradientForArgumentsThatAreOneTensor) {
+  const Derivative found = of({}, "self+other=same");
+  EXPECT_THAT(places(found), ElementsAre("self"));
+  const at::Tensor factor = factors("self+other=same")[0];
+  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factor * 2));
+  SpecWriter(mul_).reference([](const at::Tensor& a, const at::Tensor& b) { return a * b; });
+  const Derivative reference = reference_derivative(key("self+other=same"), values_, {}, found);
+  EXPECT_THAT(places(reference), ElementsAre("self"));
+  EXPECT_EQ(reference.arrived[0].gradient.scalar_type(), c10::kDouble);
+  EXPECT_TRUE(at::equal(reference.arrived[0].gradient.to(c10::kFloat), found.arrived[0].gradient));
+}
+
+TEST_F(DerivativeTest, LaysIncomingGradientsOutAndCopiesThem) {
+  const Derivative expanded = of({.cotangents = "expanded"});
+  EXPECT_EQ(expanded.incoming[0].stride(0) * expanded.incoming[0].stride(1), 0);
+  const Derivative dense = of({.cotangents = "expanded", .dense = true});
+  EXPECT_TRUE(dense.incoming[0].is_contiguous());
+  EXPECT_TRUE(at::equal(dense.incoming[0], expanded.incoming[0]));
+  EXPECT_TRUE(of({.cotangents = "no such layout"}).incoming[0].is_contiguous());
+}
+
+TEST_F(DerivativeTest, DifferentiatesGradientsAgain) {
+  const Derivative found = of({.order = Order::second});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(places(found), ElementsAre("self", "other", "the gradient of output 0"));
+  const std::vector<at::Tensor> factor = factors();
+  const at::Tensor &u = found.incoming_second[0], &v = found.incoming_second[1];
+  EXPECT_TRUE(at::equal(found.arrived[0].gradient, v * found.incoming[0]));
+  EXPECT_TRUE(at::equal(found.arrived[1].gradient, u * found.incoming[0]));
+  EXPECT_TRUE((found.arrived[2].gradient - (u * factor[1] + v * factor[0])).abs().max().item<float>() < 1e-6);
+}
+
+TEST_F(DerivativeTest, SaysThatThereIsNone) {
+  const Spec isnan = spec_of("aten::isnan", {{uniform({4, 6})}});
+  const Derivative found =
+      derivative({&isnan, &isnan.samples[0], c10::kFloat, c10::kCPU, "contiguous"}, values_);
+  EXPECT_FALSE(found.ok());
+  EXPECT_FALSE(found.call.has_value());
+}
+
+TEST_F(DerivativeTest, KeepsWhatTheCallRaised) {
+  const Spec refuses = spec_of("opgate_test::refuses_all", {{uniform({4, 6})}});
+  const Derivative found =
+      derivative({&refuses, &refuses.samples[0], c10::kFloat, c10::kCPU, "contiguous"}, values_);
+  ASSERT_TRUE(found.call.has_value());
+  EXPECT_EQ(found.call->message, "not today");
+}
+
+}  // namespace
+}  // namespace opgate

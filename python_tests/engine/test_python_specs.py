@@ -1,0 +1,181 @@
+"""Specs written in Python, for operators that only Python knows: every check applies to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, assert_refused, read_results
+
+MODULE = """
+import opgate
+import torch
+
+
+def demand(x):
+    if x.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"x must be float32 or float64, got {x.dtype}")
+
+
+def operator(name, compute):
+    @torch.library.custom_op(f"python_specs::{name}", mutates_args=())
+    def made(x: torch.Tensor) -> torch.Tensor:
+        demand(x)
+        return compute(x)
+
+    @made.register_fake
+    def _(x):
+        demand(x)
+        return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+    return made
+
+
+square = operator("square", lambda x: (x * x).contiguous())
+square.register_autograd(
+    lambda ctx, grad: 2 * ctx.saved_tensors[0] * grad,
+    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+)
+half_gradient = operator("half_gradient", lambda x: (x * x).contiguous())
+half_gradient.register_autograd(
+    lambda ctx, grad: ctx.saved_tensors[0] * grad,
+    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+)
+plain = operator("plain", lambda x: x.contiguous().clone())
+
+
+def promise(spec):
+    spec.dtypes(torch.float32, torch.float64, device="cpu")
+    spec.reference(lambda x: x * x)
+    spec.accuracy(opgate.ulps(0.5))
+    spec.promises("deterministic", "differentiable", "twice_differentiable")
+    spec.sample(opgate.uniform(4, 6))
+    spec.sample(opgate.uniform(7), named="seven")
+
+
+for name in ("square", "half_gradient"):
+    opgate.spec(f"python_specs::{name}")(promise)
+"""
+
+WRITES = """
+import opgate
+import torch
+
+
+@torch.library.custom_op("python_specs::writes", mutates_args=())
+def writes(x: torch.Tensor) -> torch.Tensor:
+    result = x.clone()
+    x.zero_()
+    return result
+
+
+@writes.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@opgate.spec("python_specs::writes")
+def spec_of_writes(spec: opgate.OpSpec) -> None:
+    spec.dtypes(*opgate.floating(), device="cpu").reference("aten::clone").accuracy(opgate.exact())
+    spec.sample(opgate.uniform(4, 6))
+    spec.rejects("never", opgate.uniform(3), because="no such word")
+"""
+
+Project = Callable[[str], Path]
+
+
+@pytest.fixture
+def project(new_project: Callable[..., Path]) -> Project:
+    """A project whose only module has this text."""
+
+    def write(text: str) -> Path:
+        folder = new_project(libraries=[], specs=[], python=["my_specs"], python_path=["."])
+        (folder / "my_specs.py").write_text(text)
+        return folder
+
+    return write
+
+
+def run(opgate: OpGate, folder: Path, *words: str) -> Completed:
+    """`opgate run` of the CPU's cases, packages left out."""
+    return opgate("run", *words, folder=folder)
+
+
+def test_every_native_check_passes_a_correct_python_operator(opgate: OpGate, project: Project) -> None:
+    folder = project(MODULE)
+    result = run(opgate, folder, "--op", "square")
+    assert result.returncode == 0, result
+    checks = {case.rpartition("/")[2] for case in read_results(folder / ".opgate").cases}
+    assert checks >= {
+        "value.reference",
+        "value.layout",
+        "value.dtype",
+        "effect.mutation",
+        "effect.alias",
+        "memory.bounds",
+        "fake.metadata",
+        "fake.symbolic",
+        "grad.reference",
+        "grad.numeric",
+        "grad.layout",
+        "grad.second",
+        "run.threads",
+        "compile.equal",
+        "aoti.python",
+    }
+    assert checks.isdisjoint({"aoti.cpp", "aoti.cross"}), "no C++ program can call it"
+
+
+def test_a_wrong_gradient_in_python_is_convicted(opgate: OpGate, project: Project) -> None:
+    folder = project(MODULE)
+    result = run(opgate, folder, "--op", "half_gradient", "--check", "grad", "value")
+    assert result.returncode == 1, result
+    convicted = read_results(folder / ".opgate").convicted("half_gradient")
+    assert {"grad.reference", "grad.numeric", "grad.second"} <= convicted
+    assert not {check for check in convicted if check.startswith("value")}
+
+
+def test_an_undeclared_write_is_convicted_and_a_broken_rejection_told(
+    opgate: OpGate, project: Project
+) -> None:
+    folder = project(WRITES)
+    result = run(opgate, folder, "--check", "effect", "error")
+    assert result.returncode == 1, result
+    results = read_results(folder / ".opgate")
+    assert {"effect.mutation", "error.raises"} <= results.convicted("writes")
+    never = [line for case, line in results.cases.items() if "/never/" in case]
+    assert never
+    assert {line["verdict"] for line in never} == {"fail"}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            'opgate.spec("python_specs::none")(promise)',
+            ["my_specs.py", "no operator is named python_specs::none"],
+        ),
+        ('opgate.spec("python_specs::square")(promise)', ["my_specs.py", "has a spec already"]),
+        (
+            'opgate.spec("python_specs::plain")(lambda spec: spec.dtypes(torch.float32))',
+            ["names no reference"],
+        ),
+        (
+            'opgate.spec("python_specs::plain")(lambda spec: (promise(spec), spec.promises("swift")))',
+            ["'swift' is no promise", "deterministic"],
+        ),
+        (
+            'opgate.spec("python_specs::plain")(lambda spec: spec.sample(object()))',
+            ["my_specs.py", "a sample takes opgate.uniform", "not a object"],
+        ),
+        (
+            'opgate.spec("python_specs::plain")(lambda spec: (promise(spec), spec.sample(1.5)))',
+            ["my_specs.py", "the schema wants Tensor"],
+        ),
+    ],
+)
+def test_a_broken_spec_is_told_with_its_place(
+    opgate: OpGate, project: Project, line: str, said: list[str]
+) -> None:
+    assert_refused(run(opgate, project(f"{MODULE}\n{line}\n")), *said)
