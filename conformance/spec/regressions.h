@@ -8,9 +8,9 @@
 
 namespace opgate {
 
-/// Adds the sample of each *.json in `folder`, {"op": "ns::op", "sample": {...}}, to the spec of its operator;
-/// an empty path means none. Throws SpecError that names the file, for one that is no such sample or names an
-/// operator without a spec.
+/// Adds the sample of each *.json in `folder`, {"op": "ns::op", "sample": {...}}, to the spec of its
+/// operator; an empty path means none. Throws SpecError that names the file, for one that is no such sample
+/// or names an operator without a spec.
 void add_regressions(const std::filesystem::path& folder, std::vector<Spec>& subjects);
 
 }  // namespace opgate

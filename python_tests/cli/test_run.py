@@ -34,7 +34,7 @@ def test_a_correct_operator_exits_with_0(finished: Completed) -> None:
 
 def test_the_first_line_says_what_is_run(finished: Completed) -> None:
     assert re.fullmatch(
-        r"OpGate [\d.]+ · torch [\d.]+ · 1 operators and models, 11 checks, \d+ cases",
+        r"OpGate [\d.]+ · torch [\d.]+ · 1 operators and models, 12 checks, \d+ cases",
         finished.stdout.splitlines()[0],
     )
 
@@ -43,12 +43,12 @@ def test_the_table_has_a_column_a_check_and_a_row_an_operator(finished: Complete
     groups, names, row = finished.stdout.splitlines()[2:5]
     checks = {
         "effect": ["alias", "mutation", "state"],
-        "fake": ["exists", "metadata"],
+        "fake": ["exists", "metadata", "symbolic"],
         "value": ["batch", "dtype", "empty", "index64", "layout", "reference"],
     }
     assert groups.split() == list(checks)
     assert names.split() == [name for names in checks.values() for name in names]
-    assert row.split() == ["identity_conv", "cpu", *["ok"] * 11]
+    assert row.split() == ["identity_conv", "cpu", *["ok"] * 12]
     assert [row.index("ok"), names.index("alias")] == [groups.index("effect")] * 2
 
 
