@@ -43,7 +43,8 @@ struct Box {
 /// reads sizes as numbers: a traced program would be fixed to those of its example.
 inline at::Tensor empty_image(const c10::SymInt& channels, const c10::SymInt& height,
                               const c10::SymInt& width, const at::TensorOptions& options) {
-  return at::empty_strided_symint({channels, height, width}, {1, width * channels, channels}, options);
+  const c10::SymInt pixel = channels.max(1);  // strides of empty images are those of at::empty, too
+  return at::empty_strided_symint({channels, height, width}, {1, pixel * width.max(1), pixel}, options);
 }
 
 /// The view of those pixels.

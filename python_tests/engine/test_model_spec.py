@@ -43,6 +43,7 @@ def test_a_whole_description_is_registered(models: dict[str, opgate.ModelSpec]) 
     assert opgate.model("Whole")(describe) is describe
     assert list(models) == ["Whole"]
     assert models["Whole"].as_json() == {
+        "kind": "model",
         "name": "Whole",
         "where": models["Whole"].where,
         "dtypes": {"cpu": ["float32", "float16"], "cuda": ["float32", "float16"]},

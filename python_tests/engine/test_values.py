@@ -282,7 +282,13 @@ def bytes_of(tensor: torch.Tensor) -> bytes:
 def load(build: Path, arguments: list[dict[str, Any]]) -> None:
     """identity_conv, and the model Domains whose only sample, `drawn`, has these arguments."""
     sample = {"name": "drawn", "arguments": arguments, "where": "here"}
-    model = {"name": "Domains", "where": "here", "dtypes": {"cpu": DTYPES}, "samples": [sample]}
+    model = {
+        "kind": "model",
+        "name": "Domains",
+        "where": "here",
+        "dtypes": {"cpu": DTYPES},
+        "samples": [sample],
+    }
     _engine.load([str(build / "lib" / "libopgate_ops_specs.so")], json.dumps([model]))
 
 
