@@ -199,6 +199,10 @@ std::string judge_sample(const std::string& id, const std::string& described, co
     if (in_scope(check.scope, key, *chosen)) checks.push_back(&check);
   }
   Workbench bench;  // of its own: what is kept from call to call is known by the address of its sample
+  // What the operator refuses its reference need not survive.
+  CallKey plain = key;
+  plain.variant = kContiguous;
+  if (!observe(plain, bench.values).outcome.ok()) return "null";
   return json(judge_call(key, checks, bench)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -287,11 +291,13 @@ PYBIND11_MODULE(_engine, module) {
   module.def("variants", &opgate::sample_variants,
              "The ways to lay out a sample (JSON) of the call's subject.", pybind11::arg("call_id"),
              pybind11::arg("sample"));
-  module.def(
-      "judge_sample", &opgate::judge_sample,
-      "What native checks say of another sample (JSON) of the call's subject: JSON of judgements by check.",
-      pybind11::arg("call_id"), pybind11::arg("sample"), pybind11::arg("dtype"), pybind11::arg("variant"),
-      pybind11::arg("checks"), pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("judge_sample", &opgate::judge_sample,
+             "What native checks say of another sample (JSON) of the call's subject: JSON of judgements by "
+             "check, or null where "
+             "the operator refuses the sample.",
+             pybind11::arg("call_id"), pybind11::arg("sample"), pybind11::arg("dtype"),
+             pybind11::arg("variant"), pybind11::arg("checks"),
+             pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("judge_results", &opgate::judge_results,
              "Whether results of a call that was made elsewhere are the reference's, within the spec's "
              "accuracy: JSON "

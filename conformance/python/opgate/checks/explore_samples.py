@@ -94,6 +94,7 @@ def judge_example(call: Call, example: Example) -> None:
         answered = json.loads(
             _engine.judge_sample(call.id, json.dumps(seen.sample), seen.dtype, variant, CHECKS)
         )
+        assume(answered is not None)
         for name, judgement in answered.items():
             if judgement["verdict"] == "fail":
                 raise Found(seen, name, judgement)
