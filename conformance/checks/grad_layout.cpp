@@ -97,7 +97,7 @@ Judgement judge(Evidence& evidence) {
   if (auto refused = refused_sample(evidence)) return *std::move(refused);
   const Differentiated whole = differentiated(evidence, {}, kPromised);
   if (whole.none) return *whole.none;
-  const Slack allowed = slack(evidence, {}, whole.derivative);
+  const Slack allowed = slack(evidence, whole.derivative);
   Judgement judgement = judge_layouts(evidence, allowed);
   if (judgement.verdict == Verdict::pass) judgement = judge_subsets(evidence, whole.derivative, allowed);
   if (judgement.verdict == Verdict::pass) judgement = judge_outputs(evidence, whole.derivative, allowed);

@@ -68,6 +68,18 @@ Differentiated reference_differentiated(Evidence& evidence, const Asking& asking
   return made;
 }
 
+Slack slack_around(Evidence& evidence, Asking asking, const Derivative& mine, const Derivative& reference) {
+  Slack allowed;
+  asking.nudged = true;
+  const Differentiated nudged = reference_differentiated(evidence, asking, mine);
+  if (nudged.none) return allowed;
+  for (const Arrived& moved : nudged.derivative.arrived) {
+    if (const Arrived* arrived = find(reference, moved.at))
+      allowed[moved.at] = kNudges * largest(moved.gradient - arrived->gradient);
+  }
+  return allowed;
+}
+
 }  // namespace
 
 Differentiated differentiated(Evidence& evidence, const Asking& asking, const std::string& promised) {
@@ -100,23 +112,15 @@ double rounding_of(const at::Tensor& gradient) {
   return kGradientAccuracy.ulps * ulp_at(1, *float_format(gradient.scalar_type())) * largest(gradient);
 }
 
-Slack slack(Evidence& evidence, const Asking& asking, const Derivative& mine) {
-  Slack allowed;
-  const Differentiated reference = reference_differentiated(evidence, asking, mine);
-  Asking nudge = asking;
-  nudge.nudged = true;
-  const Differentiated nudged = reference_differentiated(evidence, nudge, mine);
-  if (reference.none || nudged.none) return allowed;
-  for (const Arrived& moved : nudged.derivative.arrived) {
-    if (const Arrived* arrived = find(reference.derivative, moved.at))
-      allowed[moved.at] = kNudges * largest(moved.gradient - arrived->gradient);
-  }
-  return allowed;
+Slack slack(Evidence& evidence, const Derivative& mine) {
+  const Differentiated reference = reference_differentiated(evidence, {}, mine);
+  return reference.none ? Slack() : slack_around(evidence, {}, mine, reference.derivative);
 }
 
 Judgement judge_gradients(const Derivative& got, const Derivative& want, const Spec& spec, const Slack& slack,
                           const std::string& promised, const std::string& when) {
   const Accuracy accuracy = spec.gradient_accuracy.value_or(kGradientAccuracy).scaled_by_inputs();
+  const double came_in = largest_incoming(got);
   for (const auto& [at, exact_gradient] : got.arrived) {
     const Arrived* expected = find(want, at);
     if (expected == nullptr)
@@ -124,8 +128,8 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
     const at::Tensor gradient = rounded(got, exact_gradient);
     const auto found = slack.find(at);
     const double ulp = ulp_at(1, *float_format(gradient.scalar_type()));
-    const double allowed = largest_incoming(got) * std::max(kIncomingUlps * ulp, kNoise) +
-                           (found == slack.end() ? 0 : found->second);
+    const double allowed =
+        came_in * std::max(kIncomingUlps * ulp, kNoise) + (found == slack.end() ? 0 : found->second);
     const double scale = largest(expected->gradient) + allowed / (std::max(accuracy.ulps, 1.0) * ulp);
     const at::Tensor scales = at::full_like(expected->gradient, scale, at::kDouble);
     const Comparison comparison = compare(gradient, expected->gradient, accuracy, scales);
@@ -142,8 +146,8 @@ Judgement judge_reference_gradients(Evidence& evidence, const Asking& asking, co
                                     const std::string& promised) {
   const Differentiated reference = reference_differentiated(evidence, asking, mine);
   if (reference.none) return *reference.none;
-  return judge_gradients(mine, reference.derivative, *evidence.key().spec, slack(evidence, asking, mine),
-                         promised);
+  return judge_gradients(mine, reference.derivative, *evidence.key().spec,
+                         slack_around(evidence, asking, mine, reference.derivative), promised);
 }
 
 Judgement judge_repeated_gradients(Evidence& evidence, const Derivative& first) {

@@ -28,7 +28,7 @@ using Slack = std::map<std::string, double>;
 double rounding_of(const at::Tensor& gradient);
 
 /// That of the case, for the gradients that came in to `mine`.
-Slack slack(Evidence& evidence, const Asking& asking, const Derivative& mine);
+Slack slack(Evidence& evidence, const Derivative& mine);
 
 /// Passes where each gradient of `got` is near its counterpart in `want`, which has those of more inputs or
 /// the same: within the spec's gradient_accuracy, in ulps at the largest element of the counterpart, and the

@@ -12,14 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-c10::ScalarType known_dtype(const std::string& name) {
-  const auto dtype = dtype_from_name(name);
-  if (!dtype)
-    throw SpecError(
-        fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
-  return *dtype;
-}
-
 json to_json(const c10::IValue& value) {
   if (value.isNone()) return nullptr;
   if (value.isBool()) return value.toBool();
@@ -83,6 +75,14 @@ Argument argument_from_json(const json& argument) {
 }
 
 }  // namespace
+
+c10::ScalarType known_dtype(const std::string& name) {
+  const auto dtype = dtype_from_name(name);
+  if (!dtype)
+    throw SpecError(
+        fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
+  return *dtype;
+}
 
 json to_json(const Sample& sample) {
   json arguments = json::array();

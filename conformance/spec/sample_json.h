@@ -8,6 +8,9 @@
 
 namespace opgate {
 
+/// The dtype of that name. Throws SpecError where OpGate knows none.
+c10::ScalarType known_dtype(const std::string& name);
+
 nlohmann::json to_json(const Sample& sample);
 
 /// Throws SpecError for JSON that describes no sample.

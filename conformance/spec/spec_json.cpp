@@ -5,7 +5,6 @@
 
 #include <list>
 
-#include "base/dtypes.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 
@@ -13,12 +12,6 @@ namespace opgate {
 namespace {
 
 using nlohmann::json;
-
-c10::ScalarType known_dtype(const std::string& name) {
-  if (const auto dtype = dtype_from_name(name)) return *dtype;
-  throw SpecError(
-      fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
-}
 
 c10::DeviceType known_device(const std::string& name) {
   if (name == "cpu") return c10::kCPU;

@@ -20,6 +20,7 @@
 
 #include "checks/outputs.h"
 #include "compare/comparison.h"
+#include "python/binding/reference.h"
 #include "run/subjects.h"
 #include "run/worker.h"
 
@@ -36,7 +37,6 @@ using nlohmann::json;
 // What this process checks; one a process, as torch's own registry is.
 struct State {
   std::vector<Spec> subjects;
-  ValueCache values;
   Workbench bench;
   std::vector<Check> checks = native_checks();
 };
@@ -52,45 +52,6 @@ State& state() {
   return only;
 }
 
-// The results of a Python function, as those that the schema returns.
-void push_results(const c10::FunctionSchema& schema, const py::object& returned, torch::jit::Stack& stack) {
-  const std::vector<c10::Argument>& formals = schema.returns();
-  if (formals.empty()) return;
-  if (formals.size() == 1) {
-    stack.push_back(torch::jit::toIValue(returned, formals[0].type()));
-    return;
-  }
-  const auto results = returned.cast<std::vector<py::object>>();
-  if (results.size() != formals.size())
-    throw SpecError(
-        fmt::format("the reference returns {} results, the operator {}", results.size(), formals.size()));
-  for (size_t i = 0; i < results.size(); ++i)
-    stack.push_back(torch::jit::toIValue(results[i], formals[i].type()));
-}
-
-Reference reference_from_python(py::object function) {
-  return [function = std::move(function)](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
-    const py::gil_scoped_acquire locked;
-    const std::vector<c10::Argument>& formals = op.schema().arguments();
-    py::list positional;
-    py::dict keywords;
-    for (size_t i = 0; i < stack.size(); ++i) {
-      py::object value = torch::jit::toPyObject(stack[i]);
-      if (formals[i].kwarg_only())
-        keywords[py::str(formals[i].name())] = value;
-      else
-        positional.append(value);
-    }
-    stack.clear();
-    try {
-      push_results(op.schema(), function(*positional, **keywords), stack);
-    } catch (py::error_already_set& error) {
-      throw std::runtime_error(fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
-                                           py::str(error.value()).cast<std::string>()));
-    }
-  };
-}
-
 // The operator libraries are loaded by torch.ops.load_library before. `references` has the functions of specs
 // that are written in Python, by operator.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
@@ -100,7 +61,7 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
   setup.specs = spec_libraries;
   setup.regressions = regressions;
   setup.models = json::parse(described);
-  State loaded{load_subjects(setup), {}, {}};
+  State loaded{load_subjects(setup), {}};
   for (Spec& spec : loaded.subjects) {
     if (const auto found = references.find(spec.name); found != references.end())
       spec.reference = reference_from_python(found->second);
@@ -111,13 +72,18 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
   state() = std::move(loaded);
 }
 
+// What a message holds may be no UTF-8.
+std::string text_of(const json& judged) {
+  return judged.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 // Native checks of one call, in this process. Kernels written in Python take the lock themselves.
 std::string judge(const std::string& id, const std::vector<std::string>& check_ids) {
   const CallKey key = parse_call_id(state().subjects, id);
   CheckList checks;
   for (const std::string& check : check_ids) checks.push_back(&find_check(state().checks, check));
   if (key.device != c10::kCPU) enable_device(key.device, DeviceAllocator::plain);
-  return json(judge_call(key, checks, state().bench)).dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(judge_call(key, checks, state().bench));
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
@@ -144,7 +110,7 @@ py::object describe(const std::string& id) {
 py::list arguments(const std::string& id) {
   const CallKey key = parse_call_id(state().subjects, id);
   py::list list;
-  for (const c10::IValue& value : materialise(key, state().values).stack)
+  for (const c10::IValue& value : materialise(key, state().bench.values).stack)
     list.append(torch::jit::toPyObject(value));
   return list;
 }
@@ -188,7 +154,7 @@ std::string judge_sample(const std::string& id, const std::string& described, co
   CallKey key = parse_call_id(state().subjects, id);
   const Sample sample = new_sample(key, described);
   key.sample = &sample;
-  key.dtype = dtype_from_name(dtype).value();
+  key.dtype = known_dtype(dtype);
   key.variant = variant;
   const std::vector<Variant> offered = variants(*key.spec, sample);
   const auto chosen = std::ranges::find(offered, variant, &Variant::text);
@@ -203,7 +169,7 @@ std::string judge_sample(const std::string& id, const std::string& described, co
   CallKey plain = key;
   plain.variant = kContiguous;
   if (!observe(plain, bench.values).outcome.ok()) return "null";
-  return json(judge_call(key, checks, bench)).dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(judge_call(key, checks, bench));
 }
 
 // Results of a call that was made elsewhere, against the reference.
@@ -211,8 +177,7 @@ std::string judge_results(const std::string& id, const std::vector<at::Tensor>& 
   Evidence evidence(parse_call_id(state().subjects, id), state().bench);
   Outcome elsewhere;
   for (const at::Tensor& result : results) elsewhere.results.emplace_back(result);
-  const Judgement judgement = judge_near_reference(evidence, elsewhere, "the values of the reference");
-  return json(judgement).dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(judge_near_reference(evidence, elsewhere, "the values of the reference"));
 }
 
 // The calls of this process's subjects, each with the ids of the checks that look at it.
@@ -240,9 +205,8 @@ at::Tensor described_values(const std::string& described, const std::string& dty
   const Sample sample =
       sample_from_json({{"arguments", json::array({json::parse(described)})}, {"where", "Python"}});
   const TensorArgument& tensor = *sample.arguments.at(0).tensor();
-  const auto swept = dtype_from_name(dtype);
-  if (!swept) throw SpecError("'" + dtype + "' is no dtype that OpGate knows");
-  return make_values(tensor.domain, stream_key(stream), tensor.shape, tensor.dtype.value_or(*swept));
+  const c10::ScalarType swept = known_dtype(dtype);
+  return make_values(tensor.domain, stream_key(stream), tensor.shape, tensor.dtype.value_or(swept));
 }
 
 std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& want,

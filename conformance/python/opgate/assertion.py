@@ -14,6 +14,8 @@ from opgate.accuracy import Accuracy, ulps
 from opgate.call import Call
 from opgate.domains import TensorArgument, values
 from opgate.finding import finding_text
+from opgate.judging import judge_call
+from opgate.names import name_of
 from opgate.package import PackageStore
 from opgate.registry import load_checks
 from opgate.spec import OpSpec, caller
@@ -73,7 +75,7 @@ def operator_name(op: Any) -> str:
         op = getattr(op, op.overloads()[0])
     if not isinstance(op, torch._ops.OpOverload):
         raise TypeError(f"opgate.check: {op!r} is no operator that PyTorch's dispatcher knows")
-    return op._schema.name + ("." + op._schema.overload_name if op._schema.overload_name else "")
+    return name_of(op)
 
 
 def dtypes_of(samples: Sequence[Sequence[Any]]) -> tuple[torch.dtype, ...]:
@@ -112,10 +114,7 @@ def run(written: OpSpec, checks: list[str]) -> list[str]:
     packages = PackageStore(Path(), [], [])
     findings: dict[str, str] = {}
     for call_id, names in _engine.plan(described_checks, checks):
-        judgements = json.loads(_engine.judge(call_id, [name for name in names if name not in in_python]))
-        call = Call(call_id, packages)
-        judgements |= {name: in_python[name].judge(call).as_json() for name in names if name in in_python}
-        for name, judgement in judgements.items():
+        for name, judgement in judge_call(Call(call_id, packages), names, in_python).items():
             if judgement["verdict"] != "pass":
                 findings.setdefault(name, finding_text(f"{call_id}/{name}", judgement))
     return list(findings.values())

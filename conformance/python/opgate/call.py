@@ -50,6 +50,10 @@ def split_keywords(
     return positional, {formal.name: value for formal, value in pairs if formal.kwarg_only}
 
 
+class Refused(RuntimeError):
+    """The operator raises on a sample of its spec: nothing can be judged, and the spec is at fault."""
+
+
 @dataclass(frozen=True)
 class Call:
     """`id` is SUBJECT/DTYPE/SAMPLE/LAYOUT/DEVICE; everything else follows from it."""
@@ -116,9 +120,12 @@ class Call:
         return OpModule(self.overload, constants, places)
 
     def eager(self) -> list[torch.Tensor]:
-        """What the module returns for fresh inputs, as a flat list of tensors."""
-        with torch.no_grad():
-            return flat_tensors(self.module()(*self.tensors()))
+        """What the module returns for fresh inputs, as a flat list of tensors. Raises Refused."""
+        try:
+            with torch.no_grad():
+                return flat_tensors(self.module()(*self.tensors()))
+        except RuntimeError as error:
+            raise Refused(f"eager refuses this sample: {first_line(error)}") from error
 
 
 def flat_tensors(results: Any) -> list[torch.Tensor]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from opgate.dtypes import dtype_name
+
 if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
     import torch
 
@@ -22,7 +24,7 @@ class TensorArgument:
 
     def of(self, dtype: torch.dtype) -> TensorArgument:
         """Fixes the dtype."""
-        return replace(self, dtype=str(dtype).removeprefix("torch."))
+        return replace(self, dtype=dtype_name(dtype))
 
     def as_json(self) -> dict[str, Any]:
         """As spec/sample_json.h reads it."""

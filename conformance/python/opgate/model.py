@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opgate.domains import TensorArgument
+from opgate.dtypes import dtype_name
 
 if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
     import torch
@@ -42,7 +43,7 @@ class ModelSpec:
 
     def dtypes(self, *dtypes: torch.dtype) -> None:
         """The dtypes of its inputs, on every device."""
-        self.dtype_names = [str(dtype).removeprefix("torch.") for dtype in dtypes]
+        self.dtype_names = [dtype_name(dtype) for dtype in dtypes]
 
     def sample(self, *arguments: TensorArgument) -> None:
         """One set of inputs, in the order of forward(). Raises TypeError for what is not generated."""

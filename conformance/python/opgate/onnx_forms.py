@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from opgate.names import name_of
+
 if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
     import torch
 
@@ -38,9 +40,3 @@ def onnx(table: Table, *, standard: bool) -> None:
 def operators() -> list[str]:
     """Those that have a form, as specs name them."""
     return sorted({name_of(overload) for form in FORMS for overload in form.table})
-
-
-def name_of(overload: torch._ops.OpOverload) -> str:
-    """ "namespace::op" or "namespace::op.overload"."""
-    schema = overload._schema
-    return schema.name + (f".{schema.overload_name}" if schema.overload_name else "")

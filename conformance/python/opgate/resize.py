@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import torch
 
+if TYPE_CHECKING:
+    from opgate.call import Call
 
-def sizes(tensors: list[torch.Tensor]) -> list[int]:
+
+def other_inputs(call: Call, tensors: list[torch.Tensor]) -> Iterator[tuple[int, list[torch.Tensor]]]:
+    """For each size, the inputs with one more; none where the caller answers for what the values are."""
+    if not call.described["trusted"]:
+        for size in _sizes(tensors):
+            yield size, _resized_all(tensors, size, size + 1)
+
+
+def shapes(tensors: list[torch.Tensor]) -> str:
+    """All their sizes, as a reader writes them."""
+    return ", ".join(str(list(tensor.shape)) for tensor in tensors)
+
+
+def _sizes(tensors: list[torch.Tensor]) -> list[int]:
     """The sizes that can be changed, each once: 0 and 1 mean something of their own."""
     return sorted({size for tensor in tensors for size in tensor.shape if size > 1})
 
 
-def resized(tensors: list[torch.Tensor], old: int, new: int) -> list[torch.Tensor]:
+def _resized_all(tensors: list[torch.Tensor], old: int, new: int) -> list[torch.Tensor]:
     """Every dim of size `old` has size `new`; values repeat, so that indices stay in range."""
     return [_resized(tensor, old, new) for tensor in tensors]
 

@@ -87,21 +87,11 @@ class Worker:
         return next(handler for name, handler in handlers.items() if name in command)(command)
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
-        from opgate import _engine
-        from opgate.call import Call, first_line
-        from opgate.judgement import invalid
+        from opgate.call import Call
+        from opgate.judging import judge_call
 
         call = Call(command["run"], self.packages)
-        judgements = {}
-        if native := [check_id for check_id in command["checks"] if check_id not in self.checks]:
-            judgements |= json.loads(_engine.judge(call.id, native))
-        for check_id in (check_id for check_id in command["checks"] if check_id in self.checks):
-            try:
-                judgement = self.checks[check_id].judge(call)
-            except Exception as error:  # a judge that raises is a fault of OpGate, and says so as a verdict
-                judgement = invalid(f"OpGate itself failed: {first_line(error)}")
-            judgements[check_id] = judgement.as_json()
-        return {"ran": call.id, "judgements": judgements}
+        return {"ran": call.id, "judgements": judge_call(call, command["checks"], self.checks)}
 
     def _package(self, command: dict[str, Any]) -> dict[str, Any]:
         request = command["package"]

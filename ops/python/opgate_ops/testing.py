@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 from opgate import TensorArgument, _engine
+from opgate.dtypes import dtype_name
+from opgate.nearness import difference_at_largest
 
 Function = Callable[..., torch.Tensor]
 
@@ -74,14 +76,13 @@ class OperatorTester:
         return tensor.requires_grad_(self.backward and tensor.is_floating_point())
 
     def _compare(self, place: str, got: torch.Tensor, want: torch.Tensor) -> None:
-        largest = want.abs().max().expand_as(want) if want.numel() else want
-        if difference := _engine.difference(got.detach(), want.detach(), self.ulps, largest.detach()):
+        if difference := difference_at_largest(got.detach(), want.detach(), self.ulps):
             raise AssertionError(f"{place}: {difference}")
 
 
 def make(argument: TensorArgument, dtype: torch.dtype, stream: str) -> torch.Tensor:
     """The values that `argument` describes, those of a C++ spec; another `stream` gives other ones."""
-    return _engine.values(json.dumps(argument.as_json()), str(dtype).removeprefix("torch."), stream)
+    return _engine.values(json.dumps(argument.as_json()), dtype_name(dtype), stream)
 
 
 def widened(argument: Any) -> Any:

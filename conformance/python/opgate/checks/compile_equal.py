@@ -10,9 +10,10 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.judgement import PASS, Judgement, fail
+from opgate.nearness import difference_at_largest
 from opgate.registry import check
-from opgate.resize import resized, sizes
+from opgate.resize import other_inputs, shapes
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
 # Gradients that the compiler computes with operators of its own round otherwise: as in grad.reference.
@@ -59,10 +60,7 @@ def difference(got: Seen, want: Seen) -> str | None:
     if len(got.gradients) != len(want.gradients):
         return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}"
     for number, (a, b) in enumerate(zip(got.gradients, want.gradients, strict=True)):
-        scale = (
-            torch.full_like(b, b.abs().nan_to_num().max(), dtype=torch.double) if b.numel() else b.double()
-        )
-        if text := _engine.difference(a, b, GRADIENT_ULPS, scale):
+        if text := difference_at_largest(a, b, GRADIENT_ULPS):
             return f"gradient {number}: {text}"
     return None
 
@@ -92,15 +90,12 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     gradients = "differentiable" in call.described["promises"]
     torch._dynamo.reset()
     compiled = torch.compile(call.module(), fullgraph=True, dynamic=True)
-    others = (
-        [] if call.described["trusted"] else [resized(tensors, size, size + 1) for size in sizes(tensors)]
-    )
-    for number, inputs in enumerate([tensors, *others]):
+    for number, inputs in enumerate([tensors, *(other for _, other in other_inputs(call, tensors))]):
         try:
             want = run(call.module(), inputs, gradients=gradients)
         except RuntimeError:
             continue  # the operator does not take this size
-        told = ", ".join(str(list(tensor.shape)) for tensor in inputs)
+        told = shapes(inputs)
         try:
             with torch._dynamo.config.patch(error_on_recompile=number > 0):
                 got = run(compiled, inputs, gradients=gradients)
@@ -134,9 +129,6 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 def judge(call: Call) -> Judgement:
     """Compiles the call twice and compares it with eager."""
     tensors = call.tensors()
-    try:
-        call.module()(*(tensor.clone() for tensor in tensors))
-    except RuntimeError as error:
-        return invalid(f"eager refuses this sample: {first_line(error)}")
+    call.eager()
     judgement = judge_static(call, tensors)
     return judgement if judgement != PASS else judge_dynamic(call, tensors)

@@ -16,7 +16,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 from opgate.call import Call, first_line, flat_tensors
 from opgate.judgement import PASS, Judgement, fail
 from opgate.registry import check
-from opgate.resize import resized, sizes
+from opgate.resize import other_inputs, shapes
 
 PROMISED = "with symbolic sizes, the fake kernel's results are right for every size"
 BACKED = "symbolic sizes"
@@ -98,11 +98,6 @@ def fixed_dims(traced: Trace, size: int, tensors: list[torch.Tensor]) -> list[tu
     ]
 
 
-def shapes(tensors: list[torch.Tensor]) -> str:
-    """All their sizes, as a reader writes them."""
-    return ", ".join(str(list(tensor.shape)) for tensor in tensors)
-
-
 def metadata(sizes_: list[int | None], strides: list[int | None]) -> str:
     """Sizes, and strides where they mean something; "?" for what only the values know."""
     told = [stride if size != 1 else "any" for size, stride in zip(sizes_, strides, strict=True)]
@@ -128,9 +123,10 @@ def told_apart(
     return metadata(*foretold), metadata(*found)
 
 
-def judge_resized(call: Call, traced: Trace, tensors: list[torch.Tensor], size: int) -> Judgement:
-    """Compares the trace's answer for another size with what the operator really returns."""
-    other = resized(tensors, size, size + 1)
+def judge_resized(
+    call: Call, traced: Trace, tensors: list[torch.Tensor], size: int, other: list[torch.Tensor]
+) -> Judgement:
+    """Compares the trace's answer for `other`, with another size, with what the operator really returns."""
     try:
         with torch.no_grad():
             real = flat_tensors(call.module()(*(tensor.clone() for tensor in other)))
@@ -188,8 +184,8 @@ def judge(call: Call) -> Judgement:
                 if "Guard" in type(error).__name__ or "DataDependent" in type(error).__name__
                 else "",
             )
-        for size in [] if call.described["trusted"] else sizes(tensors):
-            judgement = judge_resized(call, traced, tensors, size)
+        for size, other in other_inputs(call, tensors):
+            judgement = judge_resized(call, traced, tensors, size, other)
             if judgement != PASS:
                 return judgement
     return PASS

@@ -1,0 +1,32 @@
+"""What all checks of one call say, those of the engine and those written in Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opgate import _engine
+from opgate.call import Call, Refused, first_line
+from opgate.judgement import invalid
+from opgate.registry import Check
+
+
+def judge_call(call: Call, names: Sequence[str], in_python: Mapping[str, Check]) -> dict[str, Any]:
+    """Judgements as JSON, by check. Raises RuntimeError for a check or call that is not there."""
+    judgements: dict[str, Any] = {}
+    if native := [name for name in names if name not in in_python]:
+        judgements |= json.loads(_engine.judge(call.id, native))
+    for name in names:
+        if name in in_python:
+            judgements[name] = _judged(in_python[name], call)
+    return judgements
+
+
+def _judged(check: Check, call: Call) -> dict[str, Any]:
+    try:
+        return check.judge(call).as_json()
+    except Refused as error:
+        return invalid(str(error)).as_json()
+    except Exception as error:  # a judge that raises is a fault of OpGate, and says so as a verdict
+        return invalid(f"OpGate itself failed: {first_line(error)}").as_json()
