@@ -7,21 +7,36 @@ function(opgate_warnings target)
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall>)
 endfunction()
 
-# opgate_reuse_headers(TARGET): compiles TARGET with torch's headers precompiled, once for the whole build. They cost
-# seconds a file otherwise. GCC takes them only where options and macros are those they were made with.
+# opgate_reuse_headers(TARGET [TESTS]): compiles TARGET with torch's headers precompiled, once for the whole build. They
+# cost seconds a file otherwise. GCC takes them only where options and macros are those they were made with. TESTS: also
+# those that tests and fixtures include, and less optimisation: to compile these takes longer than to run them.
 function(opgate_reuse_headers target)
-  if(NOT TARGET opgate_headers)
-    file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/headers.cpp" CONTENT "// Only its precompiled headers matter.\n")
-    add_library(opgate_headers OBJECT "${PROJECT_BINARY_DIR}/headers.cpp")
-    target_link_libraries(opgate_headers PRIVATE OpGate::torch)
-    target_precompile_headers(opgate_headers PRIVATE <torch/library.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional>
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTS" "" "")
+  set(_from opgate_headers)
+  set(_optimisation "")
+  if(arg_TESTS)
+    set(_from opgate_test_headers)
+    set(_optimisation $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+  endif()
+  if(NOT TARGET ${_from})
+    file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${_from}.cpp" CONTENT "// Only its precompiled headers matter.\n")
+    add_library(${_from} OBJECT "${PROJECT_BINARY_DIR}/${_from}.cpp")
+    target_link_libraries(${_from} PRIVATE OpGate::torch)
+    target_precompile_headers(${_from} PRIVATE <torch/library.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional>
                               <map> <memory> <optional> <string> <vector>)
-    opgate_warnings(opgate_headers)
+    if(arg_TESTS)
+      target_link_libraries(${_from} PRIVATE OpGate::engine)
+      target_precompile_headers(${_from} PRIVATE <opgate/spec.h> <ATen/Dispatch.h> <ATen/TensorOperators.h>
+                                                 <torch/csrc/autograd/custom_function.h>)
+    endif()
+    target_compile_options(${_from} PRIVATE ${_optimisation})
+    opgate_warnings(${_from})
   endif()
   # -fPIC for executables too: -fPIE would not match. No <target>_EXPORTS macro.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF DEFINE_SYMBOL "")
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC>)
-  target_precompile_headers(${target} REUSE_FROM opgate_headers)
+  target_compile_options(${target} PRIVATE ${_optimisation})
+  target_precompile_headers(${target} REUSE_FROM ${_from})
 endfunction()
 
 # opgate_stage_python(PACKAGE SOURCE_DIR): makes SOURCE_DIR importable as PACKAGE from ${CMAKE_BINARY_DIR}/python by

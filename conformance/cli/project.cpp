@@ -45,6 +45,8 @@ Project open_project(const ProjectOptions& options, const Limits& limits) {
   load_subjects(setup);                // a broken library or spec is reported before the wait for Python
   const PythonHalf python = project.supervisor->python_half();
   project.torch = python.torch;
+  project.sources = python.sources;
+
   project.checks = all_checks(python.checks);
   setup.models = python.models;
   project.subjects = load_subjects(setup);

@@ -35,7 +35,9 @@ struct Project {
   Config config;
   std::vector<Spec> subjects;
   std::vector<Check> checks;
-  std::string torch;  ///< version that the Python half imports
+  std::string torch;    ///< version that the Python half imports
+  std::string sources;  ///< digest of the Python half's files
+
   std::unique_ptr<Supervisor> supervisor;
 };
 

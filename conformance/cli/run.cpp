@@ -38,7 +38,9 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   }
   if (then.libraries != header.libraries) {
     throw SetupError(
-        fmt::format("{} has verdicts on other builds of the libraries than those here; run without --resume",
+        fmt::format("{} has verdicts on other builds of the libraries, or other Python modules, than those "
+                    "here; run without "
+                    "--resume",
                     file.string()));
   }
   if (const std::string difference = then.difference(header); !difference.empty()) {

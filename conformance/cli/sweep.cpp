@@ -73,14 +73,10 @@ Limits SweepOptions::limits() const {
 }
 
 RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {
-  RunHeader header{kVersion,
-                   engine_digest(),
-                   project.torch,
-                   plan.digest(),
-                   todo.size(),
-                   timestamp(),
-                   libraries_digest(setup_from(project.config)),
-                   shard};
+  Setup setup = setup_from(project.config);
+  setup.sources = project.sources;
+  RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
+                   todo.size(), timestamp(),     libraries_digest(setup), shard};
   for (const Spec& spec : project.subjects) {
     if (spec.accuracy && !spec.accuracy->exact) header.accuracy[spec.id] = spec.accuracy->ulps;
   }

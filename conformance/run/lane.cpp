@@ -149,6 +149,8 @@ void Lane::take(const std::string& line) {
   if (message.contains("ready")) {
     ready_ = true;
     said_when_ready_ = message.at("ready");
+    on_ready_(said_when_ready_);
+
     return;
   }
   take_verdicts(in_flight_.at(0), message);

@@ -33,6 +33,9 @@ class Lane {
   /// Starts the worker without waiting for it.
   void start();
 
+  /// Called with what each worker that is started from now on says when it is ready.
+  void on_ready(std::function<void(const nlohmann::json& said)> hear) { on_ready_ = std::move(hear); }
+
   /// Waits until the worker has answered its set-up, and returns what it said. Throws SetupError.
   nlohmann::json await_ready();
 
@@ -78,7 +81,9 @@ class Lane {
   Program program_;
   Queue* queue_ = nullptr;
   size_t sharers_ = 1;
+  std::function<void(const nlohmann::json&)> on_ready_ = [](const nlohmann::json&) {};
   OnVerdict on_verdict_;
+
   OnPreparationFailed on_preparation_failed_;
   std::unique_ptr<Child> child_;
   bool ready_ = false;

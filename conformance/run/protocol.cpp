@@ -53,7 +53,7 @@ std::vector<Check> all_checks(const nlohmann::json& described) {
 }
 
 std::string libraries_digest(const Setup& setup) {
-  std::string bytes;
+  std::string bytes = setup.sources;
   for (const auto* files : {&setup.libraries, &setup.specs}) {
     for (const std::string& file : *files) bytes += bytes_of(file);
   }

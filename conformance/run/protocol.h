@@ -40,7 +40,9 @@ struct Setup {
   std::string packages;                             ///< folder of AOTInductor packages
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
   std::string regressions;                          ///< folder of samples in JSON; may be empty
-  uint64_t memory = 0;                              ///< bytes of its own that the worker may hold
+  std::string sources;                              ///< digest of the Python half's files
+
+  uint64_t memory = 0;  ///< bytes of its own that the worker may hold
 
   // For the workers that make the plan themselves:
   Worker worker = Worker::native;
@@ -55,7 +57,8 @@ void from_json(const nlohmann::json& json, Setup& setup);
 /// Every check there is: the engine's and those described, sorted by id.
 std::vector<Check> all_checks(const nlohmann::json& described);
 
-/// SHA-1 over the bytes of the operator and spec libraries: what a verdict was given for.
+/// SHA-1 over the bytes of the operator and spec libraries and `sources`: what a verdict was given for.
+
 std::string libraries_digest(const Setup& setup);
 
 /// SHA-1 over the bytes of this engine: what gave it.

@@ -68,17 +68,20 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
     : programs_(std::move(programs)),
       setup_(std::move(setup)),
       limits_(limits),
-      python_(make_lane(Worker::python)) {
+      python_(make_lane(Worker::python)),
+      memory_(command_of(Worker::python), setup_) {
   watch_signals();
 }
 
-Lane Supervisor::make_lane(Worker kind, size_t number) const {
+Command Supervisor::command_of(Worker kind) const {
   Command command;
+
   if (kind == Worker::python) {
     std::vector<std::string> folders;
     for (const fs::path& folder : programs_.python_path) folders.push_back(folder.string());
     if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
-    command.words = {programs_.python, "-m", "opgate"};
+    command.words = {programs_.python, "-P", "-m",
+                     "opgate"};  // modules of the working directory are not meant
     command.environment["PYTHONPATH"] = fmt::format("{}", fmt::join(folders, ":"));
   } else {
     command.words = {programs_.opgate, "worker"};
@@ -89,10 +92,14 @@ Lane Supervisor::make_lane(Worker kind, size_t number) const {
     command.environment.emplace("OMP_NUM_THREADS", "2");
   // Without it a package that is given another shape or dtype answers wrongly and says nothing.
   command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
+  return command;
+}
+
+Lane Supervisor::make_lane(Worker kind, size_t number) const {
   Setup setup = setup_;
   setup.worker = kind;
   setup.memory = limits_.memory;
-  return Lane({std::move(command), log_of(programs_.logs, kind, number), std::move(setup)});
+  return Lane({command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)});
 }
 
 void Supervisor::start_python() {
@@ -110,21 +117,31 @@ void Supervisor::start_python() {
   for (const fs::directory_entry& entry : fs::directory_iterator(programs_.logs)) {
     if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);
   }
-  python_.start();
+  recalled_ = memory_.recall();
+  if (!recalled_) python_.start();
 }
 
 PythonHalf Supervisor::python_half() {
-  const json said = python_.await_ready();
-  try {
-    PythonHalf half{said.at("checks"), said.at("models"), said.at("torch")};
-    all_checks(half.checks);
-    setup_.checks = half.checks;
-    setup_.models = half.models;
-    return half;
-  } catch (const json::exception& error) {
+  const json said = recalled_ ? *recalled_ : python_.await_ready();
+  const PythonHalf half = python_half_from(said, programs_.python);
+  if (!recalled_) memory_.keep(said);
+  python_.on_ready([this, said](json now) {
+    // Every worker plans with what was said first. What was read meanwhile does not matter by itself.
+    json before = said;
+    before.erase("files");
+    now.erase("files");
+    if (now == before) return;
+    memory_.forget();
     throw SetupError(
-        fmt::format("the Python half at {} is of another OpGate: {}", programs_.python, error.what()));
-  }
+        "Python now describes other operators, models or checks than when this run was planned: one of its "
+        "files was "
+        "changed, or a module depends on more than files of Python; run again");
+  });
+
+  setup_.checks = half.checks;
+  setup_.models = half.models;
+  setup_.sources = half.sources;
+  return half;
 }
 
 bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,

@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "run/lane.h"
 #include "run/limits.h"
+#include "run/python_half.h"
 
 namespace opgate {
 
@@ -25,13 +26,6 @@ struct Programs {
 /// packages.
 Programs this_program(const Config& config);
 
-/// What the Python half says of itself.
-struct PythonHalf {
-  nlohmann::json checks;  ///< described; see check_from_json()
-  nlohmann::json models;
-  std::string torch;  ///< version
-};
-
 class Supervisor {
  public:
   using OnVerdict = Lane::OnVerdict;
@@ -40,7 +34,9 @@ class Supervisor {
 
   Supervisor(Programs programs, Setup setup, Limits limits);
 
-  /// Starts the Python worker without waiting for it.
+  /// Begins to find out what the Python half has: starts a Python worker, without waiting for it, where what
+  /// one said
+  /// last time no longer holds. Throws SetupError where the folder of the logs cannot be written.
   void start_python();
 
   /// Waits for it and hears which checks and models there are; every worker is told of them from now on.
@@ -56,12 +52,15 @@ class Supervisor {
   void give_owed(const Calls& calls, const CaseSet& todo, const OnVerdict& on_verdict) const;
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const;
+  Command command_of(Worker kind) const;
   Lane make_lane(Worker kind, size_t number = 1) const;
 
   Programs programs_;
   Setup setup_;
   Limits limits_;
   Lane python_;
+  PythonMemory memory_;
+  std::optional<nlohmann::json> recalled_;  // what the Python half said, if it need not be asked
 };
 
 }  // namespace opgate

@@ -36,7 +36,7 @@ at::Tensor doubles(const std::vector<double>& values) {
   return tensor_of<double>({static_cast<int64_t>(values.size())}, values);
 }
 
-bool equal(const at::Tensor& got, const at::Tensor& want) { return compare(got, want, exact()).within(); }
+bool agree(const at::Tensor& got, const at::Tensor& want) { return compare(got, want, exact()).within(); }
 
 std::string unlike(const at::Tensor& got, const at::Tensor& want, Accuracy accuracy = exact()) {
   return compare(got, want, accuracy).unlike.value_or("alike");
@@ -47,20 +47,20 @@ std::string difference(const at::Tensor& got, const at::Tensor& want, Accuracy a
 }
 
 TEST(ExactComparison, TellsMinusZeroFromZero) {
-  EXPECT_FALSE(equal(floats({-0.0f}), floats({0.0f})));
-  EXPECT_TRUE(equal(floats({-0.0f}), floats({-0.0f})));
-  EXPECT_FALSE(equal(doubles({0.0}), doubles({-0.0})));
+  EXPECT_FALSE(agree(floats({-0.0f}), floats({0.0f})));
+  EXPECT_TRUE(agree(floats({-0.0f}), floats({-0.0f})));
+  EXPECT_FALSE(agree(doubles({0.0}), doubles({-0.0})));
 }
 
 TEST(ExactComparison, TellsNanPayloadsApartAndTakesEqualOnes) {
-  EXPECT_FALSE(equal(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00000)})));
-  EXPECT_TRUE(equal(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00001)})));
-  EXPECT_FALSE(equal(floats({from_bits(0xFFC00000)}), floats({from_bits(0x7FC00000)})));  // the sign of a NaN
+  EXPECT_FALSE(agree(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00000)})));
+  EXPECT_TRUE(agree(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00001)})));
+  EXPECT_FALSE(agree(floats({from_bits(0xFFC00000)}), floats({from_bits(0x7FC00000)})));  // the sign of a NaN
 }
 
 TEST(ExactComparison, SeesTheNextNumber) {
-  EXPECT_FALSE(equal(floats({std::nextafter(1.0f, 2.0f)}), floats({1.0f})));
-  EXPECT_FALSE(equal(tensor_of<int64_t>({1}, {(int64_t{1} << 53) + 1}),
+  EXPECT_FALSE(agree(floats({std::nextafter(1.0f, 2.0f)}), floats({1.0f})));
+  EXPECT_FALSE(agree(tensor_of<int64_t>({1}, {(int64_t{1} << 53) + 1}),
                      tensor_of<int64_t>({1}, {int64_t{1} << 53})));  // the same double
 }
 
@@ -109,7 +109,7 @@ TEST(Comparison, SeesTheChangeOfOneElementInEveryDtype) {
     const at::Tensor want = make_values({"positive", {}}, 1, {9}, dtype);
     const at::Tensor got = want.clone();
     static_cast<std::byte*>(got.mutable_data_ptr())[7 * got.element_size()] ^= std::byte{1};
-    EXPECT_TRUE(equal(want, want.clone())) << dtype_name(dtype);
+    EXPECT_TRUE(agree(want, want.clone())) << dtype_name(dtype);
     EXPECT_EQ(compare(got, want, exact()).first, 7) << dtype_name(dtype);
     EXPECT_FALSE(compare(got, want, ulps(0.4)).within()) << dtype_name(dtype);
   }
@@ -229,7 +229,7 @@ TEST(ScaledComparison, SaysSoInItsText) {
 TEST(Comparison, TellsNoTensorFromOne) {
   EXPECT_EQ(unlike(floats({1}), at::Tensor()), "a tensor, not none");
   EXPECT_EQ(unlike(at::Tensor(), floats({1}), ulps(4)), "no tensor, not one");
-  EXPECT_TRUE(equal(at::Tensor(), at::Tensor()));
+  EXPECT_TRUE(agree(at::Tensor(), at::Tensor()));
 }
 
 TEST(Comparison, FindsNothingWrongWithNoElements) {

@@ -43,6 +43,7 @@ class Worker:
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registry import load_checks
+        from opgate.sources import digest_of
         from opgate.spec import SPECS
 
         for library in setup["libraries"]:
@@ -65,16 +66,23 @@ class Worker:
         except RuntimeError as error:
             raise SetupError(str(error)) from error
         self.torch_version = torch.__version__.partition("+")[0]
+        self.sources = digest_of([*setup["modules"], "opgate"])
+        self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
+
         self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
         # As in native workers; processes are another matter: compilers must be started.
         resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
 
     def described(self) -> dict[str, Any]:
-        """What the supervisor plans with."""
+        """What the supervisor plans with, and how long it may rely on it."""
+        from opgate.sources import files_read
+
         return {
             "checks": [check.as_json() for check in self.checks.values()],
             "models": self.subjects,
             "torch": self.torch_version,
+            "sources": self.sources,
+            "files": files_read(self.native_files),
         }
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:

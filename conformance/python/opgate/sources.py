@@ -1,0 +1,41 @@
+"""The files that decide what the Python half is, so that it is asked anew only where one of them changed."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def files_read(others: Iterable[str]) -> dict[str, list[int]]:
+    """Bytes and time of change (ns) of each imported module's file, of package folders, and of `others`."""
+    places = list(others)
+    for module in list(sys.modules.values()):
+        # Not getattr: some modules answer any name, and torch has such.
+        places += [vars(module).get("__file__"), *(vars(module).get("__path__") or [])]
+    files = {}
+    for place in places:
+        if isinstance(place, str) and place.startswith("/") and Path(place).exists():
+            status = Path(place).stat()
+            files[place] = [status.st_size, status.st_mtime_ns]
+    return files
+
+
+def digest_of(modules: Iterable[str]) -> str:
+    """SHA-1 over all Python files of the packages that these modules are in: what verdicts are given for."""
+    digest = hashlib.sha1()  # as C++ has it for libraries; it guards against mistakes, not against malice
+    for package in sorted({name.partition(".")[0] for name in modules}):
+        for name, file in _python_files(package):
+            digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _python_files(package: str) -> list[tuple[str, Path]]:
+    module = sys.modules[package]
+    if not hasattr(module, "__path__"):
+        return [(package, Path(str(module.__file__)))]
+    folders = [Path(folder) for folder in module.__path__]
+    return sorted(
+        (f"{package}/{file.relative_to(folder)}", file) for folder in folders for file in folder.rglob("*.py")
+    )

@@ -1,0 +1,92 @@
+"""What the Python half has is asked once, and again where a file of it changed; verdicts are of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, assert_refused, read_results
+
+SPEC = """
+import os
+
+import opgate
+import torch
+
+
+@torch.library.custom_op("asked_once::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return (x * 2).contiguous()
+
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+@opgate.spec("asked_once::twice")
+def promise(spec: opgate.OpSpec) -> None:
+    spec.dtypes(torch.float32, torch.float64, device="cpu").reference(lambda x: x + x)
+    spec.accuracy(opgate.exact())
+    for size in range(2, 3 + int(os.environ.get("MORE_SAMPLES", "0"))):
+        spec.sample(opgate.uniform(size, 3))
+
+
+print("imported", file=open(os.environ["SEEN"], "a"))
+"""
+
+
+@pytest.fixture
+def project(new_project: Callable[..., Path], tmp_path: Path) -> Path:
+    folder = new_project(libraries=["libopgate_ops.so"], python=["asked_once_specs"], python_path=["."])
+    (folder / "asked_once_specs.py").write_text(SPEC)
+    return folder
+
+
+@pytest.fixture
+def run(opgate: OpGate, project: Path, tmp_path: Path) -> Callable[..., Completed]:
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "SEEN": str(tmp_path / "seen")}
+
+    def call(*arguments: str, **more: str) -> Completed:
+        return opgate(*arguments, folder=project, environment=environment | more)
+
+    return call
+
+
+def imports(tmp_path: Path) -> int:
+    seen = tmp_path / "seen"
+    return len(seen.read_text().splitlines()) if seen.exists() else 0
+
+
+def test_python_is_asked_once_until_a_file_changes(
+    run: Callable[..., Completed], project: Path, tmp_path: Path
+) -> None:
+    first = run("list", "cases")
+    again = run("list", "cases")
+    assert first.returncode == 0, first
+    assert "asked_once::twice" in run("list", "ops").stdout
+    assert first.stdout == again.stdout != ""
+    assert imports(tmp_path) == 1
+    (project / "asked_once_specs.py").write_text(SPEC.replace("range(2, 3", "range(2, 5"))
+    assert len(run("list", "cases").stdout.splitlines()) > len(first.stdout.splitlines())
+    assert imports(tmp_path) == 2
+
+
+def test_verdicts_are_of_the_python_files(run: Callable[..., Completed], project: Path) -> None:
+    def tested() -> str:
+        result = run("run", "--check", "value.layout", "--device", "cpu")
+        assert result.returncode == 0, result
+        return read_results(project / ".opgate").header["libraries"]
+
+    before = tested()
+    assert tested() == before
+    (project / "asked_once_specs.py").write_text(SPEC.replace("x * 2", "2 * x"))
+    assert tested() != before
+
+
+def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., Completed]) -> None:
+    assert run("list", "cases").returncode == 0
+    changed = ["run", "--check", "value.layout", "--device", "cpu"]
+    assert_refused(run(*changed, MORE_SAMPLES="1"), "a module depends on more than files", "run again")
+    assert run(*changed, MORE_SAMPLES="1").returncode == 0
