@@ -8,7 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Judgement:
-    """`verdict` is pass, fail or invalid (the spec is at fault). A fail says what was promised."""
+    """`verdict` is pass, fail, owed (could not be judged) or invalid (the spec is at fault).
+
+    A fail says what was promised.
+    """
 
     verdict: str
     promised: str = ""
@@ -35,6 +38,11 @@ PASS = Judgement("pass")
 def fail(promised: str, happened: str, likely: str = "", detail: list[str] | None = None) -> Judgement:
     """A broken promise."""
     return Judgement("fail", promised, happened, likely, detail=detail or [])
+
+
+def owed(reason: str) -> Judgement:
+    """Not judged, and why: neither passed nor failed."""
+    return Judgement("owed", reason=reason)
 
 
 def invalid(reason: str) -> Judgement:

@@ -17,6 +17,12 @@ from opgate.call import Call, first_line, flat_tensors
 
 MANIFEST_FORMAT = 1
 Outputs = dict[str, list[torch.Tensor]]
+OpenSizes = dict[int, Any] | None
+
+
+def open_sizes(tensor: torch.Tensor) -> OpenSizes:
+    """For torch.export: open is each size that the operator leaves open; 0 and 1 have their own meanings."""
+    return {dim: torch.export.Dim.AUTO for dim, size in enumerate(tensor.shape) if size > 1} or None
 
 
 class AllCalls(torch.nn.Module):
@@ -37,10 +43,14 @@ class AllCalls(torch.nn.Module):
         return results
 
 
-def export(module: torch.nn.Module, tensors: list[torch.Tensor]) -> torch.export.ExportedProgram:
+def export(
+    module: torch.nn.Module, tensors: list[torch.Tensor], dynamic: list[OpenSizes] | None = None
+) -> torch.export.ExportedProgram:
     """Exports without tracing bytecode: TorchBind objects and operators stay as they are in the graph."""
     with torch.no_grad():
-        return torch.export.export(module, tuple(tensors), strict=False)
+        return torch.export.export(
+            module, tuple(tensors), strict=False, dynamic_shapes=dynamic and (tuple(dynamic),)
+        )
 
 
 def export_error(call: Call) -> str | None:
@@ -75,18 +85,37 @@ def manifest(calls: list[Call]) -> dict[str, Any]:
 def compile_package(calls: list[Call], file: Path) -> None:
     """Compiles the calls, all of one device, into `file`. Raises what torch.export and AOTInductor raise."""
     module = AllCalls([call.module() for call in calls], [len(call.tensors()) for call in calls])
-    program = export(module, [tensor for call in calls for tensor in call.tensors()])
+    resized = of_any_size(calls)
+    dynamic = [
+        open_sizes(tensor) if call.id in resized else None for call in calls for tensor in call.tensors()
+    ]
+    program = export(module, [tensor for call in calls for tensor in call.tensors()], dynamic)
     options = {"aot_inductor.metadata": {"opgate": json.dumps(manifest(calls))}}
     part = file.with_suffix(".part.pt2")
     torch._inductor.aoti_compile_and_package(program, package_path=str(part), inductor_configs=options)
     part.rename(file)
 
 
-def run_package(file: Path, calls: list[Call]) -> Outputs:
-    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError."""
+def of_any_size(calls: list[Call]) -> set[str]:
+    """The calls whose sizes stay open in the package: of each subject and dtype the first dense one."""
+    first: dict[tuple[str, str], str] = {}
+    for call in calls:
+        if call.described["variant"] == "contiguous":
+            first.setdefault((call.subject, call.described["dtype"]), call.id)
+    return set(first.values())
+
+
+def run_package(
+    file: Path, calls: list[Call], instead: dict[str, list[torch.Tensor]] | None = None
+) -> Outputs:
+    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError.
+
+    `instead` has the inputs of calls that are to be given others, by id.
+    """
     runner = torch._inductor.aoti_load_package(str(file))
+    inputs = [(instead or {}).get(call.id) or call.tensors() for call in calls]
     counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
-    flat = flat_tensors(runner(*[tensor for call in calls for tensor in call.tensors()]))
+    flat = flat_tensors(runner(*[tensor for tensors in inputs for tensor in tensors]))
     outputs: Outputs = {}
     begin = 0
     for call, count in zip(calls, counts, strict=True):
@@ -220,6 +249,17 @@ class PackageStore:
                     raise outputs
                 return outputs[call.id]
         raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
+
+    def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """What the package returns for `call` where it is given these inputs, and the others theirs.
+
+        Raises RuntimeError with the reason where it returns nothing.
+        """
+        for package in self._state(call.device).get("packages", []):
+            if call.id in package["calls"]:
+                calls = [Call(call_id, self) for call_id in package["calls"]]
+                return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
+        return self.outputs(call)  # says why no package has it
 
     def _state(self, device: str) -> dict[str, Any]:
         file = self.folder / f"{device}.json"

@@ -12,6 +12,7 @@ from opgate.call import Call, first_line, flat_tensors
 from opgate.judgement import PASS, Judgement, fail
 from opgate.nearness import difference_at_largest
 from opgate.onnx_forms import FORMS, Form, operators
+from opgate.package import open_sizes
 from opgate.registry import check
 from opgate.resize import other_inputs, shapes
 
@@ -24,15 +25,13 @@ ULPS_OF_LARGEST = 64.0
 
 def exported(call: Call, form: Form, tensors: list[torch.Tensor]) -> Any:
     """The model, its sizes left open where they can be. Raises what torch.onnx.export raises."""
-    auto = torch.export.Dim.AUTO
-    dynamic = [{dim: auto for dim, size in enumerate(tensor.shape) if size > 1} or None for tensor in tensors]
     program = torch.onnx.export(
         call.module().eval(),
         tuple(tensors),
         dynamo=True,
         verbose=False,
         custom_translation_table=dict(form.table),
-        dynamic_shapes=(tuple(dynamic),),
+        dynamic_shapes=(tuple(open_sizes(tensor) for tensor in tensors),),
     )
     return program.model_proto
 

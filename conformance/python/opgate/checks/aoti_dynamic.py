@@ -1,0 +1,45 @@
+"""aoti.dynamic: one AOTInductor package serves other sizes than those it was compiled with."""
+
+from __future__ import annotations
+
+from opgate import _engine
+from opgate.call import Call, first_line, flat_tensors
+from opgate.judgement import PASS, Judgement, fail, owed
+from opgate.registry import check
+from opgate.resize import other_inputs, shapes
+
+PROMISED = "the package, compiled once with open sizes, returns eager's values bit for bit for other sizes"
+
+
+@check(
+    "aoti.dynamic",
+    promise="An AOTInductor package that was compiled with open sizes equals eager for other sizes, too.",
+    why="A server gets batches of every size and is compiled once. A size that a fake kernel read as a "
+    "number is written into the program: the package then refuses every other, or answers for the wrong one.",
+    fix="First make fake.symbolic pass: in C++ use sym_size(), sym_sizes() and the _symint overloads, in "
+    "Python never int(size).",
+    example="FBGEMM 5910; a fake kernel that returns as many rows as the example has.",
+    variants="contiguous",
+    dtypes="first",
+    first_sample=True,
+    models=True,
+    needs_package=True,
+)
+def judge(call: Call) -> Judgement:
+    """Runs the package again for each size of the call, with one more."""
+    call.eager()
+    judged = False
+    for _, tensors in other_inputs(call, call.tensors()):
+        try:
+            expected = flat_tensors(call.module()(*tensors))
+        except RuntimeError:
+            continue  # the operator does not take this size
+        try:
+            outputs = call.packages.outputs_for(call, tensors)
+        except RuntimeError as error:
+            return fail(PROMISED, f"inputs of {shapes(tensors)}: {first_line(error)}")
+        for output, wanted in zip(outputs, expected, strict=True):
+            if difference := _engine.difference(output, wanted):
+                return fail(PROMISED, f"inputs of {shapes(tensors)}: {difference}")
+        judged = True
+    return PASS if judged else owed("the operator takes none of the sizes that could be made of this sample")
