@@ -20,7 +20,7 @@ from opgate.package import PackageStore
 from opgate.registry import load_checks
 from opgate.spec import OpSpec, caller
 
-SECONDS_EACH = ("compile.equal", "aoti.python", "aoti.cpp", "aoti.cross")
+SECONDS_EACH = ("compile.equal", "aoti.python", "aoti.dynamic", "aoti.cpp", "aoti.cross")
 ITSELF = ulps(16).scaled_by_inputs()
 
 
@@ -113,8 +113,16 @@ def run(written: OpSpec, checks: list[str]) -> list[str]:
     described_checks = json.dumps([each.as_json() for each in in_python.values()])
     packages = PackageStore(Path(), [], [])
     findings: dict[str, str] = {}
+    judged = False
+    reason = "no check applies"
     for call_id, names in _engine.plan(described_checks, checks):
         for name, judgement in judge_call(Call(call_id, packages), names, in_python).items():
+            if judgement["verdict"] == "owed":
+                reason = judgement["reason"]
+                continue
+            judged = True
             if judgement["verdict"] != "pass":
                 findings.setdefault(name, finding_text(f"{call_id}/{name}", judgement))
+    if not judged:
+        raise ValueError(f"opgate.check: nothing could be checked: {reason}")
     return list(findings.values())

@@ -6,7 +6,7 @@ import hashlib
 import json
 import sys
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,15 @@ def export(
         )
 
 
-def export_error(call: Call) -> str | None:
-    """Why the call alone cannot be exported, or None. Such a call must not keep others from a package."""
-    try:
-        export(call.module(), call.tensors())
-    except Exception as error:  # torch.export raises whatever a fake kernel raises
-        return f"the call cannot be exported: {first_line(error)}"
-    return None
+def needs_python(program: torch.export.ExportedProgram) -> bool:
+    """Whether an operator in it has its kernel in Python: then no C++ program can run it."""
+    kernels = ("CPU", "CUDA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    names = {
+        node.target.name().partition(".")[0].replace("::", "/")
+        for node in program.graph.nodes
+        if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in ("aten", "prims")
+    }
+    return any(f"{name}/{kernel}" in torch.library._impls for name in names for kernel in kernels)
 
 
 def manifest(calls: list[Call]) -> dict[str, Any]:
@@ -96,6 +98,12 @@ def compile_package(calls: list[Call], file: Path) -> None:
     part.rename(file)
 
 
+def snapshot(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same sizes, strides and offset in a storage of its own."""
+    storage = tensor.untyped_storage().clone()
+    return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
 def of_any_size(calls: list[Call]) -> set[str]:
     """The calls whose sizes stay open in the package: of each subject and dtype the first dense one."""
     first: dict[tuple[str, str], str] = {}
@@ -115,13 +123,27 @@ def run_package(
     runner = torch._inductor.aoti_load_package(str(file))
     inputs = [(instead or {}).get(call.id) or call.tensors() for call in calls]
     counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
-    flat = flat_tensors(runner(*[tensor for tensors in inputs for tensor in tensors]))
+    results = flat_tensors(runner(*[tensor for tensors in inputs for tensor in tensors]))
+    flat = [snapshot(result) for result in results]  # eager must not overwrite what an operator keeps
     outputs: Outputs = {}
     begin = 0
     for call, count in zip(calls, counts, strict=True):
         outputs[call.id] = flat[begin : begin + count]
         begin += count
     return outputs
+
+
+def sorted_out(calls: list[Call]) -> tuple[list[Call], list[Call], dict[str, str]]:
+    """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
+    native, in_python, left_out = [], [], {}
+    for call in calls:
+        try:
+            program = export(call.module(), call.tensors())
+        except Exception as error:  # torch.export raises whatever a fake kernel raises
+            left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
+            continue
+        (in_python if needs_python(program) else native).append(call)
+    return native, in_python, left_out
 
 
 def sha1(content: bytes) -> str:
@@ -160,17 +182,17 @@ class PackageStore:
     def make(self, device: str, call_ids: list[str]) -> None:
         """Makes, or finds again, the packages of these calls and writes DEVICE.json.
 
-        One package for all; where that one cannot be compiled or does not run, one for each subject, so that
-        a defect of one operator is not laid at the door of the others.
+        One package for all that C++ can run, and one for what needs Python. Where one cannot be compiled or
+        does not run, one for each half of its subjects, and so on, so that a defect of one operator is not
+        laid at the door of the others.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         calls = [Call(call_id, self) for call_id in call_ids]
         kept_state = self._file(calls).with_suffix(".json")
         state = self._unaltered(kept_state)
         if state is None:
-            left_out = {call.id: reason for call in calls if (reason := export_error(call))}
-            exported = [call for call in calls if call.id not in left_out]
-            packages = self._packages(exported, left_out) if exported else []
+            native, in_python, left_out = sorted_out(calls)
+            packages = self._packages(native, left_out) + self._packages(in_python, left_out)
             state = {"packages": packages, "left_out": left_out}
             if (
                 not left_out
@@ -195,22 +217,21 @@ class PackageStore:
 
     def _packages(self, calls: list[Call], left_out: dict[str, str]) -> list[dict[str, Any]]:
         """Compiles `calls`; notes in `left_out` those that cannot be."""
-        groups = [calls]
+        if not calls:
+            return []
+        problem = self._problem(calls)
         by_subject = [list(group) for _, group in groupby(calls, key=lambda call: call.subject)]
-        whole_problem = self._problem(calls)
-        if len(by_subject) > 1 and whole_problem is not None:
-            groups = by_subject
-        packages = []
-        for group in groups:
-            file = self._file(group)
-            problem = whole_problem if group is calls else self._problem(group)
-            if file.exists():
-                # One that compiles and does not run stays: that it does not is for each check to say.
-                ids = [call.id for call in group]
-                packages.append({"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids})
-            else:
-                left_out |= {call.id: f"AOTInductor cannot compile the package: {problem}" for call in group}
-        return packages
+        if problem is not None and len(by_subject) > 1:
+            middle = len(by_subject) // 2
+            halves = [list(chain(*part)) for part in (by_subject[:middle], by_subject[middle:])]
+            return [package for half in halves for package in self._packages(half, left_out)]
+        file = self._file(calls)
+        if file.exists():
+            # One that compiles and does not run stays: that it does not is for each check to say.
+            ids = [call.id for call in calls]
+            return [{"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids}]
+        left_out |= {call.id: f"AOTInductor cannot compile the package: {problem}" for call in calls}
+        return []
 
     def _problem(self, calls: list[Call]) -> str | None:
         """Compiles the package of these calls and runs it once: what went wrong, or None."""
