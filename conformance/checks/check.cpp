@@ -34,6 +34,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.needs_package = described.at("needs_package");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
+  check.scope.classes = described.at("classes");
   check.scope.dtypes = described.at("dtypes") == "first" ? Scope::Dtypes::first : Scope::Dtypes::declared;
   check.scope.first_sample = described.at("first_sample");
   check.scope.variants =

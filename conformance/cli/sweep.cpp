@@ -52,6 +52,7 @@ class CaseIds {
 SweepOptions::SweepOptions()
     : jobs(std::max(1u, std::thread::hardware_concurrency())),
       seconds(default_limits().native_case.count()),
+      python_seconds(default_limits().python_case.count()),
       gib(static_cast<double>(default_limits().memory) / kGiB) {}
 
 void SweepOptions::declare(CLI::App& app) {
@@ -62,6 +63,11 @@ void SweepOptions::declare(CLI::App& app) {
                  fmt::format("seconds for a native call before it is taken to hang; by default {}", seconds))
       ->type_name("SECONDS")
       ->check(CLI::Range(1, 86400));
+  app.add_option(
+         "--python-time-limit", python_seconds,
+         fmt::format("the same for a call in Python, such as an export; by default {}", python_seconds))
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86400));
   app.add_option("--memory-limit", gib,
                  "memory that each worker may hold, at least 1; by default all of the machine's")
       ->type_name("GIB")
@@ -69,7 +75,11 @@ void SweepOptions::declare(CLI::App& app) {
 }
 
 Limits SweepOptions::limits() const {
-  return {std::chrono::seconds(seconds), static_cast<uint64_t>(gib * kGiB)};
+  Limits limits = default_limits();
+  limits.native_case = std::chrono::seconds(seconds);
+  limits.python_case = std::chrono::seconds(python_seconds);
+  limits.memory = static_cast<uint64_t>(gib * kGiB);
+  return limits;
 }
 
 RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {

@@ -14,8 +14,9 @@ namespace opgate {
 /// Options of how cases are run.
 struct SweepOptions {
   size_t jobs;
-  int64_t seconds;  ///< for a native call
-  double gib;       ///< for a worker
+  int64_t seconds;         ///< for a native call
+  int64_t python_seconds;  ///< for a call in the Python half
+  double gib;              ///< for a worker
 
   /// As many jobs as cores, the limits of default_limits().
   SweepOptions();

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "base/dtypes.h"
-#include "call/arguments.h"
 #include "call/device.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
@@ -65,7 +64,7 @@ PackagedCall call_from(const json& described) {
 
 }  // namespace
 
-Package::Package(std::filesystem::path file) : file_(std::move(file)) {
+Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(file)) {
   const json manifest = read_manifest(file_);
   try {
     device_ = c10::Device(manifest.at("device").get<std::string>()).type();
@@ -87,9 +86,9 @@ Package::Package(std::filesystem::path file) : file_(std::move(file)) {
     }
   }
   for (PackagedCall& call : calls_) call.spec.op = find_op(call.spec.name);
-  setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);  // read when the package is loaded
+  setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 0);  // read when the package first runs
   try {
-    loader_ = std::make_unique<Loader>(file_.string(), kModelName);
+    loader_ = std::make_unique<Loader>(file_.string(), kModelName, /*run_single_threaded=*/false, runners);
   } catch (const std::exception& error) {
     throw SetupError(fmt::format("{} cannot be loaded: {}", file_.string(), first_line(error)));
   }
@@ -114,25 +113,37 @@ CallKey Package::key(const PackagedCall& call) const {
   return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.variant};
 }
 
-const std::vector<std::vector<at::Tensor>>& Package::run() {
-  if (!outputs_.empty()) return outputs_;
+Package::Tensors Package::inputs(const Making& making) const {
   ValueCache values;
-  std::vector<at::Tensor> inputs;
+  Tensors inputs;
   for (const PackagedCall& call : calls_) {
-    for (TensorInput& input : materialise(key(call), values).tensors)
-      inputs.push_back(std::move(input.tensor));
+    std::vector<at::Tensor>& tensors = inputs.emplace_back();
+    for (TensorInput& input : materialise(key(call), values, making).tensors)
+      tensors.push_back(std::move(input.tensor));
   }
-  const std::vector<at::Tensor> flat = loader_->run(inputs);
-  size_t next = 0;
-  for (const PackagedCall& call : calls_) next += call.outputs;
-  TORCH_CHECK(next == flat.size(), "the package returned ", flat.size(),
-              " tensors where its manifest promises ", next);
+  return inputs;
+}
+
+Package::Tensors Package::run(const Tensors& inputs) {
+  std::vector<at::Tensor> taken;
+  for (const auto& tensors : inputs) taken.insert(taken.end(), tensors.begin(), tensors.end());
+  const std::vector<at::Tensor> flat = loader_->run(taken);
+  size_t promised = 0;
+  for (const PackagedCall& call : calls_) promised += call.outputs;
+  TORCH_CHECK(promised == flat.size(), "the package returned ", flat.size(),
+              " tensors where its manifest promises ", promised);
+  Tensors outputs;
   auto begin = flat.begin();
   for (const PackagedCall& call : calls_) {
     const auto end = begin + static_cast<std::ptrdiff_t>(call.outputs);
-    outputs_.emplace_back(begin, end);
+    outputs.emplace_back(begin, end);
     begin = end;
   }
+  return outputs;
+}
+
+const Package::Tensors& Package::run() {
+  if (outputs_.empty()) outputs_ = run(inputs());
   return outputs_;
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "call/call_key.h"
+#include "call/arguments.h"
 
 namespace torch::inductor {
 class AOTIModelPackageLoader;
@@ -30,9 +30,13 @@ struct PackagedCall {
 
 class Package {
  public:
-  /// Reads the manifest and loads the package. Throws SetupError for a file that is missing, truncated,
-  /// without a manifest, for an absent device, or whose operators no loaded library defines.
-  explicit Package(std::filesystem::path file);
+  /// The tensors of each call in order, those that go in or those that come out.
+  using Tensors = std::vector<std::vector<at::Tensor>>;
+
+  /// Reads the manifest and loads the package; as many threads as there are `runners` can then run it at the
+  /// same time. Throws SetupError for a file that is missing, truncated, without a manifest, for an absent
+  /// device, or whose operators no loaded library defines.
+  explicit Package(std::filesystem::path file, size_t runners = 1);
   ~Package();
 
   const std::filesystem::path& file() const { return file_; }
@@ -47,9 +51,14 @@ class Package {
   /// The key of a packaged call, for regenerating its inputs. Points into this object.
   CallKey key(const PackagedCall& call) const;
 
-  /// Runs the package on its regenerated inputs, once, and returns the outputs of each call in order. Throws
-  /// std::exception with AOTInductor's own message.
-  const std::vector<std::vector<at::Tensor>>& run();
+  /// The inputs of each call, regenerated.
+  Tensors inputs(const Making& making = {}) const;
+
+  /// Runs the package on these inputs. Throws std::exception with AOTInductor's own message.
+  Tensors run(const Tensors& inputs);
+
+  /// Runs it on its own inputs, once.
+  const Tensors& run();
 
  private:
   std::filesystem::path file_;
@@ -58,7 +67,7 @@ class Package {
   std::vector<std::pair<std::string, std::string>> schemas_;  // operator, schema then
   std::vector<PackagedCall> calls_;
   std::unique_ptr<torch::inductor::AOTIModelPackageLoader> loader_;
-  std::vector<std::vector<at::Tensor>> outputs_;
+  Tensors outputs_;
 };
 
 }  // namespace opgate

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "call/evidence.h"
+#include "paths/at_once.h"
 
 namespace opgate {
 namespace {
@@ -59,7 +60,7 @@ PackageFolder::Device& PackageFolder::device(c10::DeviceType type) {
   return device;
 }
 
-Package& PackageFolder::package_of(c10::DeviceType type, const std::string& call) {
+PackageFolder::Slot& PackageFolder::slot_of(c10::DeviceType type, const std::string& call) {
   Device& known = device(type);
   if (!known.error.empty()) throw SetupError(known.error);
   const auto found = known.slot_of_call.find(call);
@@ -77,7 +78,18 @@ Package& PackageFolder::package_of(c10::DeviceType type, const std::string& call
     }
   }
   if (!slot.error.empty()) throw SetupError(slot.error);
-  return *slot.package;
+  return slot;
+}
+
+Package& PackageFolder::package_of(c10::DeviceType type, const std::string& call) {
+  return *slot_of(type, call).package;
+}
+
+std::string PackageFolder::at_once(c10::DeviceType type, const std::string& call) {
+  Slot& slot = slot_of(type, call);
+  if (!slot.at_once) slot.at_once = run_at_once(slot.file);
+  const auto found = slot.at_once->find(call);
+  return found == slot.at_once->end() ? "" : found->second;
 }
 
 std::optional<std::string> PackageFolder::python_digest(c10::DeviceType type, const std::string& call) {

@@ -24,6 +24,10 @@ class PackageFolder {
   /// message, where no package holds it or it cannot be loaded.
   Package& package_of(c10::DeviceType device, const std::string& call);
 
+  /// What went wrong with the call when several threads ran its package at once; empty where nothing did.
+  /// Throws as package_of() does.
+  std::string at_once(c10::DeviceType device, const std::string& call);
+
   /// The digest of the call's outputs when Python ran the package; none where it did not get that far.
   std::optional<std::string> python_digest(c10::DeviceType device, const std::string& call);
 
@@ -32,7 +36,9 @@ class PackageFolder {
     std::filesystem::path file;
     std::string sha1;
     std::string error;
-    std::unique_ptr<Package> package;
+    std::unique_ptr<Package> package = nullptr;
+    // run_at_once(), when it was first asked for
+    std::optional<std::map<std::string, std::string>> at_once = std::nullopt;
   };
   struct Device {
     std::string error;
@@ -42,6 +48,7 @@ class PackageFolder {
     std::map<std::string, std::string> python_digests;
   };
   Device& device(c10::DeviceType type);
+  Slot& slot_of(c10::DeviceType device, const std::string& call);
   void read(Device& device, const std::string& name);
 
   std::filesystem::path folder_;

@@ -188,8 +188,14 @@ void Lane::check_deadline() {
   if (!child_ || steady_clock::now() < deadline_ || (ready_ && in_flight_.empty())) return;
   const auto limit = in_flight_.empty() ? kStartLimit : in_flight_.front().limit;
   worker_is_gone(Verdict::timeout,
-                 fmt::format("no answer for {} s, which is the limit{}", limit.count(),
-                             program_.setup.worker == Worker::native && ready_ ? " (--time-limit)" : ""));
+                 fmt::format("no answer for {} s, which is the limit{}", limit.count(), option_of_limit()));
+}
+
+// The option that sets the limit at hand, where one does.
+std::string_view Lane::option_of_limit() const {
+  if (!ready_) return "";
+  if (program_.setup.worker == Worker::native) return " (--time-limit)";
+  return in_flight_.front().call ? " (--python-time-limit)" : "";
 }
 
 void Lane::worker_is_gone(Verdict verdict, const std::string& how) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/child.h"
@@ -74,6 +75,7 @@ class Lane {
   void take_verdicts(const Job& job, const nlohmann::json& message);
   void give(const Job& job, const Check& check, Judgement judgement);
   void keep_pace(size_t answers);
+  std::string_view option_of_limit() const;
   void worker_is_gone(Verdict verdict, const std::string& how);
   void blame(Job job, Verdict verdict, const std::string& reason);
   std::string kind() const { return std::string(to_string(program_.setup.worker)); }

@@ -10,7 +10,10 @@ namespace opgate {
 
 struct Limits {
   std::chrono::seconds native_case{30};  ///< without an answer for so long, a native worker is taken to hang
-  uint64_t memory;                       ///< bytes that a worker may hold
+  std::chrono::seconds python_case{
+      180};                           ///< the same for a call in the Python half: export, compile, opcheck
+  std::chrono::seconds package{900};  ///< and for the compilation of a package
+  uint64_t memory;                    ///< bytes that a worker may hold
 };
 
 /// The presets: the machine's physical memory.

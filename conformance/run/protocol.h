@@ -14,7 +14,8 @@
 //
 // The Python worker keeps no plan and is asked by call ids; each of its judgements is told in full:
 //   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...}}
-//   {"package": {"device": "cpu", "calls": [CALL, ...]}}      {"packaged": "cpu"}
+//   {"package": {"device": "cpu", "calls": [CALL, ...],       {"packaged": "cpu"}
+//                "left_out": {CALL: "why"}, "seconds": 180}}   "seconds" for the export of a call
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
 //
 // A worker answers in the order of its commands and their calls, each answer before it begins the next: the

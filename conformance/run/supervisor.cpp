@@ -22,8 +22,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kPythonLimit{180};
-constexpr std::chrono::seconds kPackageLimit{900};
 constexpr int kPollMilliseconds = 100;
 // Answers are read by the handful: to wake up for each would cost more than to read it.
 constexpr std::chrono::milliseconds kGather{1};
@@ -36,6 +34,34 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
   if (!preparation.contains("package")) return;  // its run is made up for by the cases, one by one
   const std::string device = preparation.at("package").at("device");
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
+}
+
+// While Python exports the calls of an operator for the package, this file names them.
+fs::path being_exported(const fs::path& folder, const std::string& device) {
+  return folder / (device + ".exporting.json");
+}
+
+// The same package without the operator whose export the worker died of, or hung in; none where it was at
+// something else.
+std::optional<json> without_culprit(const fs::path& folder, const json& preparation,
+                                    const std::string& reason) {
+  if (!preparation.contains("package")) return std::nullopt;
+  json package = preparation.at("package");
+  const fs::path file = being_exported(folder, package.at("device"));
+  std::ifstream stream(file);
+  const json culprits = json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  std::error_code failed;
+  if (!culprits.is_array() || culprits.empty() || !fs::remove(file, failed)) return std::nullopt;
+  const std::string why =
+      reason.find("SIGALRM") == std::string::npos
+          ? reason
+          : fmt::format("it took longer than {} s, which is the limit (--python-time-limit)",
+                        package.at("seconds").get<int64_t>());
+  for (const json& id : culprits) {
+    package["left_out"][id.get<std::string>()] = "the call cannot be exported: " + why;
+    std::erase(package.at("calls").get_ref<json::array_t&>(), id);
+  }
+  return json{{"package", package}};
 }
 
 // Why calls of the operator cannot run on this device of this machine, if so.
@@ -91,7 +117,8 @@ Command Supervisor::command_of(Worker kind) const {
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
     command.environment.emplace("OMP_NUM_THREADS", "2");
   // Without it a package that is given another shape or dtype answers wrongly and says nothing.
-  command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
+  if (std::getenv("AOTI_RUNTIME_CHECK_INPUTS") == nullptr)
+    command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
   return command;
 }
 
@@ -156,11 +183,15 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   give_owed(plan.calls, todo, once);
 
   Queue native(Worker::native, plan.calls, todo, limits_.native_case, once);
-  Queue python(Worker::python, plan.calls, todo, kPythonLimit, once);
-  Queue aoti(Worker::aoti, plan.calls, todo, kPythonLimit, once);
+  Queue python(Worker::python, plan.calls, todo, limits_.python_case, once);
+  Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, once);
   prepare_packages(plan.calls, todo, python);
-  const auto note_failure = [this](const json& preparation, const std::string& reason) {
-    note_failed_package(setup_.packages, preparation, reason);
+  const auto note_failure = [&](const json& preparation, const std::string& reason) {
+    if (auto without = without_culprit(setup_.packages, preparation, reason)) {
+      python.put_back({.preparation = *std::move(without), .limit = limits_.package});
+    } else {
+      note_failed_package(setup_.packages, preparation, reason);
+    }
   };
   std::list<Lane> native_lanes;
   std::vector<Lane*> lanes{&python_};
@@ -201,8 +232,13 @@ void Supervisor::prepare_packages(const Calls& calls, const CaseSet& todo, Queue
   }
   for (const auto& [device, ids] : packaged) {
     fs::remove(fs::path(setup_.packages) / (device + ".json"));
-    python.add_preparation({{"package", {{"device", device}, {"calls", ids}}}}, kPackageLimit);
-    python.add_preparation({{"run_package", {{"device", device}}}}, kPythonLimit);
+    fs::remove(being_exported(setup_.packages, device));
+    const json package{{"device", device},
+                       {"calls", ids},
+                       {"left_out", json::object()},
+                       {"seconds", limits_.python_case.count()}};
+    python.add_preparation({{"package", package}}, limits_.package);
+    python.add_preparation({{"run_package", {{"device", device}}}}, limits_.python_case);
   }
 }
 

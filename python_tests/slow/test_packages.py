@@ -72,7 +72,8 @@ def test_every_packaged_case_passes(made: Completed, output: Path) -> None:
     assert (made.returncode, results.finished is not None) == (0, True), made
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}
     checks = {case.rpartition("/")[2] for case in results.cases}
-    assert checks == {"aoti.cpp", "aoti.cross", "aoti.dynamic", "aoti.python"}
+    in_cpp = {"aoti.cpp", "aoti.cross", "aoti.refuses", "aoti.threads"}
+    assert checks == in_cpp | {"aoti.dynamic", "aoti.python"}
     assert {case.split("/")[0] for case in results.cases} == set(PACKAGED)
 
 
@@ -101,6 +102,28 @@ def test_the_run_maps_no_python(opgate: OpGate, package: Path, libraries: Path) 
     loaded = {Path(name).name for name in re.findall(r"file=(.+) \[0\];  generating link map", result.stderr)}
     assert {"libtorch_cpu.so", "libopgate_ops.so"} <= loaded, "LD_DEBUG told nothing"
     assert [name for name in loaded if name.startswith(("libpython", "libtorch_python"))] == []
+
+
+def test_without_input_checks_a_package_is_convicted(
+    opgate: OpGate, source: Path, made: Completed, output: Path, tmp_path: Path
+) -> None:
+    """Given a double for a float it reads beyond the tensor, and may crash: its own case, and no other."""
+    copied = tmp_path / "output"
+    shutil.copytree(output, copied)
+    run = opgate(
+        "run",
+        "--config",
+        source / "opgate.toml",
+        *("--op", *PACKAGED, "--check", "aoti", "--device", "cpu", "--output", copied),
+        environment={"AOTI_RUNTIME_CHECK_INPUTS": "0"},
+        timeout=600,
+    )
+    assert run.returncode == 1, run
+    verdicts = {case: line["verdict"] for case, line in read_results(copied).cases.items()}
+    refuses = {case: verdict for case, verdict in verdicts.items() if case.endswith("/aoti.refuses")}
+    assert refuses
+    assert set(refuses.values()) <= {"fail", "crash"}
+    assert {verdict for case, verdict in verdicts.items() if case not in refuses} == {"pass"}
 
 
 def test_a_second_run_compiles_nothing(opgate: OpGate, source: Path, package: Path, output: Path) -> None:

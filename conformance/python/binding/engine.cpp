@@ -20,6 +20,7 @@
 
 #include "checks/outputs.h"
 #include "compare/comparison.h"
+#include "python/binding/classes.h"
 #include "python/binding/reference.h"
 #include "run/subjects.h"
 #include "run/worker.h"
@@ -105,6 +106,19 @@ py::object describe(const std::string& id) {
                     {"trusted", !key.spec->trusted.empty()},
                     {"promises", promises},
                     {"tensors", tensors}});
+}
+
+// By name, with whether each is meant for torch.export.
+std::map<std::string, bool> classes() {
+  std::map<std::string, bool> exported;
+  for (const Spec& spec : state().subjects) {
+    if (spec.torch_class) exported[spec.name] = is_exported(spec);
+  }
+  return exported;
+}
+
+py::list sequences(const std::string& id, size_t count) {
+  return class_sequences(parse_call_id(state().subjects, id), count);
 }
 
 py::list arguments(const std::string& id) {
@@ -248,6 +262,11 @@ PYBIND11_MODULE(_engine, module) {
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));
+  module.def("classes", &opgate::classes,
+             "The TorchBind classes that have a spec: whether each is meant for export.");
+  module.def("class_sequences", &opgate::sequences,
+             "Random sequences of calls of the class, newly made: a list of {construct, calls}.",
+             pybind11::arg("call_id"), pybind11::arg("count"));
   module.def("samples", &opgate::samples, "The samples of the call's subject (JSON).",
              pybind11::arg("call_id"));
   module.def("dtypes", &opgate::dtypes, "The dtypes that the subject declares on the call's device.",

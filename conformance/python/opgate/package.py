@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import sys
 from functools import cached_property
 from itertools import chain, groupby
@@ -133,19 +134,6 @@ def run_package(
     return outputs
 
 
-def sorted_out(calls: list[Call]) -> tuple[list[Call], list[Call], dict[str, str]]:
-    """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
-    native, in_python, left_out = [], [], {}
-    for call in calls:
-        try:
-            program = export(call.module(), call.tensors())
-        except Exception as error:  # torch.export raises whatever a fake kernel raises
-            left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
-            continue
-        (in_python if needs_python(program) else native).append(call)
-    return native, in_python, left_out
-
-
 def sha1(content: bytes) -> str:
     """The digest under which a package is known."""
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()
@@ -179,8 +167,11 @@ class PackageStore:
         content = json.dumps([self._sources, [[call.id, call.described] for call in calls]], sort_keys=True)
         return self.folder / f"{calls[0].device}-{sha1(content.encode())[:16]}.pt2"
 
-    def make(self, device: str, call_ids: list[str]) -> None:
+    def make(self, device: str, call_ids: list[str], failed: dict[str, str], seconds: int) -> None:
         """Makes, or finds again, the packages of these calls and writes DEVICE.json.
+
+        `failed` has the calls whose export ended a worker, and how; an export that takes longer than
+        `seconds` ends this one.
 
         One package for all that C++ can run, and one for what needs Python. Where one cannot be compiled or
         does not run, one for each half of its subjects, and so on, so that a defect of one operator is not
@@ -188,21 +179,46 @@ class PackageStore:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         calls = [Call(call_id, self) for call_id in call_ids]
-        kept_state = self._file(calls).with_suffix(".json")
-        state = self._unaltered(kept_state)
-        if state is None:
-            native, in_python, left_out = sorted_out(calls)
-            packages = self._packages(native, left_out) + self._packages(in_python, left_out)
-            state = {"packages": packages, "left_out": left_out}
-            if (
-                not left_out
-            ):  # what failed may be mended outside what the digest covers: a compiler, a full disk
-                part = kept_state.with_suffix(".part.json")
-                part.write_text(json.dumps(state))
-                part.rename(kept_state)
+        state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}}
+        state["left_out"] |= failed
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
+
+    def _state_of(self, calls: list[Call], seconds: int) -> dict[str, Any]:
+        """The packages of these calls, newly made where they are not there, and the calls that have none."""
+        kept = self._file(calls).with_suffix(".json")
+        if (state := self._unaltered(kept)) is not None:
+            return state
+        native, in_python, left_out = self._sorted_out(calls, seconds)
+        packages = self._packages(native, left_out) + self._packages(in_python, left_out)
+        state = {"packages": packages, "left_out": left_out}
+        # What failed may be mended outside what the digest covers: a compiler, a full disk.
+        if not left_out:
+            part = kept.with_suffix(".part.json")
+            part.write_text(json.dumps(state))
+            part.rename(kept)
+        return state
+
+    def _sorted_out(self, calls: list[Call], seconds: int) -> tuple[list[Call], list[Call], dict[str, str]]:
+        """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
+        native, in_python, left_out = [], [], {}
+        at = self.folder / f"{calls[0].device}.exporting.json"  # read where this process ends meanwhile
+        for _, group in groupby(calls, key=lambda call: call.subject):
+            of_subject = list(group)
+            at.write_text(json.dumps([call.id for call in of_subject]))
+            for call in of_subject:
+                signal.alarm(seconds)
+                try:
+                    program = export(call.module(), call.tensors())
+                except Exception as error:  # torch.export raises whatever a fake kernel raises
+                    left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
+                    continue
+                finally:
+                    signal.alarm(0)
+                (in_python if needs_python(program) else native).append(call)
+        at.unlink(missing_ok=True)
+        return native, in_python, left_out
 
     def _unaltered(self, kept_state: Path) -> dict[str, Any] | None:
         """An earlier state, if each of its packages is still the file that was made."""

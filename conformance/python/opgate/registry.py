@@ -37,6 +37,7 @@ class Check:
     """One sample is enough."""
     ops: bool = True
     models: bool = False
+    classes: bool = False
     needs_package: bool = False
     subjects: Callable[[], list[str]] | None = None
     """The only operators that it is for, asked once the modules of opgate.toml are imported."""

@@ -103,7 +103,7 @@ class Worker:
 
     def _package(self, command: dict[str, Any]) -> dict[str, Any]:
         request = command["package"]
-        self.packages.make(request["device"], request["calls"])
+        self.packages.make(request["device"], request["calls"], request["left_out"], request["seconds"])
         return {"packaged": request["device"]}
 
     def _run_package(self, command: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+// aoti.refuses: an AOTInductor package refuses inputs that it was not compiled for.
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/ones.h>
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "base/dtypes.h"
+#include "checks/check.h"
+#include "paths/package_folder.h"
+
+namespace opgate {
+namespace {
+
+// A way in which one tensor of a call is not what the package was compiled for.
+struct Wrong {
+  std::string what;
+  std::function<at::Tensor(const at::Tensor&)> make;
+};
+
+std::vector<Wrong> wrongs(const at::Tensor& tensor, bool sizes_are_open) {
+  const c10::ScalarType other = tensor.scalar_type() == c10::kDouble ? c10::kFloat : c10::kDouble;
+  std::vector<Wrong> wrongs{
+      {fmt::format("{} instead of {}", dtype_name(other), dtype_name(tensor.scalar_type())),
+       [=](const at::Tensor& x) { return at::ones(x.sizes(), x.options().dtype(other)); }},
+      {"a dim more", [](const at::Tensor& x) { return x.unsqueeze(0); }},
+      {"a tensor without data (meta)", [](const at::Tensor& x) {
+         return at::empty_strided(x.sizes(), x.strides(), x.options().device(c10::kMeta));
+       }}};
+  if (!sizes_are_open && tensor.dim() > 0) {
+    wrongs.push_back({fmt::format("size {} instead of {} in dim 0", tensor.size(0) + 1, tensor.size(0)),
+                      [](const at::Tensor& x) {
+                        auto sizes = x.sizes().vec();
+                        ++sizes[0];
+                        return at::ones(sizes, x.options());
+                      }});
+  }
+  return wrongs;
+}
+
+bool is_refused(Package& package, const Package::Tensors& inputs) {
+  try {
+    package.run(inputs);
+    return false;
+  } catch (const std::exception&) {  // any error will do: each tells whoever runs the package
+    return true;
+  }
+}
+
+Judgement judge(Evidence& evidence) {
+  const std::string promised = "the package refuses inputs that it was not compiled for";
+  try {
+    const std::string id = call_id(evidence.key());
+    Package& package = evidence.packages().package_of(evidence.key().device, id);
+    const Package::Tensors inputs = package.inputs();
+    for (size_t call = 0; call < inputs.size(); ++call) {
+      if (package.calls()[call].id != id) continue;
+      for (size_t i = 0; i < inputs[call].size(); ++i) {
+        for (const Wrong& wrong : wrongs(inputs[call][i], evidence.key().variant == "contiguous")) {
+          Package::Tensors changed = inputs;
+          changed[call][i] = wrong.make(inputs[call][i]);
+          if (is_refused(package, changed)) continue;
+          return Judgement::fail({promised,
+                                  fmt::format("tensor {} as {}: it ran, and said nothing", i, wrong.what),
+                                  "the package was loaded without AOTI_RUNTIME_CHECK_INPUTS=1",
+                                  {}});
+        }
+      }
+    }
+    return Judgement::pass();
+  } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
+    return Judgement::fail({promised, error.what(), "", {}});
+  }
+}
+
+OPGATE_REGISTER_CHECK(
+    aoti_refuses,
+    {.name = "aoti.refuses",
+     .explanation =
+         {.promise = "The package refuses a tensor of another dtype, device, number of dims, or size where "
+                     "sizes are "
+                     "fixed.",
+          .why = "Generated code reads its inputs as those that it was compiled for: given others it answers "
+                 "wrongly, "
+                 "or writes over memory that is not its own, and says nothing.",
+          .fix = "Set AOTI_RUNTIME_CHECK_INPUTS=1 in the environment of the program that loads the package.",
+          .example = "float64 given to a package that was compiled for float32: wrong values, no error."},
+     .worker = Worker::aoti,
+     .scope = {.ops = true,
+               .models = true,
+               .variants = Scope::Variants::packaged,
+               .dtypes = Scope::Dtypes::first,
+               .first_sample = true,
+               .in_cpp = true},
+     .needs_package = true,
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate

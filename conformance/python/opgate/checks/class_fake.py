@@ -1,0 +1,102 @@
+"""class.fake: the fake of a TorchBind class answers as the class itself, over random sequences of calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._library.fake_class_registry import find_fake_class, maybe_to_fake_obj
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from opgate import _engine
+from opgate.call import Call, first_line
+from opgate.judgement import PASS, Judgement, fail
+from opgate.registry import check
+
+PROMISED = "the fake class answers every method as the class itself, short of values"
+SEQUENCES = 4
+
+
+def metadata(answer: Any) -> Any:
+    """What a tracer relies on: of tensors all but their values, of everything else everything."""
+    if not isinstance(answer, torch.Tensor):
+        return answer
+    strides = [stride for size, stride in zip(answer.shape, answer.stride(), strict=True) if size > 1]
+    return f"{answer.dtype} of sizes {list(answer.shape)} and strides {strides} on {answer.device}"
+
+
+def told(method: str, arguments: list[Any]) -> str:
+    """A call as a reader writes it: "push(2x3, 4)"."""
+    texts = ("x".join(map(str, a.shape)) if isinstance(a, torch.Tensor) else repr(a) for a in arguments)
+    return f"{method}({', '.join(texts)})"
+
+
+def judge_sequence(real: torch.ScriptObject, calls: list[tuple[str, list[Any]]]) -> Judgement:
+    """Makes the calls on both, one after the other."""
+    mode = FakeTensorMode()
+    try:
+        fake = maybe_to_fake_obj(mode, real).wrapped_obj
+    except Exception as error:  # __obj_flatten__ and __obj_unflatten__ are the user's
+        return fail(PROMISED, f"no fake could be made of a new object: {first_line(error)}")
+    before: list[str] = []
+    for method, arguments in calls:
+        text = told(method, arguments)
+        faked = [mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        try:
+            wanted = getattr(real, method)(*arguments)
+        except RuntimeError:
+            continue  # what the class refuses no program may hold
+        try:
+            with mode:
+                answer = getattr(fake, method)(*faked)
+        except Exception as error:  # a fake class raises what it likes
+            return fail(PROMISED, f"{text} raises in the fake: {first_line(error)}", detail=history(before))
+        got, want = (torch.utils._pytree.tree_map(metadata, value) for value in (answer, wanted))
+        if got != want:
+            return fail(PROMISED, f"{text} is {got} in the fake, and {want} really", detail=history(before))
+        before.append(text)
+    return PASS
+
+
+def history(calls: list[str]) -> list[str]:
+    """The calls that came before, the last ones if they are many."""
+    return [f"after   {', '.join(calls[-6:])}" if calls else "after   nothing: it is the first call"]
+
+
+def has_fake(name: str) -> bool:
+    """Whether a fake is registered for the class "ns::Class"."""
+    namespace, _, name = name.partition("::")
+    return find_fake_class(f"__torch__.torch.classes.{namespace}.{name}") is not None
+
+
+def classes() -> list[str]:
+    """Those that are meant for export, or have a fake all the same."""
+    return [name for name, exported in _engine.classes().items() if exported or has_fake(name)]
+
+
+@check(
+    "class.fake",
+    promise="The fake class has every method, and its answers have the metadata of the real ones, after any "
+    "sequence of calls.",
+    why="torch.export and torch.compile trace with the fake class in the object's place: what it answers is "
+    "written into the program. A size or a number that differs from the real one's is found in production.",
+    fix="Give the fake class (torch._library.register_fake_class) every method of the class, and the state "
+    "that its answers depend on; build it in __obj_unflatten__ from what __obj_flatten__ gave.",
+    example="pytorch 121162; a fake queue whose size() never changes.",
+    variants="contiguous",
+    dtypes="first",
+    ops=False,
+    classes=True,
+    subjects=classes,
+)
+def judge(call: Call) -> Judgement:
+    """Drives a real object and its fake through the sequences that the engine makes."""
+    if not has_fake(call.subject):
+        return fail(PROMISED, "no fake class is registered", "the module that registers it is not imported")
+    namespace, name = call.subject.split("::")
+    for sequence in _engine.class_sequences(call.id, SEQUENCES):
+        real = getattr(getattr(torch.classes, namespace), name)(*sequence["construct"])
+        judgement = judge_sequence(real, sequence["calls"])
+        if judgement != PASS:
+            return judgement
+    return PASS

@@ -1,0 +1,78 @@
+"""An export that hangs or dies, and a compiler that is not there: named, and no other operator's cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import OpGate, read_results
+
+MODULE = """
+import os
+import time
+
+import opgate
+import torch
+
+
+def operator(name, fake):
+    @torch.library.custom_op(f"bad_exports::{name}", mutates_args=())
+    def made(x: torch.Tensor) -> torch.Tensor:
+        return x.clone(memory_format=torch.contiguous_format)
+
+    made.register_fake(fake)
+
+    @opgate.spec(f"bad_exports::{name}")
+    def promise(spec: opgate.OpSpec) -> None:
+        spec.dtypes(torch.float32, device="cpu").reference("aten::clone").accuracy(opgate.exact())
+        spec.sample(opgate.uniform(4, 6))
+
+
+def empty(x):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+operator("a_good_one", empty)
+operator("dies", lambda x: os.abort())
+operator("hangs", lambda x: time.sleep(1e6))
+operator("one_more", empty)
+"""
+
+
+@pytest.fixture
+def project(new_project: Callable[..., Path]) -> Path:
+    folder = new_project(python=["bad_exports_specs"], python_path=["."])
+    (folder / "bad_exports_specs.py").write_text(MODULE)
+    return folder
+
+
+def test_an_export_that_dies_or_hangs_costs_its_own_operator_alone(opgate: OpGate, project: Path) -> None:
+    result = opgate("run", "--check", "aoti.python", "--python-time-limit", "15", folder=project, timeout=600)
+    assert result.returncode == 1, result
+    cases = read_results(project / ".opgate").cases
+    verdicts = {case.split("/")[0]: line["verdict"] for case, line in cases.items()}
+    assert verdicts == {"a_good_one": "pass", "dies": "fail", "hangs": "fail", "one_more": "pass"}
+    said = {case.split("/")[0]: line.get("happened", "") for case, line in cases.items()}
+    assert "cannot be exported: the python worker ended: SIGABRT" in said["dies"]
+    assert "cannot be exported: it took longer than 15 s" in said["hangs"]
+    assert "--python-time-limit" in said["hangs"]
+
+
+def test_without_a_compiler_the_packages_are_missed_and_nothing_else(
+    opgate: OpGate, project: Path, tmp_path: Path
+) -> None:
+    result = opgate(
+        "run",
+        *("--op", "a_good_one", "--check", "aoti.python", "value.layout"),
+        folder=project,
+        environment={"CXX": "/nowhere/g++", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
+        timeout=600,
+    )
+    assert result.returncode == 1, result
+    by_check: dict[str, set[str]] = {}
+    for case, line in read_results(project / ".opgate").cases.items():
+        by_check.setdefault(case.rpartition("/")[2], set()).add(line["verdict"])
+    assert by_check == {"aoti.python": {"fail"}, "value.layout": {"pass"}}
+    assert "AOTInductor cannot compile the package" in result.stdout
+    assert "/nowhere/g++" in result.stdout
