@@ -78,8 +78,8 @@ def read_results(output: Path) -> Results:
 
 
 def assert_refused(result: Completed, *fragments: str) -> str:
-    """Exit 2 and one line on stderr that holds each of `fragments`; returns the line."""
-    lines = result.stderr.splitlines()
+    """Exit 2 and one line on stderr, besides progress, that holds each of `fragments`; returns the line."""
+    lines = complaints(result)
     assert result.returncode == 2, result
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("opgate: ")

@@ -184,7 +184,7 @@ TEST(Plan, GivesModelsTheChecksForModelsOnContiguousInput) {
       planned.insert(check->name);
     }
   }
-  EXPECT_EQ(planned, (std::set<std::string>{"aoti.cpp", "aoti.cross"}));
+  EXPECT_EQ(planned, (std::set<std::string>{"aoti.cpp", "aoti.cross", "aoti.refuses", "aoti.threads"}));
 }
 
 TEST(Filter, SelectsByEachOfItsLists) {

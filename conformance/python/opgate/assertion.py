@@ -20,7 +20,7 @@ from opgate.package import PackageStore
 from opgate.registry import load_checks
 from opgate.spec import OpSpec, caller
 
-SECONDS_EACH = ("compile.equal", "aoti.python", "aoti.dynamic", "aoti.cpp", "aoti.cross")
+COMPILING = ("aoti", "compile")  # groups of checks that take a compiler, and seconds each
 ITSELF = ulps(16).scaled_by_inputs()
 
 
@@ -102,7 +102,11 @@ def described(value: Any, swept: tuple[torch.dtype, ...]) -> Any:
 def default_checks(*, declared: bool) -> list[str]:
     """All that take no compiler; which dtypes are refused is asked only where the accepted ones were told."""
     every = [*_engine.native_checks(), *load_checks()]
-    return [name for name in every if name not in SECONDS_EACH and (declared or name != "value.dtype")]
+    return [
+        name
+        for name in every
+        if name.partition(".")[0] not in COMPILING and (declared or name != "value.dtype")
+    ]
 
 
 def run(written: OpSpec, checks: list[str]) -> list[str]:
