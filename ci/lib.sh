@@ -87,7 +87,8 @@ build() {
   jobs=$(nproc)
   mkdir -p "$BUILD"
   command -v cmake >/dev/null || die "no cmake 3.28 or newer on PATH"
-  if command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ]; then say "build: with CUDA kernels, in ${BUILD#"$ROOT"/}"
+  if [[ ${CMAKE_ARGUMENTS:-} == *OPGATE_CUDA=OFF* ]]; then say "build: CPU only, as asked; in ${BUILD#"$ROOT"/}"
+  elif command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ]; then say "build: with CUDA kernels, in ${BUILD#"$ROOT"/}"
   else say "build: CPU only, because there is no nvcc; CUDA cases will be owed; in ${BUILD#"$ROOT"/}"; fi
   if ! cmake -S "$ROOT" -B "$BUILD" -G Ninja -DPython_EXECUTABLE="$PYTHON" ${CMAKE_ARGUMENTS:-} > "$log" 2>&1; then
     tail -n 25 "$log" >&2; die "cmake failed; the whole log is $log"
