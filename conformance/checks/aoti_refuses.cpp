@@ -1,5 +1,4 @@
 // aoti.refuses: an AOTInductor package refuses inputs that it was not compiled for.
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/ones.h>
 #include <fmt/format.h>
@@ -79,11 +78,9 @@ OPGATE_REGISTER_CHECK(
     {.name = "aoti.refuses",
      .explanation =
          {.promise = "The package refuses a tensor of another dtype, device, number of dims, or size where "
-                     "sizes are "
-                     "fixed.",
+                     "sizes are fixed.",
           .why = "Generated code reads its inputs as those that it was compiled for: given others it answers "
-                 "wrongly, "
-                 "or writes over memory that is not its own, and says nothing.",
+                 "wrongly, or writes over memory that is not its own, and says nothing.",
           .fix = "Set AOTI_RUNTIME_CHECK_INPUTS=1 in the environment of the program that loads the package.",
           .example = "float64 given to a package that was compiled for float32: wrong values, no error."},
      .worker = Worker::aoti,

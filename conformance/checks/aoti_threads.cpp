@@ -12,9 +12,7 @@ Judgement judge(Evidence& evidence) {
     if (wrong.empty()) return Judgement::pass();
     return Judgement::fail(
         {promised, wrong, "a static buffer, cache or counter that runs share without a lock", {}});
-  } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
-    return Judgement::fail({promised, error.what(), "", {}});
-  } catch (const std::exception& error) {  // whatever the generated code raises is the package's answer
+  } catch (const std::exception& error) {  // no package that can be loaded, or what the generated code raises
     return Judgement::fail({promised, error.what(), "", {}});
   }
 }
@@ -26,11 +24,9 @@ OPGATE_REGISTER_CHECK(
          {.promise =
               "One AOTInductor package, run from several threads at once, gives each what it gets alone.",
           .why = "A server loads a package once and runs it from every thread: so many calls of an operator "
-                 "meet "
-                 "that hardly ever do in a test.",
+                 "meet that hardly ever do in a test.",
           .fix = "First make run.threads pass. Keep no state between calls that is not const; give each "
-                 "call, or "
-                 "each thread, a workspace of its own.",
+                 "call, or each thread, a workspace of its own.",
           .example = "operators with a static scratch tensor."},
      .worker = Worker::aoti,
      .scope = {.ops = true,

@@ -101,13 +101,12 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
 
 Command Supervisor::command_of(Worker kind) const {
   Command command;
-
   if (kind == Worker::python) {
     std::vector<std::string> folders;
     for (const fs::path& folder : programs_.python_path) folders.push_back(folder.string());
     if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
-    command.words = {programs_.python, "-P", "-m",
-                     "opgate"};  // modules of the working directory are not meant
+    // -P: modules of the working directory are not meant.
+    command.words = {programs_.python, "-P", "-m", "opgate"};
     command.environment["PYTHONPATH"] = fmt::format("{}", fmt::join(folders, ":"));
   } else {
     command.words = {programs_.opgate, "worker"};
@@ -161,10 +160,8 @@ PythonHalf Supervisor::python_half() {
     memory_.forget();
     throw SetupError(
         "Python now describes other operators, models or checks than when this run was planned: one of its "
-        "files was "
-        "changed, or a module depends on more than files of Python; run again");
+        "files was changed, or a module depends on more than files of Python; run again");
   });
-
   setup_.checks = half.checks;
   setup_.models = half.models;
   setup_.sources = half.sources;

@@ -35,8 +35,7 @@ class Supervisor {
   Supervisor(Programs programs, Setup setup, Limits limits);
 
   /// Begins to find out what the Python half has: starts a Python worker, without waiting for it, where what
-  /// one said
-  /// last time no longer holds. Throws SetupError where the folder of the logs cannot be written.
+  /// one said last time no longer holds. Throws SetupError where the folder of the logs cannot be written.
   void start_python();
 
   /// Waits for it and hears which checks and models there are; every worker is told of them from now on.

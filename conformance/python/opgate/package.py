@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
-import sys
 from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
@@ -15,6 +14,7 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
+from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
 Outputs = dict[str, list[torch.Tensor]]
@@ -151,16 +151,10 @@ class PackageStore:
     @cached_property
     def _sources(self) -> str:
         """A digest of everything besides the calls that a package depends on."""
-        files = [*self.libraries, *Path(__file__).parent.glob("*.py")]
-        for name in self.modules:
-            # A model's description lies beside the model and the fake classes: all of the package counts.
-            root = sys.modules[name.partition(".")[0]]
-            files += (
-                Path(root.__file__).parent.rglob("*.py")
-                if hasattr(root, "__path__")
-                else [Path(root.__file__)]
-            )
-        return sha1(torch.__version__.encode() + b"".join(file.read_bytes() for file in sorted(files)))
+        files = sorted([*self.libraries, *Path(__file__).parent.glob("*.py")])
+        # A model's description lies beside the model and the fake classes: all of its package counts.
+        told = torch.__version__ + digest_of(self.modules)
+        return sha1(told.encode() + b"".join(file.read_bytes() for file in files))
 
     def _file(self, calls: list[Call]) -> Path:
         """Where the package of these calls lies, or will lie."""
