@@ -6,6 +6,8 @@
 readonly DEFAULT_TORCH=2.15.0
 readonly DEBIAN_PACKAGES=(g++ libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
                           python3-venv python3-dev)
+# What only tests need: a browser that looks at the page of `opgate report`.
+readonly DEBIAN_TEST_PACKAGES=(chromium)
 
 say() { printf '[opgate] %s\n' "$*"; }
 die() { printf '[opgate] %s\n' "$*" >&2; exit 2; }
@@ -27,10 +29,12 @@ parse_arguments() {
 install_debian_packages() {
   command -v dpkg-query >/dev/null || { say "no dpkg here: g++, GoogleTest, Google Benchmark, CLI11, nlohmann-json and toml++ are expected to be installed"; return; }
   local package missing=()
-  for package in "${DEBIAN_PACKAGES[@]}"; do
+  local wanted=("${DEBIAN_PACKAGES[@]}")
+  [ -z "${FOR_TESTS:-}" ] || wanted+=("${DEBIAN_TEST_PACKAGES[@]}")
+  for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || missing+=("$package")
   done
-  if [ ${#missing[@]} -eq 0 ]; then say "Debian packages: all ${#DEBIAN_PACKAGES[@]} are there"; return; fi
+  if [ ${#missing[@]} -eq 0 ]; then say "Debian packages: all ${#wanted[@]} are there"; return; fi
   [ "$(id -u)" = 0 ] || die "Debian packages are missing; run: sudo apt-get install -y ${missing[*]}"
   say "Debian packages: installing ${missing[*]}"
   apt-get update -q >/dev/null

@@ -1,5 +1,6 @@
 #include "call/derivative.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/zeros_like.h>
@@ -18,6 +19,13 @@ namespace {
 
 bool has_derivative(const at::Tensor& tensor) {
   return tensor.defined() && (tensor.is_floating_point() || tensor.is_complex());
+}
+
+// PyTorch refuses tangents of tensors that overlap themselves, or are negated or conjugated lazily.
+bool can_have_tangent(const TensorInput& input) {
+  const at::Tensor& tensor = input.tensor;
+  return !tensor.defined() ||
+         (at::has_internal_overlap(tensor) == at::MemOverlap::No && !tensor.is_neg() && !tensor.is_conj());
 }
 
 /// Tensors with names, of which some require grad.
@@ -53,18 +61,22 @@ std::vector<at::Tensor> widened_all(const std::vector<at::Tensor>& tensors) {
 /// The operator, or its reference, and what is asked of its derivative.
 class Differentiation {
  public:
-  Differentiation(const CallKey& key, const Asking& asking) : key_(key), asking_(asking) {}
+  Differentiation(const CallKey& key, const Asking& asking) : key_(key), asking_(asking) {
+    found_.forward = asking.forward;
+  }
 
   Derivative of_operator(ValueCache& values) && {
-    const Arguments arguments = materialise(key_, values, {.photographed = false});
-    require_grad(arguments);
+    Arguments arguments = materialise(key_, values, {.photographed = false});
+    const bool dense = asking_.forward && !std::ranges::all_of(arguments.tensors, can_have_tangent);
+    if (dense) arguments = materialise(key_, values, {.contiguous = true, .photographed = false});
+    find_leaves(arguments);
     return run([&] { return call_on(key_, arguments.stack); });
   }
 
   Derivative of_reference(ValueCache& values, const Derivative& mine) && {
     Arguments arguments = materialise(key_, values, {.contiguous = true, .photographed = false});
     widen(arguments);
-    require_grad(arguments);
+    find_leaves(arguments);
     found_.incoming = widened_all(mine.incoming);
     found_.incoming_second = widened_all(mine.incoming_second);
     const auto reference = [&](torch::jit::Stack& s) { key_.spec->reference(*key_.spec->op, s); };
@@ -95,16 +107,45 @@ class Differentiation {
     return wide + wide * turns * eps;
   }
 
-  void require_grad(const Arguments& arguments) {
+  void find_leaves(const Arguments& arguments) {
     for (const TensorInput& input : arguments.tensors) {
       if (!has_derivative(input.tensor) || is_mutable(*key_.spec, input.position)) continue;
       if (!asking_.inputs || asking_.inputs->contains(input.name)) leaves_.add(input.name, input.tensor);
     }
-    for (const at::Tensor& tensor : leaves_.tensors) tensor.set_requires_grad(true);
   }
 
   template <class Call>
   Derivative run(const Call& make) {
+    return asking_.forward ? run_forward(make) : run_backward(make);
+  }
+
+  template <class Call>
+  Derivative run_forward(const Call& make) {
+    const ForwardMode mode;
+    const std::vector<at::Tensor>& inputs = leaves_.tensors;
+    if (found_.incoming.empty()) {
+      for (size_t i = 0; i < inputs.size(); ++i)
+        found_.incoming.push_back(
+            random_gradient("tangent of " + leaves_.names[i], inputs[i], std::string(kContiguous)));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) mode.set_tangent(inputs[i], found_.incoming.at(i));
+    const Outcome call = make();
+    found_.call = call.raised;
+    const std::vector<at::Tensor> results = call.values();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!has_derivative(results[i])) continue;
+      const at::Tensor tangent = mode.tangent(results[i]);
+      found_.exists = found_.exists || tangent.defined();
+      found_.arrived.push_back({fmt::format("output {}", i), tangent.defined()
+                                                                 ? tangent.detach().clone()
+                                                                 : at::zeros_like(results[i].detach())});
+    }
+    return std::move(found_);
+  }
+
+  template <class Call>
+  Derivative run_backward(const Call& make) {
+    for (const at::Tensor& tensor : leaves_.tensors) tensor.set_requires_grad(true);
     const Outcome call = make();
     found_.call = call.raised;
     if (!call.ok()) return std::move(found_);

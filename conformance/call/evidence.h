@@ -39,6 +39,8 @@ class Evidence {
   /// The call, eager, as the case lays it out.
   const Observation& observed() { return by("eager"); }
 
+  bool was_observed() const { return by_path_.contains("eager"); }
+
   /// The call by another path of paths/: "meta", "aoti". Throws SetupError for a name that no path has.
   const Observation& by(std::string_view path);
 

@@ -1,8 +1,10 @@
-// Gradients through autograd. A file of its own, because autograd's headers take long to compile.
+// Gradients and tangents through autograd. A file of its own, because autograd's headers take long to
+// compile.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace opgate {
@@ -15,5 +17,22 @@ enum class Order { first, second };
 std::vector<at::Tensor> gradients(const std::vector<at::Tensor>& outputs,
                                   const std::vector<at::Tensor>& inputs,
                                   const std::vector<at::Tensor>& cotangents, Order order = Order::first);
+
+/// Forward mode, for as long as it lives: tangents given at inputs reach the results of calls.
+class ForwardMode {
+ public:
+  ForwardMode();
+  ~ForwardMode();
+  ForwardMode(const ForwardMode&) = delete;
+  ForwardMode& operator=(const ForwardMode&) = delete;
+
+  /// Gives `input` a tangent of its sizes and dtype. It is laid out as the input is.
+  void set_tangent(const at::Tensor& input, const at::Tensor& tangent) const;
+  /// Undefined where `result` depends on no input that has one.
+  at::Tensor tangent(const at::Tensor& result) const;
+
+ private:
+  uint64_t level_;
+};
 
 }  // namespace opgate

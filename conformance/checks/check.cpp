@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "spec/specs.h"
+
 namespace opgate {
 namespace {
 
@@ -41,6 +43,8 @@ Check check_from_json(const nlohmann::json& described) {
       static_cast<Scope::Variants>(position(kVariants, described.at("variants").get<std::string>()));
   if (const nlohmann::json& subjects = described.at("subjects"); !subjects.is_null())
     check.scope.subjects = subjects.get<std::set<std::string>>();
+  if (const nlohmann::json& promised = described.at("promised"); !promised.is_null())
+    check.scope.promised = known_promise(promised, "the check " + check.name);
   check.scope.sweep = Scope::Sweep::one_at_a_time;
   return check;
 }

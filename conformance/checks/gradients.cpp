@@ -56,11 +56,15 @@ const Arrived* find(const Derivative& derivative, const std::string& at) {
   return found == derivative.arrived.end() ? nullptr : &*found;
 }
 
+// Results need not depend on the only inputs that have a tangent: theirs are zeros then.
+bool may_be_independent(const Asking& asking) { return asking.forward && asking.inputs; }
+
 Differentiated reference_differentiated(Evidence& evidence, const Asking& asking, const Derivative& mine) {
   Differentiated made{reference_derivative(evidence.key(), evidence.bench().values, asking, mine),
                       std::nullopt};
   const auto& raised = made.derivative.call ? made.derivative.call : made.derivative.backward;
-  if (!made.derivative.ok()) {
+  const bool independent = !raised && may_be_independent(asking);
+  if (!made.derivative.ok() && !independent) {
     made.none = Judgement::invalid(fmt::format(
         "{}: the reference of {} has no derivative to compare with{}; write it with operators that have one",
         evidence.key().spec->where, evidence.key().spec->name, raised ? ": " + raised->message : ""));
@@ -90,10 +94,18 @@ Differentiated differentiated(Evidence& evidence, const Asking& asking, const st
   if (made.derivative.call && !evidence.observed().outcome.ok()) {
     made.none = Judgement::pass();  // refused with and without gradients: value.layout says whether it may
   } else if (made.derivative.call) {
-    fail("the call raised where an input requires grad: " + made.derivative.call->message,
-         "the autograd kernel refuses what the plain one takes");
+    fail(fmt::format("the call raised where an input {}: {}",
+                     asking.forward ? "has a tangent" : "requires grad", made.derivative.call->message),
+         asking.forward ? "its autograd function has no jvp"
+                        : "the autograd kernel refuses what the plain one takes");
   } else if (made.derivative.backward) {
     fail("the derivative raised: " + made.derivative.backward->message, "");
+  } else if (!made.derivative.exists && may_be_independent(asking)) {
+    return made;
+  } else if (!made.derivative.exists && asking.forward) {
+    fail("no output has a tangent, though an input has",
+         "the kernels compute below autograd, where tangents are lost: write the operator as a composite of "
+         "differentiable ones, or give its autograd function a jvp");
   } else if (!made.derivative.exists) {
     fail(asking.order == Order::first ? "no output requires grad, though an input does"
                                       : "no gradient requires grad: it cannot be differentiated again",
@@ -134,20 +146,22 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
     const at::Tensor scales = at::full_like(expected->gradient, scale, at::kDouble);
     const Comparison comparison = compare(gradient, expected->gradient, accuracy, scales);
     if (comparison.within()) continue;
-    return Judgement::fail({promised,
-                            fmt::format("{}{}the gradient at `{}`: {}", when, when.empty() ? "" : ", ", at,
-                                        difference_text(comparison, gradient, expected->gradient)),
-                            "", neighbourhood(comparison, gradient, expected->gradient)});
+    return Judgement::fail(
+        {promised,
+         fmt::format("{}{}{}: {}", when, when.empty() ? "" : ", ",
+                     got.forward ? "the tangent of " + at : fmt::format("the gradient at `{}`", at),
+                     difference_text(comparison, gradient, expected->gradient)),
+         "", neighbourhood(comparison, gradient, expected->gradient)});
   }
   return Judgement::pass();  // its ulps are not those that the spec promises for values
 }
 
 Judgement judge_reference_gradients(Evidence& evidence, const Asking& asking, const Derivative& mine,
-                                    const std::string& promised) {
+                                    const std::string& promised, const std::string& when) {
   const Differentiated reference = reference_differentiated(evidence, asking, mine);
   if (reference.none) return *reference.none;
   return judge_gradients(mine, reference.derivative, *evidence.key().spec,
-                         slack_around(evidence, asking, mine, reference.derivative), promised);
+                         slack_around(evidence, asking, mine, reference.derivative), promised, when);
 }
 
 Judgement judge_repeated_gradients(Evidence& evidence, const Derivative& first) {

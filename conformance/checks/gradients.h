@@ -39,7 +39,7 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
 /// The same against the reference, for the gradients that came in to `mine`. A reference without a derivative
 /// is a fault of the spec.
 Judgement judge_reference_gradients(Evidence& evidence, const Asking& asking, const Derivative& mine,
-                                    const std::string& promised);
+                                    const std::string& promised, const std::string& when = {});
 
 /// Passes where the derivative has the same bits again.
 Judgement judge_repeated_gradients(Evidence& evidence, const Derivative& first);

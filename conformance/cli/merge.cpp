@@ -80,10 +80,11 @@ void demand_whole(const std::vector<ShardFile>& files) {
 void demand_every_case_once(const std::vector<ShardFile>& files) {
   Seen seen;
   for (const ShardFile& file : files) {
-    read_journal(file.file, [&](const std::string& case_id, const Judgement&) {
+    const auto demand_new = [&](const std::string& case_id, const Judgement&) {
       if (!is_new(seen, case_id))
         throw SetupError(fmt::format("{} has a second verdict on {}", file.file.string(), case_id));
-    });
+    };
+    read_journal(file.file, {.verdict = demand_new});
     if (file.journal.entries != file.journal.header.cases) {
       throw SetupError(fmt::format("{} has verdicts on {} of its {} cases", file.file.string(),
                                    file.journal.entries, file.journal.header.cases));
@@ -106,12 +107,15 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   }
   keep_interrupted(output);
   Journal journal(output, header);
-  Tally tally("", header.accuracy);
+  Tally tally("", header.accuracy());
   for (const ShardFile& file : files) {
-    read_journal(file.file, [&](const std::string& case_id, const Judgement& judgement) {
-      journal.add(case_id, judgement);
-      tally.add(case_id, judgement);
-    });
+    read_journal(file.file, {.verdict =
+                                 [&](const std::string& case_id, const Judgement& judgement) {
+                                   journal.add(case_id, judgement);
+                                   tally.add(case_id, judgement);
+                                 },
+                             .facts = [&](const std::string& call_id,
+                                          const CallFacts& facts) { journal.add(call_id, facts); }});
   }
   journal.finish(tally.worst());
   return print_results(tally, fmt::format("from {} shards", files.size()));

@@ -14,6 +14,12 @@ void ProjectOptions::declare(CLI::App& app) {
       ->type_name("FOLDER");
 }
 
+Config ProjectOptions::read() const {
+  Config chosen = read_config(config);
+  if (!output.empty()) chosen.output = std::filesystem::absolute(output);
+  return chosen;
+}
+
 std::string ProjectOptions::again() const {
   return config.empty() ? "" : fmt::format(" --config '{}'", config.string());
 }
@@ -36,8 +42,7 @@ void declare_shard(CLI::App& app, std::string& shard) {
 
 Project open_project(const ProjectOptions& options, const Limits& limits) {
   Project project;
-  project.config = read_config(options.config);
-  if (!options.output.empty()) project.config.output = std::filesystem::absolute(options.output);
+  project.config = options.read();
   project.config.apply_environment();  // before a library reads it, and a child inherits it
   Setup setup = setup_from(project.config);
   project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);

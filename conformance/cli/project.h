@@ -21,6 +21,8 @@ struct ProjectOptions {
   std::filesystem::path output;
 
   void declare(CLI::App& app);
+  /// The configuration they choose. Throws SetupError.
+  Config read() const;
   /// The same choice on another command line: " --config my.toml", or nothing.
   std::string again() const;
 };

@@ -73,14 +73,15 @@ int repro(const ProjectOptions& options, const std::string& id) {
   describe_call(plan.calls[0]);
   Tally tally(options.again());
   CaseSet todo(plan.calls, {});
-  const bool complete = project.supervisor->run(
-      plan, filter, todo, 1,
-      [&](Calls::Position call, const Check& by, const Judgement& judgement) {
-        const std::string judged = case_id(plan.calls[call], by);
-        tally.add(judged, judgement);
-        fmt::print("\n{}", finding_text(judged, judgement, options.again()));
-      },
-      [](const std::vector<std::string>&) {});
+  const bool complete =
+      project.supervisor->run(plan, filter, todo, 1,
+                              {.verdict =
+                                   [&](Calls::Position call, const Check& by, const Judgement& judgement) {
+                                     const std::string judged = case_id(plan.calls[call], by);
+                                     tally.add(judged, judgement);
+                                     fmt::print("\n{}", finding_text(judged, judgement, options.again()));
+                                   }},
+                              [](const std::vector<std::string>&) {});
   return complete ? tally.exit_status() : kInterrupted;
 }
 

@@ -2,116 +2,22 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <set>
 
-#include "base/build.h"
+#include "cli/full_run.h"
 #include "cli/results.h"
 #include "cli/subcommand.h"
-#include "cli/sweep.h"
 
 namespace opgate {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::steady_clock;
-
-struct RunOptions {
-  ProjectOptions project;
-  Filter filter;
-  std::string shard;
-  bool resume = false;
-  SweepOptions sweep;
-};
-
-ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
-  if (!fs::exists(file)) throw SetupError(fmt::format("nothing to resume: there is no {}", file.string()));
-  ReadJournal journal = read_journal(file);
-  if (journal.finished)
-    throw SetupError(fmt::format("nothing to resume: the run in {} is complete", file.string()));
-  const RunHeader& then = journal.header;
-  if (then.plan != header.plan || then.shard != header.shard || then.torch != header.torch) {
-    throw SetupError(
-        fmt::format("{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
-                    "torch {}); run without --resume",
-                    file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
-                    to_string(header.shard), header.torch));
-  }
-  if (then.libraries != header.libraries) {
-    throw SetupError(
-        fmt::format("{} has verdicts on other builds of the libraries, or other Python modules, than those "
-                    "here; run without "
-                    "--resume",
-                    file.string()));
-  }
-  if (const std::string difference = then.difference(header); !difference.empty()) {
-    throw SetupError(fmt::format("{} has verdicts of another run, by its {}; run without --resume",
-                                 file.string(), difference));
-  }
-  return journal;
-}
-
-// The verdicts of the interrupted run count, and their cases are not run again.
-void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& tally) {
-  const CallIndex index(plan.calls);
-  read_journal(file, [&](const std::string& case_id, const Judgement& judgement) {
-    const auto slash = case_id.rfind('/');
-    const auto call = index.find(std::string_view(case_id).substr(0, slash));
-    if (!call) return;  // the header says that the plans are the same, so no such line is of `opgate run`
-    for (const Check* check : plan.calls.checks(*call)) {
-      if (std::string_view(case_id).substr(slash + 1) != check->name || !todo.remove(*call, *check)) continue;
-      tally.add(case_id, judgement);
-    }
-  });
-}
-
-void print_header(const Project& project, const Plan& plan, const RunHeader& header) {
-  std::set<const Spec*> ops;
-  std::set<const Check*> checks;
-  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
-    ops.insert(&plan.calls.spec(call));
-    checks.insert(plan.calls.checks(call).begin(), plan.calls.checks(call).end());
-  }
-  const std::string part =
-      header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
-  fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases{}\n", kVersion,
-             project.torch, ops.size(), checks.size(), header.cases, part);
-  std::fflush(stdout);
-}
 
 int run(const RunOptions& options) {
   const auto start = steady_clock::now();
-  const Shard shard = options.shard.empty() ? Shard{} : shard_from_string(options.shard);
-  Project project = open_project(options.project, options.sweep.limits());
-  const Plan plan = make_plan(project.subjects, project.checks, options.filter);
-  CaseSet todo(plan.calls, shard);
-  const fs::path file = project.config.output / "results.jsonl";
-  const RunHeader header = header_of(project, plan, shard, todo);
-
-  Tally tally(options.project.again(), header.accuracy);
-  std::unique_ptr<Journal> journal;
-  if (options.resume) {
-    const ReadJournal interrupted = interrupted_run(file, header);
-    take_known(file, plan, todo, tally);
-    journal = std::make_unique<Journal>(file, interrupted);
-  } else {
-    keep_interrupted(file);
-    journal = std::make_unique<Journal>(file, header);
-  }
-  print_header(project, plan, header);
-
-  const bool complete =
-      sweep(project, plan, options.filter, todo, options.sweep.jobs, tally.total(), *journal,
-            [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
-  if (!complete) {
-    fmt::print(stderr,
-               "opgate: interrupted after {} of {} cases; their results are in {}. `opgate run --resume` "
-               "continues.\n",
-               tally.total(), header.cases, file.string());
-    return kInterrupted;
-  }
-  journal->finish(tally.worst());
+  const auto tally = full_run(options);
+  if (!tally) return kInterrupted;
   return print_results(
-      tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
+      *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
 }
 
 std::function<int()> declare(CLI::App& app) {

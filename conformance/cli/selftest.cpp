@@ -60,7 +60,7 @@ int selftest(const SelftestOptions& options) {
   CaseSet todo(plan.calls, {});
   const std::filesystem::path file = project.config.output / "results.jsonl";
   keep_interrupted(file);
-  Journal journal(file, header_of(project, plan, {}, todo));
+  Journal journal(file, header_of(project, plan, filter, {}, todo));
   const bool complete =
       sweep(project, plan, filter, todo, options.sweep.jobs, 0, journal,
             [&](const std::string& id, const Judgement& judgement) {

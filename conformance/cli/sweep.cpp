@@ -1,5 +1,6 @@
 #include "cli/sweep.h"
 
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -82,13 +83,17 @@ Limits SweepOptions::limits() const {
   return limits;
 }
 
-RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo) {
+RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const Shard& shard,
+                    const CaseSet& todo) {
   Setup setup = setup_from(project.config);
   setup.sources = project.sources;
   RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
                    todo.size(), timestamp(),     libraries_digest(setup), shard};
+  header.filter = filter;
+  header.capability = at::get_cpu_capability();
+  const std::set<std::string> planned = plan.calls.subjects();
   for (const Spec& spec : project.subjects) {
-    if (spec.accuracy && !spec.accuracy->exact) header.accuracy[spec.id] = spec.accuracy->ulps;
+    if (planned.contains(spec.id)) header.subjects[spec.id] = facts_of(spec);
   }
   return header;
 }
@@ -102,12 +107,15 @@ bool sweep(Project& project, const Plan& plan, const Filter& filter, CaseSet& to
   CaseIds ids(plan.calls);
   const bool complete = project.supervisor->run(
       plan, filter, todo, jobs,
-      [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-        const std::string& id = ids.of(call, check);
-        journal.add(id, judgement);
-        on_case(id, judgement);
-        ++done;
-      },
+      {.verdict =
+           [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+             const std::string& id = ids.of(call, check);
+             journal.add(id, judgement);
+             on_case(id, judgement);
+             ++done;
+           },
+       .facts = [&](Calls::Position call,
+                    const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
       [&](const std::vector<std::string>& current) {
         journal.flush();
         if (!progress.is_due()) return;

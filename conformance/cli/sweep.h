@@ -24,8 +24,9 @@ struct SweepOptions {
   Limits limits() const;
 };
 
-/// The first line of the results of `todo`, which is part of `plan`.
-RunHeader header_of(const Project& project, const Plan& plan, const Shard& shard, const CaseSet& todo);
+/// The first line of the results of `todo`, which is part of `plan`, which `filter` asked for.
+RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const Shard& shard,
+                    const CaseSet& todo);
 
 using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 

@@ -36,6 +36,12 @@ CallKey Calls::key(Position position) const {
   return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant]};
 }
 
+std::set<std::string> Calls::subjects() const {
+  std::set<std::string> ids;
+  for (const SampleOfSpec& about : samples_) ids.insert(about.spec->id);
+  return ids;
+}
+
 std::string Calls::digest() const {
   Digest digest;
   for (const SampleOfSpec& about : samples_) digest.add(about.spec->id + '/' + about.sample->name + '\n');

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,6 +46,9 @@ class Calls {
   /// Cases are numbered through: those of this call begin here.
   size_t first_case(Position call) const { return calls_[call].first_case; }
   size_t cases() const { return cases_; }
+
+  /// Of the subjects that have a call, the ids.
+  std::set<std::string> subjects() const;
 
   /// SHA-1 over names and order: equal where the lists are, case by case.
   std::string digest() const;

@@ -113,12 +113,17 @@ Config read_config(fs::path file) {
       config.output = base / *node.value<std::string>();
     else if (key == "regressions" && node.is_string())
       config.regressions = base / *node.value<std::string>();
+    else if (key == "ledger" && node.is_string())
+      config.ledger = base / *node.value<std::string>();
+    else if (key == "waivers" && node.is_string())
+      config.waivers = base / *node.value<std::string>();
     else if (key == "environment")
       config.environment = variables(node, file);
     else
       throw SetupError(fmt::format(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
-          "library_path (lists of strings), output, regressions (a string each) and environment (a table)",
+          "library_path (lists of strings), output, regressions, ledger, waivers (a string each) and "
+          "environment (a table)",
           file.string(), node.source().begin.line, key));
   }
   return config;

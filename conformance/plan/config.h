@@ -18,6 +18,8 @@ struct Config {
   std::vector<std::filesystem::path> library_path;  ///< where a bare library name is looked for
   std::filesystem::path output;                     ///< folder of results.jsonl and of the packages
   std::filesystem::path regressions;                ///< folder of samples in JSON; empty for none
+  std::filesystem::path ledger;                     ///< folder of the accepted state; empty for none
+  std::filesystem::path waivers;                    ///< file of exceptions; empty for none
   std::map<std::string, std::string> environment;   ///< variables for checks, not for benchmarks
 
   /// The file that a library name means: as it stands if it has a '/', else the first found in the folder of

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace opgate {
 namespace {
@@ -29,9 +30,11 @@ SetupError cannot_write(const std::filesystem::path& file) {
 }
 
 json to_line(const RunHeader& header) {
-  return {{"opgate", header.opgate},       {"engine", header.engine},     {"torch", header.torch},
-          {"plan", header.plan},           {"cases", header.cases},       {"started", header.started},
-          {"libraries", header.libraries}, {"accuracy", header.accuracy}, {"shard", to_string(header.shard)}};
+  return {
+      {"opgate", header.opgate},       {"engine", header.engine},        {"torch", header.torch},
+      {"plan", header.plan},           {"cases", header.cases},          {"started", header.started},
+      {"libraries", header.libraries}, {"filter", header.filter},        {"shard", to_string(header.shard)},
+      {"subjects", header.subjects},   {"capability", header.capability}};
 }
 
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
@@ -46,7 +49,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("torch"),     line.at("plan"),
           line.at("cases"),     line.at("started"),
           line.at("libraries"), shard_from_string(line.at("shard").get<std::string>()),
-          line.at("accuracy")};
+          line.at("filter"),    line.at("capability"),
+          line.at("subjects")};
 }
 
 // Text that stands in JSON as it is: no quotes, backslashes or control characters, and no bytes whose
@@ -72,6 +76,14 @@ void append_pass(std::string& buffer, std::string_view case_id, double worst_ulp
 
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
+std::map<std::string, double> RunHeader::accuracy() const {
+  std::map<std::string, double> ulps;
+  for (const auto& [id, facts] : subjects) {
+    if (facts.ulps) ulps[id] = *facts.ulps;
+  }
+  return ulps;
+}
+
 std::string RunHeader::difference(const RunHeader& other) const {
   const auto differs = [](std::string_view what, const std::string& mine, const std::string& theirs) {
     return mine == theirs ? "" : fmt::format("{} ({} and {})", what, mine, theirs);
@@ -90,8 +102,9 @@ namespace {
 
 // One line of a results file, taken apart.
 struct Line {
-  std::string case_id;  // empty where it is no verdict
-  Judgement judgement;
+  std::string id;  // of the case, or of the call
+  std::optional<Judgement> judgement;
+  std::optional<CallFacts> facts;
   bool finished = false;
 };
 
@@ -116,9 +129,12 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
   return parsed(file, number, text, [](const json& line) {
     Line read;
     read.finished = line.contains("finished");
-    if (!read.finished) {
-      line.at("case").get_to(read.case_id);
-      line.get_to(read.judgement);
+    if (line.contains("call")) {
+      line.at("call").get_to(read.id);
+      read.facts = line.get<CallFacts>();
+    } else if (!read.finished) {
+      line.at("case").get_to(read.id);
+      read.judgement = line.get<Judgement>();
     }
     return read;
   });
@@ -136,7 +152,7 @@ SetupError no_first_line(const std::filesystem::path& file) {
 
 }  // namespace
 
-ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry) {
+ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& take) {
   std::ifstream stream = open_results(file);
   ReadJournal journal;
   size_t number = 0;
@@ -145,11 +161,14 @@ ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_en
     if (stream.eof()) break;  // no newline: the run was cut off while it wrote this line
     if (number == 1) {
       journal.header = first_line(file, text);
+      if (take.header) take.header(journal.header);
     } else if (const Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
+    } else if (line.facts) {
+      if (take.facts) take.facts(line.id, *line.facts);
     } else {
       ++journal.entries;
-      if (on_entry) on_entry(line.case_id, line.judgement);
+      if (take.verdict) take.verdict(line.id, *line.judgement);
     }
     journal.whole_bytes += text.size() + 1;
   }
@@ -229,6 +248,12 @@ void Journal::add(std::string_view case_id, const Judgement& judgement) {
   }
   json line = judgement;
   line["case"] = case_id;
+  write_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+void Journal::add(std::string_view call_id, const CallFacts& facts) {
+  json line = facts;
+  line["call"] = call_id;
   write_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -1,8 +1,9 @@
-// results.jsonl: a line for the run, a line a verdict as it comes, a line at the end. Append-only, so that a
-// crash or Ctrl-C loses nothing that was known.
+// results.jsonl: a line for the run, a line a verdict as it comes, one for what a call returned, a line at
+// the end. Append-only, so that a crash or Ctrl-C loses nothing that was known.
 #pragma once
 
 #include <opgate/error.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "checks/facts.h"
 #include "checks/verdict.h"
 #include "plan/shard.h"
 
@@ -19,16 +21,20 @@ namespace opgate {
 
 /// The first line: which run this is.
 struct RunHeader {
-  std::string opgate;                           ///< version
-  std::string engine;                           ///< engine_digest() of what gave the verdicts
-  std::string torch;                            ///< version
-  std::string plan;                             ///< Plan::digest(), of all shards together
-  size_t cases = 0;                             ///< of this shard
-  std::string started;                          ///< UTC, ISO 8601
-  std::string libraries = "";                   ///< libraries_digest() of what was tested
-  Shard shard = {};                             ///< 1/1: everything
-  std::map<std::string, double> accuracy = {};  ///< by operator, in ulps, where one is promised
+  std::string opgate;                                 ///< version
+  std::string engine;                                 ///< engine_digest() of what gave the verdicts
+  std::string torch;                                  ///< version
+  std::string plan;                                   ///< Plan::digest(), of all shards together
+  size_t cases = 0;                                   ///< of this shard
+  std::string started;                                ///< UTC, ISO 8601
+  std::string libraries = "";                         ///< libraries_digest() of what was tested
+  Shard shard = {};                                   ///< 1/1: everything
+  nlohmann::json filter = {};                         ///< what was asked for: Filter as JSON
+  std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
+  std::map<std::string, SubjectFacts> subjects = {};  ///< that the plan has, by id
 
+  /// By operator, in ulps, where one is promised.
+  std::map<std::string, double> accuracy() const;
   /// What is not the same in another run's header, so that their verdicts cannot stand together: "torch
   /// (2.11.0 and 2.15.0)"; empty where they can. Shards, counts and times may differ.
   std::string difference(const RunHeader& other) const;
@@ -48,18 +54,22 @@ struct ReadJournal {
   uintmax_t whole_bytes = 0;  ///< without a last line that was cut off
 };
 
-/// Takes one verdict of a results file.
-using OnEntry = std::function<void(const std::string& case_id, const Judgement& judgement)>;
+/// Takes what a results file says, line by line; what is not set is left out.
+struct JournalLines {
+  std::function<void(const RunHeader& header)> header = {};
+  std::function<void(const std::string& case_id, const Judgement& judgement)> verdict = {};
+  std::function<void(const std::string& call_id, const CallFacts& facts)> facts = {};
+};
 
 /// Results whose first line says that another version of OpGate wrote them.
 class OtherVersion : public SetupError {
   using SetupError::SetupError;
 };
 
-/// Reads the file line by line; `on_entry` is given each verdict, and nothing is kept. Throws SetupError for
+/// Reads the file line by line; `take` is given each, and nothing is kept. Throws SetupError for
 /// a file that is no results file, naming the line, and OtherVersion for one whose first line has other
 /// words. A cut last line is what an interrupted run leaves; it is left out.
-ReadJournal read_journal(const std::filesystem::path& file, const OnEntry& on_entry = {});
+ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& take = {});
 
 /// Whether the run that wrote the file came to its end, by its first and last line alone. Throws as
 /// read_journal() does.
@@ -83,6 +93,7 @@ class Journal {
 
   /// Throws SetupError where the disk is full; what was written before is whole.
   void add(std::string_view case_id, const Judgement& judgement);
+  void add(std::string_view call_id, const CallFacts& facts);
   void flush();
   /// The last line: every case has a verdict. With it goes the worst error of each group of cases.
   void finish(const std::vector<WorstError>& worst = {});

@@ -75,11 +75,11 @@ json Lane::await_ready() {
   return said_when_ready_;
 }
 
-void Lane::work_on(Queue& queue, size_t sharers, OnVerdict on_verdict,
+void Lane::work_on(Queue& queue, size_t sharers, Listener listener,
                    OnPreparationFailed on_preparation_failed) {
   queue_ = &queue;
   sharers_ = sharers;
-  on_verdict_ = std::move(on_verdict);
+  listener_ = std::move(listener);
   on_preparation_failed_ = std::move(on_preparation_failed);
 }
 
@@ -150,7 +150,6 @@ void Lane::take(const std::string& line) {
     ready_ = true;
     said_when_ready_ = message.at("ready");
     on_ready_(said_when_ready_);
-
     return;
   }
   take_verdicts(in_flight_.at(0), message);
@@ -167,11 +166,14 @@ void Lane::take_verdicts(const Job& answered, const json& message) {
     judgements.push_back(in_full ? told.at(check->name).get<Judgement>()
                                  : Judgement::pass(ulps.value(check->name, 0.0)));
   }
+  std::optional<CallFacts> facts;
+  if (message.contains("facts")) facts = message.at("facts").get<CallFacts>();
   const Job job = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
   if (!job.call) return;
   queue_->answered(queue_->calls().spec(*job.call));
+  if (facts) listener_.facts(*job.call, *facts);
   for (size_t i = 0; i < job.checks.size(); ++i) give(job, *job.checks[i], std::move(judgements[i]));
 }
 
@@ -181,7 +183,7 @@ void Lane::give(const Job& job, const Check& check, Judgement judgement) {
     judgement = {job.suspects->verdict, std::nullopt,
                  job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
   }
-  on_verdict_(*job.call, check, judgement);
+  listener_.verdict(*job.call, check, judgement);
 }
 
 void Lane::check_deadline() {
@@ -232,7 +234,7 @@ void Lane::blame(Job job, Verdict verdict, const std::string& reason) {
       job.suspects->found = true;
       --job.suspects->unheard;
     }
-    on_verdict_(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
+    listener_.verdict(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
   } else {
     // Which of them was it? Each alone, before all that is waiting.
     const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{verdict, reason, job.checks.size()});

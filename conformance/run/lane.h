@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checks/facts.h"
 #include "run/child.h"
 #include "run/protocol.h"
 #include "run/queue.h"
@@ -19,7 +20,11 @@ namespace opgate {
 
 class Lane {
  public:
-  using OnVerdict = Queue::OnVerdict;
+  /// Takes what the workers say.
+  struct Listener {
+    Queue::OnVerdict verdict;
+    std::function<void(Calls::Position, const CallFacts&)> facts = [](Calls::Position, const CallFacts&) {};
+  };
   using OnPreparationFailed =
       std::function<void(const nlohmann::json& preparation, const std::string& reason)>;
 
@@ -41,7 +46,7 @@ class Lane {
   nlohmann::json await_ready();
 
   /// From now on takes its work from this queue, which it may share with other lanes of its kind.
-  void work_on(Queue& queue, size_t sharers, OnVerdict on_verdict, OnPreparationFailed on_preparation_failed);
+  void work_on(Queue& queue, size_t sharers, Listener listener, OnPreparationFailed on_preparation_failed);
 
   bool finished() { return in_flight_.empty() && queue_->empty(); }
 
@@ -84,8 +89,7 @@ class Lane {
   Queue* queue_ = nullptr;
   size_t sharers_ = 1;
   std::function<void(const nlohmann::json&)> on_ready_ = [](const nlohmann::json&) {};
-  OnVerdict on_verdict_;
-
+  Listener listener_;
   OnPreparationFailed on_preparation_failed_;
   std::unique_ptr<Child> child_;
   bool ready_ = false;

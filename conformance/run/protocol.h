@@ -7,15 +7,18 @@
 // Native and aoti workers make the same plan as the supervisor from the same set-up, refuse to begin where
 // its digest is another, and are fed with positions in it, many a line:
 //   {"run": [5, 6, 9]}                                        {"ran": 5} a call: all its checks pass
-//   {"run": [5], "checks": [ID, ...]}                         {"ran": 5, "ulps": {ID: 0.5}, "judgements":
-//   {ID: {...}}}
+//   {"run": [5], "checks": [ID, ...]}                         {"ran": 5, "ulps": {ID: 0.5}, "facts": {...},
+//                                                              "judgements": {ID: {...}}}
 // Without "checks" every check of that kind of worker is meant that the plan has for the call. "ulps" has the
-// worst error of checks that pass, where there is any; "judgements" what does not pass, in full.
+// worst error of checks that pass, where there is any; "facts" what the call returned, in few words;
+// "judgements" what does not pass, in full.
 //
 // The Python worker keeps no plan and is asked by call ids; each of its judgements is told in full:
-//   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...}}
+//   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...},
+//                                                              "facts": {...}}
 //   {"package": {"device": "cpu", "calls": [CALL, ...],       {"packaged": "cpu"}
-//                "left_out": {CALL: "why"}, "seconds": 180}}   "seconds" for the export of a call
+//                "ended": {WHAT: "why"}, "seconds": 180}}      calls and files that ended a worker; "seconds"
+//                for a call
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
 //
 // A worker answers in the order of its commands and their calls, each answer before it begins the next: the

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/build.h"
+#include "base/new_file.h"
 
 extern char** environ;
 
@@ -89,17 +89,10 @@ std::optional<json> PythonMemory::recall() const {
 
 void PythonMemory::keep(const json& said) const {
   if (file_.empty()) return;
-  std::error_code failed;
-  fs::create_directories(file_.parent_path(), failed);
-  // Another process may write the same: whole files only, under a name of its own until then.
-  const fs::path fresh = fmt::format("{}.{}", file_.string(), getpid());
-  {
-    std::ofstream stream(fresh);
-    stream << json{{"key", key_}, {"said", said}}.dump() << "\n";
-    if (!stream.flush()) return fs::remove(fresh, failed), void();
+  try {
+    NewFile(file_, json{{"key", key_}, {"said", said}}.dump() + "\n").put_in_place();
+  } catch (const SetupError&) {  // it saves time, and nothing depends on it
   }
-  fs::rename(fresh, file_, failed);
-  if (failed) fs::remove(fresh, failed);
 }
 
 void PythonMemory::forget() const {

@@ -11,9 +11,14 @@ constexpr std::ptrdiff_t kDeathsInARow = 8;
 
 }  // namespace
 
-Queue::Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
+Queue::Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
              OnVerdict on_verdict)
-    : kind_(kind), calls_(calls), todo_(todo), limit_(limit), on_verdict_(std::move(on_verdict)) {}
+    : kind_(kind),
+      calls_(calls),
+      todo_(todo),
+      limit_(limit),
+      workers_(workers),
+      on_verdict_(std::move(on_verdict)) {}
 
 void Queue::add_preparation(nlohmann::json preparation, std::chrono::seconds limit) {
   waiting_.push_back({.preparation = std::move(preparation), .limit = limit});
@@ -67,12 +72,15 @@ bool Queue::give_up_if_hopeless(const Job& job) {
 
 void Queue::died_on(Calls::Position call, const std::string& reason) {
   const Spec& subject = calls_.spec(call);
-  // One call, with all its checks together and with each alone, is not enough, however many checks there are.
-  const std::ptrdiff_t enough = std::max(kDeathsInARow, count(call) + 2);
-  if (++deaths_[&subject] < enough) return;
+  Deaths& deaths = deaths_[&subject];
+  ++deaths.count;
+  deaths.calls.insert(call);
+  // One call for each worker, with all its checks together and with each alone, is not enough, however many
+  // checks there are.
+  if (deaths.count < kDeathsInARow || deaths.calls.size() <= workers_) return;
   given_up_[&subject] =
       fmt::format("not run, because the {} worker ended {} times in a row on {}; the last time: {}",
-                  to_string(kind_), deaths_[&subject], subject.id, reason);
+                  to_string(kind_), deaths.count, subject.id, reason);
 }
 
 void Queue::answered(const Spec& subject) {

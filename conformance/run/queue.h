@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "plan/case_set.h"
@@ -38,8 +39,8 @@ class Queue {
   using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
 
   /// The cases of `todo` that this kind of worker judges; `limit` is for each call. `on_verdict` takes the
-  /// verdicts of calls that are given up, and takes them out of `todo`.
-  Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
+  /// verdicts of calls that are given up, and takes them out of `todo`. So many `workers` ask it.
+  Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
         OnVerdict on_verdict);
 
   /// Comes after those that were added, and before every call.
@@ -56,13 +57,19 @@ class Queue {
   void put_back(Job job) { waiting_.push_front(std::move(job)); }
 
   /// A worker has died on this call. An operator on which workers die again and again, without an answer in
-  /// between, will not get better: the rest of it is given up, for this reason.
+  /// between and on more calls than they were at, will not get better: the rest of it is given up, for this
+  /// reason.
   void died_on(Calls::Position call, const std::string& reason);
 
   /// A worker has answered a call of this operator.
   void answered(const Spec& subject);
 
  private:
+  struct Deaths {
+    std::ptrdiff_t count = 0;
+    std::set<Calls::Position> calls;
+  };
+
   bool advance();
   std::ptrdiff_t count(Calls::Position call) const;  // its checks for this kind of worker
   CheckList checks_of(Calls::Position call) const;
@@ -72,11 +79,12 @@ class Queue {
   const Calls& calls_;
   const CaseSet& todo_;
   std::chrono::seconds limit_;
+  size_t workers_;
   OnVerdict on_verdict_;
   std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
   Calls::Position next_call_ = 0;
-  std::map<const Spec*, std::ptrdiff_t> deaths_;  // since the last answer
-  std::map<const Spec*, std::string> given_up_;   // and why
+  std::map<const Spec*, Deaths> deaths_;         // since the last answer
+  std::map<const Spec*, std::string> given_up_;  // and why
 };
 
 }  // namespace opgate

@@ -36,30 +36,30 @@ void note_failed_package(const fs::path& folder, const json& preparation, const 
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
 }
 
-// While Python exports the calls of an operator for the package, this file names them.
-fs::path being_exported(const fs::path& folder, const std::string& device) {
-  return folder / (device + ".exporting.json");
+// While Python makes packages, this file says what it is at: calls by id that it exports, or a package by
+// name that it runs, and what failed if it ends there.
+fs::path what_python_is_at(const fs::path& folder, const std::string& device) {
+  return folder / (device + ".at.json");
 }
 
-// The same package without the operator whose export the worker died of, or hung in; none where it was at
-// something else.
+// The same packages without those that the worker died of, or hung in; none where it was at something else.
 std::optional<json> without_culprit(const fs::path& folder, const json& preparation,
                                     const std::string& reason) {
   if (!preparation.contains("package")) return std::nullopt;
   json package = preparation.at("package");
-  const fs::path file = being_exported(folder, package.at("device"));
+  const fs::path file = what_python_is_at(folder, package.at("device"));
   std::ifstream stream(file);
-  const json culprits = json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  const json at = json::parse(stream, nullptr, /*allow_exceptions=*/false);
   std::error_code failed;
-  if (!culprits.is_array() || culprits.empty() || !fs::remove(file, failed)) return std::nullopt;
+  if (!at.is_object() || !fs::remove(file, failed)) return std::nullopt;
   const std::string why =
       reason.find("SIGALRM") == std::string::npos
           ? reason
           : fmt::format("it took longer than {} s, which is the limit (--python-time-limit)",
                         package.at("seconds").get<int64_t>());
-  for (const json& id : culprits) {
-    package["left_out"][id.get<std::string>()] = "the call cannot be exported: " + why;
-    std::erase(package.at("calls").get_ref<json::array_t&>(), id);
+  for (const json& culprit : at.at("culprits")) {
+    package["ended"][culprit.get<std::string>()] =
+        fmt::format("{}: {}", at.at("failed").get<std::string>(), why);
   }
   return json{{"package", package}};
 }
@@ -90,6 +90,15 @@ Programs this_program(const Config& config) {
   return programs;
 }
 
+Command python_command(const Programs& programs, const std::string& module) {
+  std::vector<std::string> folders;
+  for (const fs::path& folder : programs.python_path) folders.push_back(folder.string());
+  if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
+  // -P: modules of the working directory are not meant.
+  return {{programs.python, "-P", "-m", module},
+          {{"PYTHONPATH", fmt::format("{}", fmt::join(folders, ":"))}}};
+}
+
 Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
     : programs_(std::move(programs)),
       setup_(std::move(setup)),
@@ -100,17 +109,8 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
 }
 
 Command Supervisor::command_of(Worker kind) const {
-  Command command;
-  if (kind == Worker::python) {
-    std::vector<std::string> folders;
-    for (const fs::path& folder : programs_.python_path) folders.push_back(folder.string());
-    if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
-    // -P: modules of the working directory are not meant.
-    command.words = {programs_.python, "-P", "-m", "opgate"};
-    command.environment["PYTHONPATH"] = fmt::format("{}", fmt::join(folders, ":"));
-  } else {
-    command.words = {programs_.opgate, "worker"};
-  }
+  Command command = kind == Worker::python ? python_command(programs_, "opgate")
+                                           : Command{{programs_.opgate, "worker"}, {}};
   // Some native kernels add up in another order with other thread counts: the same on every machine, and more
   // than one, so that parallel code does run in parallel.
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
@@ -169,19 +169,21 @@ PythonHalf Supervisor::python_half() {
 }
 
 bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
-                     const OnVerdict& on_verdict, const OnProgress& on_progress) {
+                     const Lane::Listener& listener, const OnProgress& on_progress) {
   setup_.filter = filter;
   setup_.plan = plan.digest();
-  const OnVerdict once = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+  const Queue::OnVerdict once = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
     if (!todo.remove(call, check))
       throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
-    on_verdict(call, check, judgement);
+    listener.verdict(call, check, judgement);
   };
+  const Lane::Listener hear{once, listener.facts};
   give_owed(plan.calls, todo, once);
 
-  Queue native(Worker::native, plan.calls, todo, limits_.native_case, once);
-  Queue python(Worker::python, plan.calls, todo, limits_.python_case, once);
-  Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, once);
+  const size_t workers = std::min(jobs, todo.calls_with(Worker::native) / kCallsWorthAWorker + 1);
+  Queue native(Worker::native, plan.calls, todo, limits_.native_case, workers, once);
+  Queue python(Worker::python, plan.calls, todo, limits_.python_case, 1, once);
+  Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, 1, once);
   prepare_packages(plan.calls, todo, python);
   const auto note_failure = [&](const json& preparation, const std::string& reason) {
     if (auto without = without_culprit(setup_.packages, preparation, reason)) {
@@ -192,26 +194,26 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   };
   std::list<Lane> native_lanes;
   std::vector<Lane*> lanes{&python_};
-  const size_t worth = todo.calls_with(Worker::native) / kCallsWorthAWorker + 1;
-  for (size_t number = 1; number <= std::min(jobs, worth); ++number) {
+  for (size_t number = 1; number <= workers; ++number) {
     native_lanes.push_back(make_lane(Worker::native, number));
     lanes.push_back(&native_lanes.back());
-    native_lanes.back().work_on(native, std::min(jobs, worth), once, note_failure);
+    native_lanes.back().work_on(native, workers, hear, note_failure);
   }
-  python_.work_on(python, 1, once, note_failure);
+  python_.work_on(python, 1, hear, note_failure);
   if (!serve(lanes, on_progress)) return false;
   for (Lane* lane : lanes) lane->close();
   for (Lane* lane : lanes) lane->dismiss();
 
   // The aoti worker runs what the Python worker has packaged.
   Lane aoti_lane = make_lane(Worker::aoti);
-  aoti_lane.work_on(aoti, 1, once, note_failure);
+  aoti_lane.work_on(aoti, 1, hear, note_failure);
   if (!serve({&aoti_lane}, on_progress)) return false;
   aoti_lane.dismiss();
   return true;
 }
 
-void Supervisor::give_owed(const Calls& calls, const CaseSet& todo, const OnVerdict& on_verdict) const {
+void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
+                           const Queue::OnVerdict& on_verdict) const {
   std::map<std::pair<const Spec*, c10::DeviceType>, std::optional<std::string>> reasons;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto [known, is_new] = reasons.try_emplace({&calls.spec(call), calls.device(call)}, std::nullopt);
@@ -229,10 +231,10 @@ void Supervisor::prepare_packages(const Calls& calls, const CaseSet& todo, Queue
   }
   for (const auto& [device, ids] : packaged) {
     fs::remove(fs::path(setup_.packages) / (device + ".json"));
-    fs::remove(being_exported(setup_.packages, device));
+    fs::remove(what_python_is_at(setup_.packages, device));
     const json package{{"device", device},
                        {"calls", ids},
-                       {"left_out", json::object()},
+                       {"ended", json::object()},
                        {"seconds", limits_.python_case.count()}};
     python.add_preparation({{"package", package}}, limits_.package);
     python.add_preparation({{"run_package", {{"device", device}}}}, limits_.python_case);

@@ -26,9 +26,11 @@ struct Programs {
 /// packages.
 Programs this_program(const Config& config);
 
+/// Runs one of OpGate's Python modules, with its packages and those of the project.
+Command python_command(const Programs& programs, const std::string& module);
+
 class Supervisor {
  public:
-  using OnVerdict = Lane::OnVerdict;
   /// Called often while it runs, with what the workers are at.
   using OnProgress = std::function<void(const std::vector<std::string>& current)>;
 
@@ -44,11 +46,11 @@ class Supervisor {
 
   /// Gives each case of `todo` a verdict, and takes it out; `filter` is what the plan was made with, and at
   /// most `jobs` native workers run at a time. False where it was interrupted (SIGINT, SIGTERM).
-  bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const OnVerdict& on_verdict,
+  bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const Lane::Listener& listener,
            const OnProgress& on_progress);
 
  private:
-  void give_owed(const Calls& calls, const CaseSet& todo, const OnVerdict& on_verdict) const;
+  void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const;
   Command command_of(Worker kind) const;

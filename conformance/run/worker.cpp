@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 
@@ -41,6 +42,13 @@ void note_memory_limit(Judgement& judgement, uint64_t bytes) {
   const std::string said = judgement.reason + (judgement.finding ? judgement.finding->happened : "");
   const std::string note = memory_note(said, bytes);
   if (!note.empty()) judgement.reason += (judgement.reason.empty() ? "" : "; ") + note;
+}
+
+// Of an operator, in a dtype that its spec promises there.
+bool is_declared(const CallKey& key) {
+  const auto declared = key.spec->dtypes.find(key.device);
+  return key.spec->op && declared != key.spec->dtypes.end() &&
+         std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
 class NativeWorker {
@@ -83,7 +91,8 @@ class NativeWorker {
   void run(Calls::Position call, const CheckList& checks) {
     const CallKey key = plan_.calls.key(call);
     if (key.device != enabled_) enable_device(enabled_ = key.device);
-    auto judgements = judge_call(key, checks, bench_);
+    std::optional<CallFacts> facts;
+    auto judgements = judge_call(key, checks, bench_, &facts);
     if (is_lost(key.device)) {
       std::cerr << "the CUDA context of this process is lost after this call\n";
       _exit(1);  // without an answer: this call is the one to blame, the next ones get a fresh process
@@ -98,10 +107,11 @@ class NativeWorker {
         ulps[check] = judgement.worst_ulps;
       }
     }
-    if (ulps.empty() && told.empty()) return answer(fmt::format(R"({{"ran":{}}})", call));
+    if (ulps.empty() && told.empty() && !facts) return answer(fmt::format(R"({{"ran":{}}})", call));
     json message{{"ran", call}};
     if (!ulps.empty()) message["ulps"] = std::move(ulps);
     if (!told.empty()) message["judgements"] = std::move(told);
+    if (facts) message["facts"] = *facts;
     answer(message);
   }
 
@@ -116,7 +126,7 @@ class NativeWorker {
 }  // namespace
 
 std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
-                                            Workbench& bench) {
+                                            Workbench& bench, std::optional<CallFacts>* facts) {
   std::map<std::string, Judgement> judgements;
   try {
     demand_same_schema(*key.spec);
@@ -137,6 +147,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       judgements[check->name] = Judgement::invalid(std::string("OpGate itself failed: ") + error.what());
     }
   }
+  if (facts != nullptr && evidence.was_observed() && is_declared(key)) *facts = facts_of(evidence);
   return judgements;
 }
 

@@ -123,6 +123,10 @@ std::string_view to_string(Promise promise) {
       return "differentiable";
     case Promise::twice_differentiable:
       return "twice_differentiable";
+    case Promise::forward_differentiable:
+      return "forward_differentiable";
+    case Promise::vmappable:
+      return "vmappable";
     case Promise::picklable:
       return "picklable";
     case Promise::flattenable:
@@ -131,11 +135,15 @@ std::string_view to_string(Promise promise) {
   return "";
 }
 
-const std::vector<Promise>& promises_of_operators() {
-  static const std::vector<Promise> all{deterministic,   layout_invariant,    thread_invariant,
-                                        batch_invariant, draws_random,        capturable,
-                                        differentiable,  twice_differentiable};
-  return all;
+Promise known_promise(const std::string& word, const std::string& where) {
+  std::vector<std::string_view> known;
+  for (const Promise promise :
+       {deterministic, layout_invariant, thread_invariant, batch_invariant, draws_random, capturable,
+        differentiable, twice_differentiable, forward_differentiable, vmappable}) {
+    known.push_back(to_string(promise));
+    if (known.back() == word) return promise;
+  }
+  throw SpecError(fmt::format("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", ")));
 }
 
 SpecWriter& SpecWriter::dtypes(Dtypes accepted) {

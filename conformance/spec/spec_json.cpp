@@ -25,15 +25,6 @@ Accuracy accuracy_from(const json& described) {
   return accuracy;
 }
 
-Promise promise_from(const std::string& word, const std::string& where) {
-  std::vector<std::string> known;
-  for (const Promise promise : promises_of_operators()) {
-    if (to_string(promise) == word) return promise;
-    known.emplace_back(to_string(promise));
-  }
-  throw SpecError(fmt::format("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", ")));
-}
-
 // What is called where no Python is.
 Reference elsewhere(const std::string& where) {
   return [where](const c10::OperatorHandle&, torch::jit::Stack&) {
@@ -68,7 +59,7 @@ Spec op_from_json(const json& described) {
   if (!described.at("accuracy").is_null()) spec.accuracy = accuracy_from(described.at("accuracy"));
   if (!described.at("gradient_accuracy").is_null())
     spec.gradient_accuracy = accuracy_from(described.at("gradient_accuracy"));
-  for (const json& word : described.at("promises")) spec.promises.insert(promise_from(word, spec.where));
+  for (const json& word : described.at("promises")) spec.promises.insert(known_promise(word, spec.where));
   for (const json& rejected : described.at("rejections"))
     spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
   described.at("trusted").get_to(spec.trusted);

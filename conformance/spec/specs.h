@@ -16,8 +16,9 @@ std::vector<Spec> registered_specs();
 /// Throws SpecError that names what the spec lacks, or where it contradicts itself.
 void validate(const Spec& spec);
 
-/// The promises that an operator's spec can make.
-const std::vector<Promise>& promises_of_operators();
+/// A promise that an operator's spec can make, as it is written there. Throws SpecError, which begins with
+/// `where` and lists them, for another word.
+Promise known_promise(const std::string& word, const std::string& where);
 
 /// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
 std::optional<c10::OperatorHandle> find_op(const std::string& name);

@@ -3,6 +3,7 @@
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/forward_grad.h>
 
 #include "call/derivative.h"
 #include "support.h"
@@ -82,6 +83,36 @@ TEST_F(DerivativeTest, DifferentiatesGradientsAgain) {
   EXPECT_TRUE(at::equal(found.arrived[0].gradient, v * found.incoming[0]));
   EXPECT_TRUE(at::equal(found.arrived[1].gradient, u * found.incoming[0]));
   EXPECT_TRUE((found.arrived[2].gradient - (u * factor[1] + v * factor[0])).abs().max().item<float>() < 1e-6);
+}
+
+TEST_F(DerivativeTest, PushesTangentsForward) {
+  const Derivative found = of({.forward = true});
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(places(found), ElementsAre("output 0"));
+  const std::vector<at::Tensor> factor = factors();
+  const at::Tensor tangent = found.incoming[0] * factor[1] + found.incoming[1] * factor[0];
+  EXPECT_LT((found.arrived[0].gradient - tangent).abs().max().item<float>(), 1e-6);
+}
+
+TEST_F(DerivativeTest, PushesTheSameTangentsThroughOtherLayoutsAndTheReference) {
+  const Derivative dense = of({.forward = true});
+  const Derivative stepped = of({.forward = true}, "self=stepped");
+  EXPECT_TRUE(at::equal(dense.arrived[0].gradient, stepped.arrived[0].gradient));
+  SpecWriter(mul_).reference([](const at::Tensor& a, const at::Tensor& b) { return a * b; });
+  const Derivative reference = reference_derivative(key(), values_, {.forward = true}, dense);
+  EXPECT_EQ(reference.arrived[0].gradient.scalar_type(), c10::kDouble);
+  EXPECT_LT((reference.arrived[0].gradient - dense.arrived[0].gradient).abs().max().item<double>(), 1e-6);
+}
+
+TEST_F(DerivativeTest, GivesTangentsToThoseThatAreAskedFor) {
+  const Derivative found = of({.inputs = std::set<std::string>{"other"}, .forward = true});
+  ASSERT_EQ(found.incoming.size(), 1);
+  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factors()[0]));
+}
+
+TEST_F(DerivativeTest, LeavesNoTangentsBehind) {
+  of({.forward = true});
+  EXPECT_EQ(torch::autograd::ForwardADLevel::try_get_by_idx(0), nullptr);
 }
 
 TEST_F(DerivativeTest, SaysThatThereIsNone) {

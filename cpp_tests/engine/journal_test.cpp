@@ -18,8 +18,18 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-const RunHeader kHeader{"0.1.0", "e1",   "2.15.0",   "abc123", 3, "2026-01-02T03:04:05Z",
-                        "f00",   {2, 3}, {{"op", 4}}};
+const RunHeader kHeader{
+    "0.1.0",
+    "e1",
+    "2.15.0",
+    "abc123",
+    3,
+    "2026-01-02T03:04:05Z",
+    "f00",
+    {2, 3},
+    {{"op", {"o*"}}},
+    "AVX2",
+    {{"op", {"my::op(Tensor x) -> Tensor", {"CPU", "Meta"}, {"deterministic"}, 4, "spec.cpp:7"}}}};
 
 const Judgement kFailure = Judgement::fail(
     {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1  >2<", "want 1  >3<"}});
@@ -39,14 +49,33 @@ struct Entry {
 
 std::vector<Entry> entries_of(const std::filesystem::path& file) {
   std::vector<Entry> entries;
-  read_journal(file, [&](const std::string& case_id, const Judgement& judgement) {
-    entries.push_back({case_id, judgement});
-  });
+  read_journal(file, {.verdict = [&](const std::string& case_id, const Judgement& judgement) {
+                 entries.push_back({case_id, judgement});
+               }});
   return entries;
 }
 
 std::string refusal(const std::filesystem::path& file) {
   return message_of<SetupError>([&] { read_journal(file); });
+}
+
+TEST(Journal, KeepsWhatCallsReturned) {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "results.jsonl", kHeader);
+    journal.add("op/float32/2x3/contiguous/cpu/value.reference", Judgement::pass());
+    journal.add("op/float32/2x3/contiguous/cpu", CallFacts{{"float32 [2, 3] strides (3, 1)"}, "0123"});
+  }
+  size_t seen = 0;
+  const ReadJournal read = read_journal(
+      folder / "results.jsonl", {.facts = [&](const std::string& call_id, const CallFacts& facts) {
+        EXPECT_EQ(call_id, "op/float32/2x3/contiguous/cpu");
+        EXPECT_EQ(facts.outputs, (std::vector<std::string>{"float32 [2, 3] strides (3, 1)"}));
+        EXPECT_EQ(facts.bits, "0123");
+        ++seen;
+      }});
+  EXPECT_EQ(seen, 1u);
+  EXPECT_EQ(read.entries, 1u) << "facts are no verdict";
 }
 
 TEST(Journal, IsReadBackAsItWasWritten) {
@@ -61,7 +90,14 @@ TEST(Journal, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read.header.started, kHeader.started);
   EXPECT_EQ(read.header.libraries, "f00");
   EXPECT_EQ(read.header.shard, (Shard{2, 3}));
-  EXPECT_EQ(read.header.accuracy, kHeader.accuracy);
+  EXPECT_EQ(read.header.filter, kHeader.filter);
+  EXPECT_EQ(read.header.capability, "AVX2");
+  EXPECT_EQ(read.header.accuracy(), (std::map<std::string, double>{{"op", 4}}));
+  const SubjectFacts& facts = read.header.subjects.at("op");
+  EXPECT_EQ(facts.schema, "my::op(Tensor x) -> Tensor");
+  EXPECT_EQ(facts.kernels, (std::vector<std::string>{"CPU", "Meta"}));
+  EXPECT_EQ(facts.where, "spec.cpp:7");
+  EXPECT_EQ(facts.promises, (std::vector<std::string>{"deterministic"}));
   EXPECT_EQ(read.header.difference(kHeader), "");
   EXPECT_TRUE(read.finished);
   EXPECT_EQ(read.entries, 3u);
@@ -198,10 +234,8 @@ TEST(ReadJournal, NamesTheLineThatIsNoneOfItsOwn) {
 TEST(ReadJournal, LetsWhatTakesItsVerdictsRefuseThem) {
   const TemporaryFolder folder;
   write_three(folder / "results.jsonl");
-  EXPECT_EQ(message_of<SetupError>([&] {
-              read_journal(folder / "results.jsonl",
-                           [](const std::string&, const Judgement&) { throw SetupError("not this one"); });
-            }),
+  const auto refuse = [](const std::string&, const Judgement&) { throw SetupError("not this one"); };
+  EXPECT_EQ(message_of<SetupError>([&] { read_journal(folder / "results.jsonl", {.verdict = refuse}); }),
             "not this one");
 }
 

@@ -23,8 +23,8 @@ class QueueTest : public ::testing::Test {
         plan_(make_plan(specs_, checks_)),
         todo_(plan_.calls, {}) {}
 
-  Queue queue(Worker kind = Worker::native) {
-    return Queue(kind, plan_.calls, todo_, std::chrono::seconds(1),
+  Queue queue(Worker kind = Worker::native, size_t workers = 1) {
+    return Queue(kind, plan_.calls, todo_, std::chrono::seconds(1), workers,
                  [this](Calls::Position call, const Check& check, const Judgement& judgement) {
                    EXPECT_TRUE(todo_.remove(call, check));
                    given_up_.push_back(judgement);
@@ -96,12 +96,9 @@ TEST_F(QueueTest, GivesUpAnOperatorOnWhichWorkersDieAgainAndAgainAndNoOther) {
   Queue mine = queue();
   Job first = mine.next().value();
   const Spec* hopeless = &plan_.calls.spec(*first.call);
-  while (given_up_.empty()) {
-    mine.put_back(first);
-    mine.died_on(*first.call, "SIGSEGV");
-    const auto next = mine.next();
-    ASSERT_TRUE(next);
-    if (next->call != first.call) break;
+  for (Job job = first; given_up_.empty(); job = mine.next().value()) {
+    ASSERT_EQ(&plan_.calls.spec(*job.call), hopeless) << "it was not given up";
+    for (int time = 0; time < 4; ++time) mine.died_on(*job.call, "SIGSEGV");
   }
   for (const Job& job : drain(mine)) EXPECT_NE(&plan_.calls.spec(*job.call), hopeless);
   ASSERT_FALSE(given_up_.empty());
@@ -118,6 +115,19 @@ TEST_F(QueueTest, DoesNotGiveUpForOneCallThatDiesWithEachOfItsChecks) {
   for (size_t i = 0; i < first.checks.size() + 1; ++i) mine.died_on(0, "SIGSEGV");
   drain(mine);
   EXPECT_TRUE(given_up_.empty());
+}
+
+TEST_F(QueueTest, DoesNotGiveUpForTwoCallsThatTwoWorkersDieOn) {
+  Queue mine = queue(Worker::native, 2);
+  for (int i = 0; i < 50; ++i) {
+    mine.died_on(0, "SIGSEGV");
+    mine.died_on(1, "SIGSEGV");
+  }
+  EXPECT_TRUE(mine.next());
+  EXPECT_TRUE(given_up_.empty());
+  mine.died_on(2, "SIGSEGV");
+  drain(mine);
+  EXPECT_FALSE(given_up_.empty());
 }
 
 TEST_F(QueueTest, ForgetsDeathsOnceTheOperatorHasAnswered) {

@@ -1,4 +1,4 @@
-"""An export that hangs or dies, and a compiler that is not there: named, and no other operator's cost."""
+"""What hangs or dies while packages are made, and a missing compiler: named, no other operator's cost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from harness import OpGate, read_results
 MODULE = """
 import os
 import time
+import traceback
 
 import opgate
 import torch
 
 
-def operator(name, fake):
+def operator(name, fake, before=lambda: None):
     @torch.library.custom_op(f"bad_exports::{name}", mutates_args=())
     def made(x: torch.Tensor) -> torch.Tensor:
+        before()
         return x.clone(memory_format=torch.contiguous_format)
 
     made.register_fake(fake)
@@ -33,7 +35,14 @@ def empty(x):
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
+def abort_in_a_package():
+    if any(frame.name == "run_package" for frame in traceback.extract_stack()):
+        os.abort()
+
+
 operator("a_good_one", empty)
+operator("dies_when_called", empty, before=os.abort)
+operator("dies_in_its_package", empty, before=abort_in_a_package)
 operator("dies", lambda x: os.abort())
 operator("hangs", lambda x: time.sleep(1e6))
 operator("one_more", empty)
@@ -47,14 +56,18 @@ def project(new_project: Callable[..., Path]) -> Path:
     return folder
 
 
-def test_an_export_that_dies_or_hangs_costs_its_own_operator_alone(opgate: OpGate, project: Path) -> None:
+def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: OpGate, project: Path) -> None:
     result = opgate("run", "--check", "aoti.python", "--python-time-limit", "15", folder=project, timeout=600)
     assert result.returncode == 1, result
     cases = read_results(project / ".opgate").cases
     verdicts = {case.split("/")[0]: line["verdict"] for case, line in cases.items()}
-    assert verdicts == {"a_good_one": "pass", "dies": "fail", "hangs": "fail", "one_more": "pass"}
+    good = {"a_good_one": "pass", "one_more": "pass"}
+    bad = dict.fromkeys(("dies", "hangs", "dies_when_called", "dies_in_its_package"), "fail")
+    assert verdicts == good | bad
     said = {case.split("/")[0]: line.get("happened", "") for case, line in cases.items()}
     assert "cannot be exported: the python worker ended: SIGABRT" in said["dies"]
+    assert "cannot be exported: the python worker ended: SIGABRT" in said["dies_when_called"]
+    assert "the package does not run: the python worker ended: SIGABRT" in said["dies_in_its_package"]
     assert "cannot be exported: it took longer than 15 s" in said["hangs"]
     assert "--python-time-limit" in said["hangs"]
 

@@ -16,6 +16,8 @@ enum class Promise {
   capturable,        ///< can be captured into a CUDA graph and replayed
   differentiable,    ///< has a derivative that autograd finds
   twice_differentiable,
+  forward_differentiable,  ///< has a tangent (forward mode, torch.func.jvp) where an input has one
+  vmappable,               ///< torch.func.vmap gives what the calls one by one do
   picklable,    ///< of classes: def_pickle; made by the engine, where the class has it or is exported
   flattenable,  ///< of classes: __obj_flatten__; likewise
 };
@@ -33,5 +35,7 @@ inline constexpr Promise draws_random = Promise::draws_random;
 inline constexpr Promise capturable = Promise::capturable;
 inline constexpr Promise differentiable = Promise::differentiable;
 inline constexpr Promise twice_differentiable = Promise::twice_differentiable;
+inline constexpr Promise forward_differentiable = Promise::forward_differentiable;
+inline constexpr Promise vmappable = Promise::vmappable;
 
 }  // namespace opgate

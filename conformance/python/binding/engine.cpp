@@ -84,7 +84,10 @@ std::string judge(const std::string& id, const std::vector<std::string>& check_i
   CheckList checks;
   for (const std::string& check : check_ids) checks.push_back(&find_check(state().checks, check));
   if (key.device != c10::kCPU) enable_device(key.device, DeviceAllocator::plain);
-  return text_of(judge_call(key, checks, state().bench));
+  std::optional<CallFacts> facts;
+  json said{{"judgements", judge_call(key, checks, state().bench, &facts)}};
+  if (facts) said["facts"] = *facts;
+  return text_of(said);
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
@@ -208,6 +211,17 @@ std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::st
   return calls;
 }
 
+// Of native checks, by id.
+std::string explanations() {
+  json all;
+  for (const Check& check : native_checks()) {
+    const Explanation& told = check.explanation;
+    all[check.name] = {
+        {"promise", told.promise}, {"why", told.why}, {"fix", told.fix}, {"example", told.example}};
+  }
+  return all.dump();
+}
+
 std::vector<std::string> native_check_ids() {
   std::vector<std::string> ids;
   for (const Check& check : state().checks) ids.push_back(check.name);
@@ -254,9 +268,8 @@ PYBIND11_MODULE(_engine, module) {
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
       pybind11::arg("regressions") = "");
   module.def("judge", &opgate::judge,
-             "What native checks say of a call: JSON of judgements by check. Raises RuntimeError for a call "
-             "or check "
-             "that is not there.",
+             "What native checks say of a call: JSON of \"judgements\" by check, and \"facts\" where one "
+             "looked at it. Raises RuntimeError for a call or check that is not there.",
              pybind11::arg("call_id"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
@@ -293,6 +306,9 @@ PYBIND11_MODULE(_engine, module) {
              "`described_checks` (JSON) are those of the Python half. Raises RuntimeError for a pattern "
              "without a match.",
              pybind11::arg("described_checks"), pybind11::arg("checks"));
+  module.def(
+      "explanations", &opgate::explanations,
+      "What each of the engine's own checks asks and why: JSON of promise, why, fix and example, by id.");
   module.def("native_checks", &opgate::native_check_ids, "The ids of the engine's own checks.");
   module.def("difference", &opgate::difference,
              "How two tensors differ: bit for bit, or by more than `ulps`, at the magnitudes of `scale` "

@@ -120,7 +120,7 @@ def run(written: OpSpec, checks: list[str]) -> list[str]:
     judged = False
     reason = "no check applies"
     for call_id, names in _engine.plan(described_checks, checks):
-        for name, judgement in judge_call(Call(call_id, packages), names, in_python).items():
+        for name, judgement in judge_call(Call(call_id, packages), names, in_python)[0].items():
             if judgement["verdict"] == "owed":
                 reason = judgement["reason"]
                 continue

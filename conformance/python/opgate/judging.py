@@ -12,15 +12,23 @@ from opgate.judgement import invalid
 from opgate.registry import Check
 
 
-def judge_call(call: Call, names: Sequence[str], in_python: Mapping[str, Check]) -> dict[str, Any]:
-    """Judgements as JSON, by check. Raises RuntimeError for a check or call that is not there."""
+def judge_call(
+    call: Call, names: Sequence[str], in_python: Mapping[str, Check]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judgements as JSON, by check, and {"facts": ...} where a native check looked at the call.
+
+    Raises RuntimeError for a check or call that is not there.
+    """
     judgements: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if native := [name for name in names if name not in in_python]:
-        judgements |= json.loads(_engine.judge(call.id, native))
+        said = json.loads(_engine.judge(call.id, native))
+        judgements |= said.pop("judgements")
+        facts = said
     for name in names:
         if name in in_python:
             judgements[name] = _judged(in_python[name], call)
-    return judgements
+    return judgements, facts
 
 
 def _judged(check: Check, call: Call) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
@@ -147,6 +149,7 @@ class PackageStore:
         self.libraries = [Path(library) for library in libraries]
         self.modules = modules
         self._outputs: dict[str, Outputs | RuntimeError] = {}
+        self._ended: dict[str, str] = {}
 
     @cached_property
     def _sources(self) -> str:
@@ -161,20 +164,21 @@ class PackageStore:
         content = json.dumps([self._sources, [[call.id, call.described] for call in calls]], sort_keys=True)
         return self.folder / f"{calls[0].device}-{sha1(content.encode())[:16]}.pt2"
 
-    def make(self, device: str, call_ids: list[str], failed: dict[str, str], seconds: int) -> None:
+    def make(self, device: str, call_ids: list[str], ended: dict[str, str], seconds: int) -> None:
         """Makes, or finds again, the packages of these calls and writes DEVICE.json.
 
-        `failed` has the calls whose export ended a worker, and how; an export that takes longer than
-        `seconds` ends this one.
+        `ended` has what ended a worker before, and how: calls, and packages by file name. A call, or its
+        export, that takes longer than `seconds` ends this one.
 
         One package for all that C++ can run, and one for what needs Python. Where one cannot be compiled or
         does not run, one for each half of its subjects, and so on, so that a defect of one operator is not
         laid at the door of the others.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        calls = [Call(call_id, self) for call_id in call_ids]
+        self._ended = ended
+        calls = [Call(call_id, self) for call_id in call_ids if call_id not in ended]
         state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}}
-        state["left_out"] |= failed
+        state["left_out"] |= {call_id: ended[call_id] for call_id in call_ids if call_id in ended}
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
@@ -197,22 +201,29 @@ class PackageStore:
     def _sorted_out(self, calls: list[Call], seconds: int) -> tuple[list[Call], list[Call], dict[str, str]]:
         """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
         native, in_python, left_out = [], [], {}
-        at = self.folder / f"{calls[0].device}.exporting.json"  # read where this process ends meanwhile
         for _, group in groupby(calls, key=lambda call: call.subject):
             of_subject = list(group)
-            at.write_text(json.dumps([call.id for call in of_subject]))
-            for call in of_subject:
-                signal.alarm(seconds)
-                try:
-                    program = export(call.module(), call.tensors())
-                except Exception as error:  # torch.export raises whatever a fake kernel raises
-                    left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
-                    continue
-                finally:
-                    signal.alarm(0)
-                (in_python if needs_python(program) else native).append(call)
-        at.unlink(missing_ok=True)
+            with self._at(calls[0].device, "the call cannot be exported", [call.id for call in of_subject]):
+                for call in of_subject:
+                    signal.alarm(seconds)
+                    try:
+                        call.eager()  # first: what fails there should not fail among all the others
+                        program = export(call.module(), call.tensors())
+                    except Exception as error:  # torch.export raises whatever a fake kernel raises
+                        left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
+                        continue
+                    finally:
+                        signal.alarm(0)
+                    (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out
+
+    @contextmanager
+    def _at(self, device: str, failed: str, culprits: list[str]) -> Iterator[None]:
+        """Meanwhile DEVICE.at.json says what this process is at, for whoever finds it ended."""
+        file = self.folder / f"{device}.at.json"
+        file.write_text(json.dumps({"failed": failed, "culprits": culprits}))
+        yield
+        file.unlink()
 
     def _unaltered(self, kept_state: Path) -> dict[str, Any] | None:
         """An earlier state, if each of its packages is still the file that was made."""
@@ -240,20 +251,22 @@ class PackageStore:
             # One that compiles and does not run stays: that it does not is for each check to say.
             ids = [call.id for call in calls]
             return [{"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids}]
-        left_out |= {call.id: f"AOTInductor cannot compile the package: {problem}" for call in calls}
+        told = problem if file.name in self._ended else f"AOTInductor cannot compile the package: {problem}"
+        left_out |= {call.id: told for call in calls}
         return []
 
     def _problem(self, calls: list[Call]) -> str | None:
         """Compiles the package of these calls and runs it once: what went wrong, or None."""
         file = self._file(calls)
         file.unlink(missing_ok=True)
-        try:
-            compile_package(calls, file)
-            run_package(file, calls)
-        except (
-            Exception
-        ) as error:  # errors of many kinds, those of the C++ compiler and of the package among them
-            return first_line(error)
+        if file.name in self._ended:
+            return self._ended[file.name]
+        with self._at(calls[0].device, "the package does not run", [file.name]):
+            try:
+                compile_package(calls, file)
+                run_package(file, calls)
+            except Exception as error:  # of many kinds, the C++ compiler's and the package's among them
+                return first_line(error)
         return None
 
     def run(self, device: str) -> None:

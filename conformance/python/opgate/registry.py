@@ -35,6 +35,8 @@ class Check:
     """declared, or only the first of them."""
     first_sample: bool = False
     """One sample is enough."""
+    promised: str | None = None
+    """Only where the spec makes this promise."""
     ops: bool = True
     models: bool = False
     classes: bool = False

@@ -99,11 +99,12 @@ class Worker:
         from opgate.judging import judge_call
 
         call = Call(command["run"], self.packages)
-        return {"ran": call.id, "judgements": judge_call(call, command["checks"], self.checks)}
+        judgements, facts = judge_call(call, command["checks"], self.checks)
+        return {"ran": call.id, "judgements": judgements} | facts
 
     def _package(self, command: dict[str, Any]) -> dict[str, Any]:
         request = command["package"]
-        self.packages.make(request["device"], request["calls"], request["left_out"], request["seconds"])
+        self.packages.make(request["device"], request["calls"], request["ended"], request["seconds"])
         return {"packaged": request["device"]}
 
     def _run_package(self, command: dict[str, Any]) -> dict[str, Any]:

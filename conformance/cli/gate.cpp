@@ -1,0 +1,168 @@
+// opgate gate: may this change land? What the head does is compared with what was accepted, or with a base.
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/new_file.h"
+#include "cli/full_run.h"
+#include "cli/subcommand.h"
+#include "cli/terminal.h"
+#include "gate/ledger.h"
+#include "gate/partial.h"
+#include "gate/rule.h"
+#include "gate/speeds.h"
+#include "gate/waivers.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDateLength = 10;  // of "2026-11-22T..."
+
+struct GateOptions {
+  RunOptions run;
+  fs::path results;
+  fs::path base;
+  fs::path bench;
+  double accuracy_factor = 1.5;
+  bool strict_gpu = false;
+};
+
+/// The accepted state, or that of a base run.
+struct Base {
+  std::string name;
+  State state;
+  std::optional<RunState> run;
+};
+
+Base base_of(const GateOptions& options, const Config& config) {
+  if (!options.base.empty()) {
+    const fs::path file = fs::is_directory(options.base) ? options.base / "results.jsonl" : options.base;
+    RunState run = state_of_run(file);
+    return {fmt::format("{} of {}", file.string(), run.header.started), run.state, std::move(run)};
+  }
+  if (config.ledger.empty()) {
+    throw SetupError(
+        fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
+                    "`opgate accept`, or name a base run with --base",
+                    config.file.string()));
+  }
+  return {"ledger " + config.ledger.string(), read_ledger(config.ledger), std::nullopt};
+}
+
+// Whether only some of the base's operators were run. Throws SetupError where the two cannot be compared.
+bool some_operators(const Base& base, const RunState& head) {
+  if (base.run && base.run->header.filter == head.header.filter) return false;
+  return (base.run && is_partial(*base.run)) || is_partial(head);
+}
+
+std::string section(const Remarks& remarks, Remark::Kind kind) {
+  size_t width = 0;
+  for (const Remark& remark : remarks) width = std::max(width, remark.op.size());
+  std::string text;
+  for (const Remark& remark : remarks) {
+    if (remark.kind != kind) continue;
+    text += fmt::format("  {:<{}}  {}\n", remark.op, width, remark.what);
+    if (!remark.shown.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, remark.shown);
+  }
+  return text;
+}
+
+int print_remarks(const Remarks& remarks, const RunState& head) {
+  const auto count = [&](Remark::Kind kind) {
+    return static_cast<size_t>(std::ranges::count(remarks, kind, &Remark::kind));
+  };
+  const size_t refused = count(Remark::Kind::refused);
+  if (refused > 0) {
+    fmt::print("{}, {}\n{}", coloured(Colour::red, "refused"),
+               refused == 1 ? "1 reason" : fmt::format("{} reasons", refused),
+               section(remarks, Remark::Kind::refused));
+  }
+  if (count(Remark::Kind::better) > 0)
+    fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
+  if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
+  for (const auto& [reason, number] : head.owed)
+    fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
+  if (refused > 0) {
+    fmt::print("\nMend these, or, where they are meant, review and run `opgate accept`.\n");
+    return kPromiseBroken;
+  }
+  fmt::print("{}: {} cases passed, nothing is worse than the base\n", coloured(Colour::green, "accepted"),
+             head.passed);
+  return kAllKept;
+}
+
+// For `opgate report`, beside the results.
+void write_remarks(const fs::path& file, const std::string& base, const RunState& head,
+                   const Remarks& remarks) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Remark& remark : remarks) {
+    const char* kind = remark.kind == Remark::Kind::refused  ? "refused"
+                       : remark.kind == Remark::Kind::better ? "better"
+                                                             : "note";
+    list.push_back({{"kind", kind},
+                    {"rule", remark.rule},
+                    {"op", remark.op},
+                    {"what", remark.what},
+                    {"shown", remark.shown}});
+  }
+  const nlohmann::json said{{"base", base}, {"started", head.header.started}, {"remarks", std::move(list)}};
+  const std::string text = said.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  NewFile(file, text + "\n").put_in_place();
+}
+
+int gate(const GateOptions& options) {
+  const Config config = options.run.project.read();
+  // First: whatever is wrong with them should not be told after minutes.
+  Base base = base_of(options, config);
+  const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  fs::path results = options.results;
+  if (results.empty()) {
+    if (!full_run(options.run)) return kInterrupted;
+    results = results_file(config);
+  }
+  RunState head = state_of_run(results);
+  Change change{.base = base.state,
+                .head = head,
+                .base_run = base.run ? &*base.run : nullptr,
+                .accuracy_factor = options.accuracy_factor,
+                .some = some_operators(base, head),
+                .strict_gpu = options.strict_gpu};
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head.state);
+  keep_unchecked_devices(base.state, head.state);
+  Remarks remarks = judge_change(change);
+  apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
+  write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
+  fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
+  return print_remarks(remarks, head);
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.description(
+      "Run everything and compare with the accepted state: refuse what is worse, with the reasons");
+  auto options = std::make_shared<GateOptions>();
+  options->run.project.declare(app);
+  app.add_option("--op", options->run.filter.ops, "only these operators; shell patterns");
+  app.add_option("--results", options->results, "results.jsonl of a run, instead of running")
+      ->type_name("FILE");
+  app.add_option("--base", options->base,
+                 "compare with this run instead of the ledger: results.jsonl or its folder")
+      ->type_name("FILE");
+  app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`: speeds are compared, too")
+      ->type_name("FILE");
+  app.add_option("--accuracy-factor", options->accuracy_factor,
+                 "an error is worse where it is so many times the accepted one; by default 1.5")
+      ->check(CLI::Range(1.0, 1e6));
+  app.add_flag("--strict-gpu", options->strict_gpu, "refuse cases that are owed for want of a GPU");
+  app.add_flag("--resume", options->run.resume, "continue an interrupted run");
+  options->run.sweep.declare(app);
+  return [=] { return gate(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(gate, {"gate", &declare});
+
+}  // namespace
+}  // namespace opgate

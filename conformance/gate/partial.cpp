@@ -1,0 +1,35 @@
+#include "gate/partial.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include "plan/plan.h"
+
+namespace opgate {
+
+bool is_partial(const RunState& run) {
+  const Filter filter = run.header.filter.get<Filter>();
+  if (filter.checks.empty() && filter.devices.empty() && filter.cases.empty()) return !filter.ops.empty();
+  throw SetupError(
+      fmt::format("{} has only some checks, devices or cases of its operators; make a run of them "
+                  "without --check, --device and --case",
+                  run.file.string()));
+}
+
+void keep_unchecked_devices(const State& base, State& head) {
+  for (auto& [id, subject] : head) {
+    const auto known = base.find(id);
+    if (known == base.end()) continue;
+    for (auto& [name, device] : subject.devices) {
+      const auto then = known->second.devices.find(name);
+      if (then == known->second.devices.end()) continue;
+      if (device.speed.empty()) device.speed = then->second.speed;  // it was not measured this time
+      if (device.owed != device.cases) continue;
+      device.worst = then->second.worst;
+      device.bits = then->second.bits;
+      device.outputs = then->second.outputs;
+    }
+  }
+}
+
+}  // namespace opgate

@@ -1,0 +1,53 @@
+// accuracy.worse: the worst error is no larger than a factor times the accepted one, even inside the bound.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gate/rule.h"
+
+namespace opgate {
+namespace {
+
+constexpr auto kRule = "accuracy.worse";
+// Correct rounding is off by half an ulp: below that, nothing is better or worse.
+constexpr double kRounding = 0.5;
+
+void judge_errors(const Change& change, const std::string& id, const std::string& device,
+                  const DeviceState& base, const DeviceState& head, Remarks& remarks) {
+  const auto limit = change.head.state.at(id).facts.ulps;
+  for (const auto& [check, by_dtype] : head.worst) {
+    for (const auto& [dtype, now] : by_dtype) {
+      const auto then_of = [&](const auto& table) {
+        const auto found = table.find(check);
+        return found == table.end() || !found->second.contains(dtype) ? nullptr : &found->second.at(dtype);
+      };
+      if (then_of(base.cases) == nullptr) continue;  // nobody has accepted anything there
+      const double* accepted = then_of(base.worst);  // none: every result was exact
+      const double then = std::max(kRounding, accepted == nullptr ? 0 : *accepted);
+      const bool worse = now > change.accuracy_factor * then;
+      const bool better = std::max(now, kRounding) * change.accuracy_factor < then;
+      if (!worse && !better) continue;
+      std::string what = fmt::format("accuracy, {}, {}, {}: worst error {:.3g} -> {:.3g} ulps", device, dtype,
+                                     check, then, now);
+      if (limit && worse)
+        what += fmt::format(" (limit {:.4g}, factor {:.3g})", *limit, change.accuracy_factor);
+      const auto where = change.head.worst.find(fmt::format("{}/{}/{}/{}", id, device, check, dtype));
+      remarks.push_back({worse ? Remark::Kind::refused : Remark::Kind::better, kRule, id, std::move(what),
+                         where == change.head.worst.end() ? "" : where->second});
+    }
+  }
+}
+
+void judge(const Change& change, Remarks& remarks) {
+  for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
+                              const DeviceState& head) {
+    if (measured_alike(change.base.at(id), change.head.state.at(id)))
+      judge_errors(change, id, device, base, head, remarks);
+  });
+}
+
+OPGATE_REGISTER_RULE(accuracy_worse,
+                     {kRule, "an error that grew by more than the factor, within its bound", &judge});
+
+}  // namespace
+}  // namespace opgate

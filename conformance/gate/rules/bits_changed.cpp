@@ -1,0 +1,61 @@
+// bits.changed: operators that promise to be deterministic return the bits that they returned.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "gate/rule.h"
+
+namespace opgate {
+namespace {
+
+constexpr auto kRule = "bits.changed";
+
+void judge_bits(const std::string& id, const std::string& device, const DeviceState& base,
+                const DeviceState& head, Remarks& remarks) {
+  std::set<std::string> dtypes;
+  std::string first;
+  size_t changed = 0;
+  for (const auto& [sample, by_dtype] : base.bits) {
+    const auto found = head.bits.find(sample);
+    if (found == head.bits.end()) continue;
+    for (const auto& [dtype, then] : by_dtype) {
+      const auto now = found->second.find(dtype);
+      if (now == found->second.end() || now->second == then) continue;
+      ++changed;
+      dtypes.insert(dtype);
+      if (first.empty())
+        first = fmt::format("{}/{}/{}/contiguous/{}/value.reference", id, dtype, sample, device);
+    }
+  }
+  if (changed == 0) return;
+  remarks.push_back(
+      {Remark::Kind::refused, kRule, id,
+       fmt::format("{}: the bits of {} results changed ({}), though it promises to be deterministic", device,
+                   changed, fmt::join(dtypes, ", ")),
+       first});
+}
+
+void judge(const Change& change, Remarks& remarks) {
+  std::set<std::pair<std::string, std::string>> elsewhere;
+  for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
+                              const DeviceState& head) {
+    const SubjectState &then = change.base.at(id), &now = change.head.state.at(id);
+    if (measured_alike(then, now)) {
+      judge_bits(id, device, base, head, remarks);
+    } else {
+      elsewhere.emplace(then.measured, now.measured);
+    }
+  });
+  for (const auto& [then, now] : elsewhere) {
+    remarks.push_back(
+        {Remark::Kind::note, kRule, "",
+         fmt::format("bits and errors were accepted on {} and are not compared with those of {}", then, now),
+         ""});
+  }
+}
+
+OPGATE_REGISTER_RULE(bits_changed, {kRule, "other bits where the same ones were promised", &judge});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,70 @@
+// output.metadata: results have the shapes, strides, offsets and dtypes that they had.
+#include <fmt/format.h>
+
+#include "gate/rule.h"
+
+namespace opgate {
+namespace {
+
+constexpr auto kRule = "output.metadata";
+
+struct Changed {
+  size_t count = 0;
+  std::string first, then, now;  ///< sample and variant
+};
+
+using Texts = std::map<std::string, std::string>;
+
+// What a call returned, of "x=stepped" or of "x=stepped, float64": dtypes that agree are not told apart, and
+// what the contiguous call returns is left out.
+std::string text_of(const Texts& texts, const std::string& variant) {
+  const auto comma = variant.rfind(", ");
+  const std::string all_dtypes = variant.substr(0, comma);
+  const std::string dtype = comma == std::string::npos ? "" : variant.substr(comma);
+  for (const std::string& name : {variant, all_dtypes, "contiguous" + dtype, std::string("contiguous")}) {
+    if (const auto found = texts.find(name); found != texts.end()) return found->second;
+  }
+  return "";
+}
+
+// Said of each dtype, and so not of all.
+bool told_apart(const Texts& texts, const std::string& variant) {
+  const auto next = texts.lower_bound(variant + ", ");
+  return next != texts.end() && next->first.starts_with(variant + ", ");
+}
+
+void compare_sample(const std::string& sample, const Texts& base, const Texts& head, Changed& changed) {
+  Texts variants = base;
+  variants.insert(head.begin(), head.end());
+  for (const auto& [variant, ignored] : variants) {
+    if (told_apart(base, variant) || told_apart(head, variant)) continue;
+    const std::string then = text_of(base, variant), now = text_of(head, variant);
+    if (then == now || then.empty() || now.empty() || then == "raises") continue;
+    if (changed.count++ == 0) changed = {1, fmt::format("{}, {}", sample, variant), then, now};
+  }
+}
+
+void judge(const Change& change, Remarks& remarks) {
+  for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
+                              const DeviceState& head) {
+    Changed changed;
+    for (const auto& [sample, texts] : base.outputs) {
+      const auto found = head.outputs.find(sample);
+      if (found != head.outputs.end()) compare_sample(sample, texts, found->second, changed);
+    }
+    if (changed.count == 0) return;
+    remarks.push_back(
+        {Remark::Kind::refused, kRule, id,
+         fmt::format("{}: what it returns changed from {} to {} ({}{}): programs compiled before "
+                     "break",
+                     device, changed.then, changed.now, changed.first,
+                     changed.count == 1 ? "" : fmt::format(", and {} more", changed.count - 1)),
+         ""});
+  });
+}
+
+OPGATE_REGISTER_RULE(output_metadata,
+                     {kRule, "results of another shape, other strides or another dtype", &judge});
+
+}  // namespace
+}  // namespace opgate

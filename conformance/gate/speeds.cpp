@@ -1,0 +1,56 @@
+#include "gate/speeds.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+
+std::string name_of(const json& line) {
+  std::string name =
+      fmt::format("{}, {}, {}", line.at("bench").get<std::string>(), line.at("direction").get<std::string>(),
+                  line.at("dtype").get<std::string>());
+  if (line.contains("threads")) name += fmt::format(", threads {}", line.at("threads").get<int>());
+  return name;
+}
+
+void add_line(const json& line, State& state) {
+  const auto subject = state.find(line.at("op").get<std::string>());
+  if (subject == state.end() || !line.contains("ratio")) return;
+  DeviceState& device = subject->second.devices[line.at("device").get<std::string>()];
+  device.speed[name_of(line)] = {{"ratio", line.at("ratio").get<double>()},
+                                 {"low", line.at("interval").at(0).get<double>()},
+                                 {"high", line.at("interval").at(1).get<double>()}};
+}
+
+}  // namespace
+
+void add_speeds(const std::filesystem::path& bench, const std::string& libraries, State& state) {
+  std::ifstream stream(bench);
+  if (!stream) throw SetupError(fmt::format("cannot read {}; `opgate bench` writes it", bench.string()));
+  size_t number = 0;
+  bool finished = false;
+  try {
+    for (std::string text; std::getline(stream, text);) {
+      const json line = json::parse(text);
+      if (++number == 1 && line.at("libraries") != libraries) {
+        throw SetupError(fmt::format(
+            "{} was measured with other builds of the libraries; run `opgate bench` again", bench.string()));
+      }
+      finished = line.contains("finished");
+      if (number > 1 && !finished) add_line(line, state);
+    }
+  } catch (const json::exception& error) {
+    throw SetupError(fmt::format("{}:{}: not a line of `opgate bench`: {}", bench.string(),
+                                 std::max<size_t>(number, 1), error.what()));
+  }
+  if (!finished)
+    throw SetupError(fmt::format("{} is unfinished; run `opgate bench` to its end", bench.string()));
+}
+
+}  // namespace opgate

@@ -1,0 +1,183 @@
+#include "gate/state.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "layouts/layout.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Metadata texts by sample, variant and dtype, as the results have them.
+using RawOutputs = std::map<std::string, std::map<std::string, ByDtype<std::string>>>;
+
+template <size_t N>
+std::optional<std::array<std::string_view, N>> split(std::string_view id) {
+  std::array<std::string_view, N> parts;
+  for (size_t i = 0; i < N; ++i) {
+    const auto slash = id.find('/');
+    if ((slash == std::string_view::npos) != (i + 1 == N)) return std::nullopt;
+    parts[i] = id.substr(0, slash);
+    if (i + 1 < N) id.remove_prefix(slash + 1);
+  }
+  return parts;
+}
+
+// "float32 [4] strides (1)" of a float32 call reads "[4] strides (1)".
+std::string without_dtype(std::string_view text, std::string_view dtype) {
+  if (text.starts_with(dtype) && text.substr(dtype.size()).starts_with(" "))
+    text.remove_prefix(dtype.size() + 1);
+  return std::string(text);
+}
+
+std::string in_words(const CallFacts& facts, std::string_view dtype) {
+  std::vector<std::string> outputs;
+  for (const std::string& output : facts.outputs) outputs.push_back(without_dtype(output, dtype));
+  return outputs.empty() ? "nothing" : fmt::format("{}", fmt::join(outputs, "; "));
+}
+
+// One text for all dtypes where they agree, and one for each otherwise.
+std::map<std::string, std::string> joined(const std::map<std::string, ByDtype<std::string>>& by_variant) {
+  std::map<std::string, std::string> texts;
+  for (const auto& [variant, by_dtype] : by_variant) {
+    const std::string& first = by_dtype.begin()->second;
+    const bool agree =
+        std::ranges::all_of(by_dtype, [&](const auto& entry) { return entry.second == first; });
+    if (agree) {
+      texts[variant] = first;
+      continue;
+    }
+    for (const auto& [dtype, text] : by_dtype) texts[fmt::format("{}, {}", variant, dtype)] = text;
+  }
+  const auto contiguous = texts.find(std::string(kContiguous));
+  if (contiguous == texts.end()) return texts;
+  const std::string usual = contiguous->second;
+  std::erase_if(texts, [&](const auto& entry) {
+    return entry.second == usual && !entry.first.starts_with(kContiguous);
+  });
+  return texts;
+}
+
+class Gathering {
+ public:
+  explicit Gathering(RunState& run) : run_(run) {}
+
+  void begin(const RunHeader& header) {
+    for (const auto& [id, facts] : header.subjects)
+      run_.state[id] = {facts, {}, fmt::format("torch {}, {}", header.torch, header.capability)};
+  }
+
+  void take(const std::string& case_id, const Judgement& judgement) {
+    const CaseParts parts = parts_of_case(case_id);
+    DeviceState& device = device_of(parts);
+    const std::string check(parts.check), dtype(parts.dtype);
+    ++device.cases[check][dtype];
+    ++run_.entries;
+    if (judgement.verdict == Verdict::pass) {
+      ++run_.passed;
+      note_error(device, parts, case_id, judgement.worst_ulps);
+    } else if (judgement.verdict == Verdict::owed) {
+      ++device.owed[check][dtype];
+      ++run_.owed[judgement.reason];
+    } else {
+      note_broken(fmt::format("{}/{}/{}", parts.op, parts.device, check), case_id, judgement);
+    }
+  }
+
+  void take(const std::string& call_id, const CallFacts& facts) {
+    const CaseParts parts = parts_of_call(call_id);
+    const std::string sample(parts.sample), dtype(parts.dtype);
+    outputs_[{std::string(parts.op), std::string(parts.device)}][sample][std::string(parts.variant)][dtype] =
+        in_words(facts, parts.dtype);
+    if (!facts.bits.empty()) device_of(parts).bits[sample][dtype] = facts.bits;
+  }
+
+  void finish() {
+    for (const auto& [op_device, by_sample] : outputs_) {
+      DeviceState& device = run_.state.at(op_device.first).devices[op_device.second];
+      for (const auto& [sample, by_variant] : by_sample) device.outputs[sample] = joined(by_variant);
+    }
+  }
+
+ private:
+  DeviceState& device_of(const CaseParts& parts) {
+    const auto found = run_.state.find(std::string(parts.op));
+    if (found == run_.state.end()) {
+      throw SetupError(fmt::format("{} has a verdict on {}, which its first line does not have",
+                                   run_.file.string(), parts.op));
+    }
+    return found->second.devices[std::string(parts.device)];
+  }
+
+  void note_error(DeviceState& device, const CaseParts& parts, const std::string& case_id, double ulps) {
+    if (ulps <= 0) return;
+    double& worst = device.worst[std::string(parts.check)][std::string(parts.dtype)];
+    if (ulps <= worst) return;
+    worst = ulps;
+    run_.worst[fmt::format("{}/{}/{}/{}", parts.op, parts.device, parts.check, parts.dtype)] = case_id;
+  }
+
+  void note_broken(const std::string& group, const std::string& case_id, const Judgement& judgement) {
+    const auto [place, is_new] = groups_.try_emplace(group, run_.broken.size());
+    if (is_new) {
+      run_.broken.push_back({case_id, judgement, 0});
+    } else {
+      ++run_.broken[place->second].others;
+    }
+  }
+
+  RunState& run_;
+  std::map<std::pair<std::string, std::string>, RawOutputs> outputs_;  // by operator and device
+  std::map<std::string, size_t> groups_;
+};
+
+}  // namespace
+
+CaseParts parts_of_case(std::string_view id) {
+  const auto parts = split<6>(id);
+  if (!parts) throw SetupError(fmt::format("'{}' is no case: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK", id));
+  const auto& [op, dtype, sample, variant, device, check] = *parts;
+  return {op, dtype, sample, variant, device, check};
+}
+
+CaseParts parts_of_call(std::string_view id) {
+  const auto parts = split<5>(id);
+  if (!parts) throw SetupError(fmt::format("'{}' is no call: OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
+  const auto& [op, dtype, sample, variant, device] = *parts;
+  return {op, dtype, sample, variant, device, {}};
+}
+
+RunState state_of_run(const fs::path& results) {
+  RunState run;
+  run.file = results;
+  Gathering gathering(run);
+  const ReadJournal journal = read_journal(
+      results,
+      {.header = [&](const RunHeader& header) { gathering.begin(header); },
+       .verdict = [&](const std::string& id, const Judgement& judged) { gathering.take(id, judged); },
+       .facts = [&](const std::string& id, const CallFacts& facts) { gathering.take(id, facts); }});
+  run.header = journal.header;
+  if (run.header.shard != Shard{}) {
+    throw SetupError(fmt::format("{} is shard {} of a run; merge all of them first, with `opgate merge`",
+                                 results.string(), to_string(run.header.shard)));
+  }
+  if (!journal.finished) {
+    throw SetupError(
+        fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with "
+                    "`opgate run --resume`",
+                    results.string(), journal.entries, run.header.cases));
+  }
+  if (journal.entries != run.header.cases) {
+    throw SetupError(fmt::format("{} has verdicts on {} of its {} planned cases", results.string(),
+                                 journal.entries, run.header.cases));
+  }
+  gathering.finish();
+  return run;
+}
+
+}  // namespace opgate

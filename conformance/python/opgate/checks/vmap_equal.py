@@ -1,0 +1,84 @@
+"""vmap.equal: under torch.func.vmap the call returns what the calls one by one do."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+
+import torch
+
+from opgate import _engine
+from opgate.call import Call, first_line, flat_tensors
+from opgate.judgement import PASS, Judgement, fail
+from opgate.registry import check
+
+PROMISED = "torch.func.vmap returns what the calls one by one return"
+ROWS = 3
+Dims = tuple[int | None, ...]
+
+
+def batchings(tensors: list[torch.Tensor]) -> Iterator[Dims]:
+    """Where each tensor has the dim that is mapped over: first, last, and first in each alone."""
+    yield (0,) * len(tensors)
+    yield (-1,) * len(tensors)
+    if len(tensors) > 1:
+        for batched in range(len(tensors)):
+            yield tuple(0 if number == batched else None for number in range(len(tensors)))
+
+
+def among_others(call: Call, tensor: torch.Tensor, dim: int, place: int) -> torch.Tensor:
+    """Rows along `dim`, of which the one at `place` is the tensor; others differ where values may."""
+    rows = [tensor] * ROWS
+    if not call.described["trusted"] and (tensor.is_floating_point() or tensor.is_complex()):
+        other = tensor.flip(tuple(range(tensor.dim()))) / 2
+        rows = [tensor if row == place else other for row in range(ROWS)]
+    return torch.stack(rows, dim)
+
+
+def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -> Judgement:
+    """Maps over rows of which the one at `place` is the call, and compares that one with the reference."""
+    batched = [
+        tensor if dim is None else among_others(call, tensor, dim, place)
+        for tensor, dim in zip(tensors, dims, strict=True)
+    ]
+    when = f"with in_dims={dims}"
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="There is a performance drop")
+            results = flat_tensors(torch.func.vmap(call.module(), dims, randomness="same")(*batched))
+    except Exception as error:  # a batching rule may raise anything
+        return fail(PROMISED, f"{when}, vmap raised: {first_line(error)}")
+    got = [list(result.shape) for result in results]
+    sizes = [[ROWS, *alone.shape] for alone in call.eager()]
+    if got != sizes:
+        return fail(PROMISED, f"{when}, the results have sizes {got}, not {sizes}")
+    judged = json.loads(_engine.judge_results(call.id, [result[place] for result in results]))
+    if judged["verdict"] != "fail":
+        return PASS
+    return fail(PROMISED, f"{when}, row {place}: {judged['happened']}", detail=judged.get("detail"))
+
+
+@check(
+    "vmap.equal",
+    promise="Under torch.func.vmap the call returns what the calls one by one return, whichever tensors "
+    "have the dim that is mapped over and wherever they have it, where the spec promises vmappable.",
+    why="Per-sample gradients, ensembles and jacobians map over calls. A batching rule that takes every "
+    "tensor for batched, or the dim always for the first, mixes one sample's numbers into another's.",
+    fix="In register_vmap, move the dim that in_dims names to the front (movedim), expand the tensors whose "
+    "in_dim is None, and return the out_dim where the dim then is.",
+    example="A batching rule that flattens the mapped dim into the rows, and normalises over both.",
+    variants="contiguous",
+    dtypes="first",
+    promised="vmappable",
+)
+def judge(call: Call) -> Judgement:
+    """Maps over rows of all tensors, at the front and at the end, and of each tensor alone."""
+    tensors = call.tensors()
+    with torch.no_grad():
+        for dims in batchings(tensors):
+            for place in (0, ROWS - 1):
+                judgement = judge_row(call, tensors, dims, place)
+                if judgement != PASS:
+                    return judgement
+    return PASS

@@ -1,0 +1,60 @@
+"""JUnit XML: a suite an operator and device, a test a check, as CI services read it."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as xml
+
+from opgate.finding import finding_text
+from opgate.report.summary import Group, Summary
+
+# What XML 1.0 cannot hold, in any spelling.
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """The text without characters that XML has no place for."""
+    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def test_case(suite: xml.Element, group: Group) -> None:
+    """Adds the cases of one check: passed, failed, in error (the spec's), or skipped (owed)."""
+    case = xml.SubElement(suite, "testcase", classname=f"{group.op}.{group.device}", name=group.check)
+    if group.example:
+        name, line = group.example
+        kind = "error" if group.verdict == "invalid" else "failure"
+        said = xml.SubElement(
+            case, kind, type=group.verdict, message=clean(line.get("happened") or line["reason"])
+        )
+        others = f"\n  and {group.others} more cases" if group.others > 0 else ""
+        said.text = clean(finding_text(name, line)) + others
+    elif group.verdict == "owed":
+        xml.SubElement(case, "skipped", message=clean(f"owed: {group.owed}"))
+
+
+def junit(summary: Summary) -> str:
+    """The whole document."""
+    root = xml.Element("testsuites", name="opgate")
+    for op, device in summary.rows():
+        groups = [group for group in summary.groups.values() if (group.op, group.device) == (op, device)]
+        suite = xml.SubElement(root, "testsuite", name=f"{op} {device}", tests=str(len(groups)))
+        suite.set("failures", str(sum(group.broken > 0 for group in groups)))
+        suite.set("errors", str(sum(group.verdict == "invalid" for group in groups)))
+        suite.set("skipped", str(sum(group.verdict == "owed" for group in groups)))
+        suite.set("timestamp", summary.header["started"].rstrip("Z"))
+        for group in groups:
+            test_case(suite, group)
+    if summary.gate:
+        refused = [remark for remark in summary.gate["remarks"] if remark["kind"] == "refused"]
+        suite = xml.SubElement(root, "testsuite", name="gate", tests=str(max(1, len(refused))))
+        suite.set("failures", str(len(refused)))
+        for remark in refused:
+            case = xml.SubElement(
+                suite, "testcase", classname="gate", name=f"{remark['rule']} {remark['op']}"
+            )
+            failure = xml.SubElement(case, "failure", type="refused", message=clean(remark["what"]))
+            failure.text = clean(remark["shown"])
+        if not refused:
+            xml.SubElement(suite, "testcase", classname="gate", name="accepted")
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

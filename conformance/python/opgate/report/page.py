@@ -1,0 +1,109 @@
+"""One HTML page that needs nothing else: the map, worst errors, findings, the ledger's history."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from opgate.finding import finding_text
+from opgate.report.explanations import Explanation
+from opgate.report.summary import Summary
+
+LEFT, RIGHT = 0.01, 10_000.0
+"""Ulps at the ends of the axis."""
+SHOWN_COMMITS = 20
+
+
+@dataclass(frozen=True)
+class WorstError:
+    """One line of the plot: the worst error of an operator's check in one dtype, and what is promised."""
+
+    label: str
+    case: str
+    ulps: float
+    bound: float | None
+
+    @property
+    def at(self) -> float:
+        """Where it is on the axis, from 0 to 100."""
+        return on_axis(self.ulps)
+
+    @property
+    def bound_at(self) -> float | None:
+        """Where the bound is."""
+        return None if self.bound is None else on_axis(self.bound)
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A change of the accepted state."""
+
+    date: str
+    subject: str
+    operators: list[str]
+
+
+def on_axis(ulps: float) -> float:
+    """Logarithmic, from 0 to 100; what is beyond an end is at it."""
+    share = (math.log(max(ulps, LEFT)) - math.log(LEFT)) / (math.log(RIGHT) - math.log(LEFT))
+    return round(100 * min(share, 1.0), 2)
+
+
+def worst_errors(summary: Summary) -> list[WorstError]:
+    """One for each operator, device, check and dtype with an error, the nearest to its bound first."""
+    errors = []
+    for group in summary.groups.values():
+        bound = summary.header["subjects"].get(group.op, {}).get("ulps")
+        for dtype, (ulps, case) in group.worst.items():
+            errors.append(WorstError(f"{group.op} {group.device} {dtype} {group.check}", case, ulps, bound))
+    return sorted(errors, key=lambda error: -error.ulps / (error.bound or error.ulps))
+
+
+def history(ledger: Path | None) -> list[Commit]:
+    """The last commits that changed the ledger, newest first; none where it is in no repository."""
+    if ledger is None or not ledger.is_dir():
+        return []
+    form = "--format=%x00%cs%x01%s"
+    command = ["git", "log", f"-{SHOWN_COMMITS}", form, "--name-only", "--", "."]
+    try:
+        told = subprocess.run(command, cwd=ledger, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):  # no git here
+        return []
+    commits = []
+    for entry in told.stdout.split("\0")[1:]:
+        head, *files = entry.strip().splitlines()
+        date, _, subject = head.partition("\x01")
+        commits.append(Commit(date, subject, [Path(file).stem.replace("--", "::") for file in files if file]))
+    return commits
+
+
+def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | None) -> str:
+    """The whole document. Every name in it is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    checks = summary.checks()
+    columns: dict[str, list[str]] = {}
+    for check in checks:
+        columns.setdefault(check.partition(".")[0], []).append(check)
+    ticks = [(power, on_axis(10.0**power)) for power in range(-2, 5)]
+    return environment.get_template("page.html.jinja").render(
+        summary=summary,
+        columns=columns,
+        errors=worst_errors(summary),
+        ticks=ticks,
+        findings=[
+            (g, finding_text(*g.example), explanations.get(g.check)) for g in summary.findings() if g.example
+        ],
+        remarks=summary.gate["remarks"] if summary.gate else [],
+        commits=history(ledger),
+        broken=summary.count("fail", "crash", "timeout"),
+    )

@@ -1,0 +1,63 @@
+"""SARIF 2.1.0, as code scanning services read it: a rule a check, a result a finding."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from opgate.finding import finding_text
+from opgate.report.explanations import Explanation
+from opgate.report.summary import Summary
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def location(summary: Summary, op: str) -> list[dict[str, Any]]:
+    """Where the operator's spec is."""
+    file, line = summary.where(op)
+    if not file:
+        return []
+    artifact = {"artifactLocation": {"uri": file}, "region": {"startLine": line}}
+    return [{"physicalLocation": artifact}]
+
+
+def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
+    """The whole document."""
+    findings = summary.findings()
+    results = [
+        {
+            "ruleId": group.check,
+            "level": "warning" if group.verdict == "invalid" else "error",
+            "message": {"text": finding_text(*group.example)},
+            "locations": location(summary, group.op),
+            "partialFingerprints": {"group/v1": f"{group.op}/{group.device}/{group.check}"},
+        }
+        for group in findings
+        if group.example
+    ]
+    remarks = summary.gate["remarks"] if summary.gate else []
+    results += [
+        {
+            "ruleId": remark["rule"],
+            "level": "error",
+            "message": {
+                "text": "\n".join(filter(None, [f"{remark['op']}: {remark['what']}", remark["shown"]]))
+            },
+            "locations": location(summary, remark["op"]),
+        }
+        for remark in remarks
+        if remark["kind"] == "refused"
+    ]
+    rules = []
+    for check in sorted({result["ruleId"] for result in results}):
+        rule: dict[str, Any] = {"id": check}
+        if told := explanations.get(check):
+            rule |= {
+                "shortDescription": {"text": told.promise},
+                "fullDescription": {"text": told.why},
+                "help": {"text": told.fix},
+            }
+        rules.append(rule)
+    driver = {"name": "OpGate", "version": summary.header["opgate"], "rules": rules}
+    run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"

@@ -1,0 +1,298 @@
+"""opgate gate refuses what is worse than the base and says why; opgate accept writes the accepted state."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, assert_refused
+
+# Those that say something of these changes, and need neither compiler nor exporter.
+CHECKS = ["--check", "value", "effect", "fake.metadata", "run.deterministic", "memory.bounds"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of fixtures/changes in its states, each made once."""
+
+    opgate: OpGate
+    project: Path
+
+    def of(self, changes: str) -> Path:
+        """The output folder of a run of that state."""
+        output = self.project / f"run {changes}"
+        if not output.exists():
+            run = ["run", *CHECKS, "--output", output]
+            result = self.opgate(*run, folder=self.project, environment={"OPGATE_CHANGES": changes})
+            assert result.returncode in (0, 1), result
+        return output
+
+    def gate(self, base: str, head: str, *options: str) -> Completed:
+        """What the gate says of the step from `base` to `head`."""
+        results = self.of(head) / "results.jsonl"
+        return self.opgate(
+            "gate", "--base", self.of(base), "--results", results, *options, folder=self.project
+        )
+
+
+@pytest.fixture(scope="module")
+def runs(opgate: OpGate, new_project: Callable[..., Path]) -> Runs:
+    libraries = ["libopgate_changes.so"]
+    project = new_project(libraries=libraries, ledger="ledger", waivers="waivers.toml")
+    (project / "waivers.toml").touch()
+    return Runs(opgate, project)
+
+
+REFUSED = {
+    # what changed: (what the gate says, what it shows)
+    "stride_blind": ["value.layout, cpu: fail: ", "and 7 more cases", "/cpu/value.layout"],
+    "crashes": ["crash", "SIGABRT"],
+    "no_overload": ["the operator has no spec any more", "scale.twice"],
+    "cpu_only": ["is not promised on cuda any more"],
+    "composite": ["has no kernel for CPU any more"],
+    "float_only": ["cpu: float64 is not checked any more"],
+    "fewer_samples": ["no sample `3,3.` any more", "has fewer cases", "effect.alias, float32: 17 -> 10"],
+    "renamed": ["the schema breaks callers and packages", "Tensor input"],
+    "reordered": ["the schema breaks callers and packages", "float factor, Tensor x"],
+    "retyped": ["the schema breaks callers and packages", "int factor=2"],
+    "other_default": ["the schema breaks callers and packages", "float factor=3."],
+    "demanding": ["the schema breaks callers and packages", "bool fast"],
+    "columns": ["what it returns changed from [4, 8] strides (8, 1) to [4, 8] strides (1, 4)"],
+    "inaccurate": ["accuracy, cpu, float32, value.reference: worst error", "limit 4, factor 1.5"],
+    "other_bits": ["the bits of", "though it promises to be deterministic"],
+    "not_deterministic": [
+        "does not promise deterministic any more",
+        "run.deterministic is not checked any more",
+    ],
+    "wide": ["promises another accuracy", "4 ulps -> 64 ulps"],
+}
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_a_change_for_the_worse_is_refused_with_its_reason(change: str, runs: Runs) -> None:
+    result = runs.gate("", change)
+    assert result.returncode == 1, result
+    assert result.stdout.count("refused, ") == 1
+    for said in REFUSED[change]:
+        assert said in result.stdout
+    assert "review and run `opgate accept`" in result.stdout
+
+
+ACCEPTED = {
+    ("", ""): "nothing is worse",
+    ("", "refactored"): "nothing is worse",
+    ("", "longer"): "the schema changed so that callers still fit",
+    ("not_deterministic", ""): "promises deterministic, too",
+    ("wide", ""): "64 ulps -> 4 ulps",
+    ("not_deterministic,inaccurate", "not_deterministic,exact"): "worst error 3.5 -> 0.5",
+    ("stride_blind", ""): "nothing is worse",
+    ("no_overload", ""): "nothing is worse",
+    ("fewer_samples", ""): "nothing is worse",
+    ("float_only", ""): "nothing is worse",
+    ("stride_blind", "stride_blind,refactored"): "so it was before",
+}
+
+
+@pytest.mark.parametrize(("base", "head"), ACCEPTED)
+def test_a_change_that_is_no_worse_is_accepted(base: str, head: str, runs: Runs) -> None:
+    result = runs.gate(base, head)
+    assert result.returncode == 0, result
+    assert "refused" not in result.stdout
+    assert ACCEPTED[base, head] in result.stdout
+    assert result.stdout.rstrip().splitlines()[-1].startswith("accepted: ")
+
+
+def test_owed_cases_are_counted_and_refused_where_that_is_asked_for(runs: Runs, has_gpu: bool) -> None:
+    if has_gpu:
+        pytest.skip("nothing is owed here")
+    assert "owed: " in runs.gate("", "").stdout
+    strict = runs.gate("", "", "--strict-gpu")
+    assert strict.returncode == 1
+    assert "cases are owed, and --strict-gpu wants none" in strict.stdout
+
+
+def test_another_factor_allows_other_errors(runs: Runs) -> None:
+    base, head = "not_deterministic", "not_deterministic,inaccurate"
+    assert runs.gate(base, head).returncode == 1
+    assert runs.gate(base, head, "--accuracy-factor", "3").returncode == 0
+
+
+# Waivers
+
+
+def waiver(**changed: str) -> str:
+    """One that is for the layouts of stride_blind."""
+    words = {
+        "check": '"value.layout"',
+        "op": '"scale"',
+        "reason": '"mended in the next release"',
+        "issue": '"https://example.org/1"',
+        "expires": "2999-12-31",
+    }
+    lines = [f"{word} = {value}" for word, value in (words | changed).items() if value]
+    return "[[waiver]]\n" + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def waivers(runs: Runs) -> Iterator[Path]:
+    file = runs.project / "waivers.toml"
+    yield file
+    file.write_text("")
+
+
+def checks_refused(result: Completed) -> str:
+    return result.stdout.partition("notes")[0]
+
+
+def test_a_waiver_lets_one_check_of_one_operator_pass_and_says_so(runs: Runs, waivers: Path) -> None:
+    waivers.write_text(waiver(check='"accuracy.worse"') + waiver(check='"bits.changed"'))
+    result = runs.gate("", "inaccurate")
+    assert "waived until 2999-12-31: mended in the next release (https://example.org/1)" in result.stdout
+    assert "scale.twice" in checks_refused(result), "another operator is not waived"
+    assert "  scale  " not in checks_refused(result)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"expires": "2026-01-01"}, "the waiver of value.layout expired on 2026-01-01"),
+        ({"op": '"scale.twice"'}, "the waiver of value.layout waives nothing: remove it"),
+    ],
+)
+def test_an_expired_or_unused_waiver_is_refused(
+    changed: dict[str, str], said: str, runs: Runs, waivers: Path
+) -> None:
+    waivers.write_text(waiver(**changed))
+    result = runs.gate("", "refactored")
+    assert result.returncode == 1
+    assert said in result.stdout
+    assert "waivers.toml:1" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"reason": ""}, "this waiver has no reason"),
+        ({"issue": ""}, "this waiver has no issue"),
+        ({"expires": ""}, "this waiver has no end"),
+        ({"expires": '"2999-12-31"'}, "a date without quotes"),
+        ({"because": '"x"'}, "`because` is no word of a waiver"),
+    ],
+)
+def test_a_waiver_that_lacks_something_is_refused(
+    changed: dict[str, str], said: str, runs: Runs, waivers: Path
+) -> None:
+    waivers.write_text(waiver(**changed))
+    assert_refused(runs.gate("", ""), "waivers.toml:", said)
+
+
+def test_a_missing_file_of_waivers_is_named(runs: Runs, waivers: Path) -> None:
+    waivers.unlink()
+    assert_refused(runs.gate("", ""), "there is no ", "waivers.toml: write it")
+
+
+# The ledger
+
+
+@pytest.fixture
+def whole_run(runs: Runs, tmp_path: Path) -> Path:
+    """A run of which the header says that no check was left out."""
+    lines = (runs.of("") / "results.jsonl").read_text().splitlines()
+    header = json.loads(lines[0])
+    header["filter"]["checks"] = []
+    (tmp_path / "results.jsonl").write_text("\n".join([json.dumps(header), *lines[1:], ""]))
+    return tmp_path / "results.jsonl"
+
+
+@pytest.fixture
+def ledger(runs: Runs) -> Iterator[Path]:
+    folder = runs.project / "ledger"
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_the_ledger_is_small_sorted_text_that_does_not_change_by_itself(
+    runs: Runs, whole_run: Path, ledger: Path
+) -> None:
+    first = runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    assert first.returncode == 0, first
+    assert "new        scale, scale.twice" in first.stdout
+    text = (ledger / "scale.toml").read_text()
+    assert 'schema = "opgate_changes::scale(Tensor x, float factor=2.) -> Tensor"' in text
+    assert '"contiguous" = "[4, 8] strides (8, 1)"' in text
+    assert '"x=transposed"' not in text, "what every layout returns is said once"
+    second = runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    assert "2 operators accepted" in second.stdout
+    assert "(2 of them as they were)" in second.stdout
+    assert (ledger / "scale.toml").read_text() == text
+
+
+def test_the_gate_compares_with_the_ledger(runs: Runs, whole_run: Path, ledger: Path) -> None:
+    assert runs.opgate("accept", "--results", whole_run, folder=runs.project).returncode == 0
+    same = runs.opgate("gate", "--results", whole_run, folder=runs.project)
+    assert same.returncode == 0, same
+    text = (ledger / "scale.toml").read_text()
+    (ledger / "scale.toml").write_text(text.replace("strides (8, 1)", "strides (1, 4)"))
+    changed = runs.opgate("gate", "--results", whole_run, folder=runs.project)
+    assert changed.returncode == 1, changed
+    assert "changed from [4, 8] strides (1, 4) to [4, 8] strides (8, 1)" in changed.stdout
+
+
+def test_broken_promises_are_not_accepted(runs: Runs, whole_run: Path, ledger: Path) -> None:
+    text = whole_run.read_text()
+    case = '"scale/float32/4x8,3./contiguous/cpu/value.reference"'
+    lines = [line for line in text.splitlines() if not line.startswith('{"case":' + case)]
+    broken = '{"case":' + case + ',"verdict":"crash","reason":"SIGSEGV"}'
+    whole_run.write_text("\n".join([lines[0], broken, *lines[1:], ""]))
+    result = runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    assert_refused(result, "1 of its promises are broken", "nothing is accepted")
+    assert not ledger.exists()
+
+
+def test_a_part_of_the_checks_is_no_state_to_accept(runs: Runs, ledger: Path) -> None:
+    results = runs.of("") / "results.jsonl"
+    said = "has only some checks, devices or cases"
+    assert_refused(runs.opgate("accept", "--results", results, folder=runs.project), said)
+    assert not ledger.exists()
+
+
+def test_a_conflict_in_the_ledger_is_named(runs: Runs, whole_run: Path, ledger: Path) -> None:
+    runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    file = ledger / "scale.toml"
+    file.write_text(file.read_text() + "<<<<<<< HEAD\nulps = 4\n=======\nulps = 8\n>>>>>>> change\n")
+    result = runs.opgate("gate", "--results", whole_run, folder=runs.project)
+    assert_refused(result, "scale.toml:", "a merge left a conflict here", "opgate accept")
+
+
+@pytest.mark.parametrize(
+    "text", ["schema = 1\n", "cpu = 3\n", "[cpu.cases]\nx = { float32 = true }\n", "?\n"]
+)
+def test_what_is_no_ledger_is_named_with_its_line(
+    text: str, runs: Runs, whole_run: Path, ledger: Path
+) -> None:
+    ledger.mkdir()
+    (ledger / "scale.toml").write_text(text)
+    assert_refused(runs.opgate("gate", "--results", whole_run, folder=runs.project), "scale.toml:")
+
+
+def test_a_run_that_is_not_whole_is_refused(runs: Runs, whole_run: Path, ledger: Path) -> None:
+    assert_refused(runs.opgate("gate", "--results", whole_run, folder=runs.project), "there is no ledger")
+    whole_run.write_text("\n".join(whole_run.read_text().splitlines()[:-1]) + "\n")
+    result = runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    assert_refused(result, "is unfinished", "--resume")
+
+
+def test_a_full_disk_leaves_the_ledger_as_it_was(runs: Runs, whole_run: Path, ledger: Path) -> None:
+    runs.opgate("accept", "--results", whole_run, folder=runs.project)
+    before = {file.name: file.read_text() for file in ledger.iterdir()}
+    whole_run.write_text(whole_run.read_text().replace('"torch": "', '"torch": "other than '))
+    # The shell's limit on the size of files is as good as a full disk.
+    limited = f"ulimit -f 1; trap '' XFSZ; exec '{runs.opgate.program}' accept --results '{whole_run}'"
+    shell = OpGate(Path("/bin/bash"), runs.project)
+    result = shell("-c", limited, folder=runs.project)
+    assert_refused(result, "cannot write")
+    assert {file.name: file.read_text() for file in ledger.iterdir()} == before
