@@ -37,14 +37,19 @@ json to_line(const RunHeader& header) {
       {"subjects", header.subjects},   {"capability", header.capability}};
 }
 
-RunHeader header_from(const json& line, const std::filesystem::path& file) {
-  const json words = to_line(RunHeader());
+// Every word that this version writes. Throws OtherVersion.
+void demand_words(const json& line, const json& words, const std::filesystem::path& file) {
   for (const auto& [word, value] : words.items()) {
-    if (line.contains("opgate") && !line.contains(word)) {
+    if (!line.contains(word)) {
       throw OtherVersion(fmt::format(
           "{} was written by another version of OpGate: its first line has no \"{}\"", file.string(), word));
     }
   }
+}
+
+RunHeader header_from(const json& line, const std::filesystem::path& file) {
+  if (line.contains("opgate")) demand_words(line, to_line(RunHeader()), file);
+  for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
   return {line.at("opgate"),    line.at("engine"),
           line.at("torch"),     line.at("plan"),
           line.at("cases"),     line.at("started"),

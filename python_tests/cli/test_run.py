@@ -66,7 +66,19 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
     assert re.fullmatch(r"[0-9a-f]{40}", results.header["plan"])
     assert re.fullmatch(r"[0-9a-f]{40}", results.header["libraries"])
     assert re.fullmatch(r"[0-9a-f]{40}", results.header["engine"])
-    words = {"opgate", "engine", "torch", "plan", "cases", "started", "libraries", "shard", "accuracy"}
+    words = {
+        "opgate",
+        "engine",
+        "torch",
+        "plan",
+        "cases",
+        "started",
+        "libraries",
+        "shard",
+        "filter",
+        "capability",
+        "subjects",
+    }
     assert set(results.header) == words
     assert results.header["shard"] == "1/1"
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}

@@ -114,7 +114,18 @@ def test_merged_shards_read_as_one_run(
     assert (merged.returncode, merged.stderr) == (0, "")
     one, other = read_results(tmp_path / "whole"), read_results(tmp_path / "merged")
     assert one.cases == other.cases
-    same = ("plan", "cases", "torch", "opgate", "engine", "libraries", "shard", "accuracy")
+    same = (
+        "plan",
+        "cases",
+        "torch",
+        "opgate",
+        "engine",
+        "libraries",
+        "shard",
+        "filter",
+        "capability",
+        "subjects",
+    )
     assert all(one.header[key] == other.header[key] for key in same)
     assert one.finished is not None
     assert other.finished is not None
@@ -184,16 +195,22 @@ def test_overlapping_shards_are_refused(opgate: OpGate, shards: list[Path], tmp_
     assert_refused(result, "shard 1/3", "shard 2/4", "cut the plan differently")
 
 
+def lines_without_facts(file: Path) -> list[str]:
+    """The lines, with their ends, of a results.jsonl, those left out that say what calls returned."""
+    lines = file.read_text().splitlines(keepends=True)
+    return [line for line in lines if "call" not in json.loads(line)]
+
+
 def test_an_unfinished_shard_is_refused_by_name(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
     cut = tmp_path / "cut.jsonl"
-    lines = shards[1].read_text().splitlines(keepends=True)
+    lines = lines_without_facts(shards[1])
     cut.write_text("".join(lines[:11]))
     result = opgate("merge", shards[0], cut, shards[2], "--output", tmp_path / "merged")
     assert_refused(result, f"{cut} is unfinished: 10 of its {len(lines) - 2} cases", "--shard 2/3 --resume")
 
 
 def test_a_case_without_a_verdict_is_a_gap(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
-    lines = shards[1].read_text().splitlines(keepends=True)
+    lines = lines_without_facts(shards[1])
     gap = tmp_path / "gap.jsonl"
     gap.write_text("".join(lines[:5] + lines[6:]))
     result = opgate("merge", shards[0], gap, shards[2], "--output", tmp_path / "merged")
@@ -201,8 +218,8 @@ def test_a_case_without_a_verdict_is_a_gap(opgate: OpGate, shards: list[Path], t
 
 
 def test_a_case_with_two_verdicts_is_refused(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
-    lines = shards[1].read_text().splitlines(keepends=True)
-    foreign = shards[0].read_text().splitlines(keepends=True)[3]
+    lines = lines_without_facts(shards[1])
+    foreign = lines_without_facts(shards[0])[3]
     for twice in (lines[4], foreign):
         file = tmp_path / "twice.jsonl"
         file.write_text("".join([*lines[:9], twice, *lines[10:]]))

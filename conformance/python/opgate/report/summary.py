@@ -71,8 +71,8 @@ class Summary:
         return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
 
     def findings(self) -> list[Group]:
-        """The groups with something to mend."""
-        return [group for group in self.groups.values() if group.example]
+        """The groups with something to mend, in the order of the table."""
+        return [group for _, group in sorted(self.groups.items()) if group.example]
 
     def rows(self) -> list[tuple[str, str]]:
         """Operators and devices, in order."""
