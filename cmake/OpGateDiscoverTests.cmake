@@ -1,18 +1,23 @@
-# opgate_discover_tests(NAME CONFIG FILE [DEPENDS targets and files...])
+# opgate_discover_tests(NAME CONFIG FILE [DEPENDS targets and files...] [TIMEOUT SECONDS])
 #
 # Lists one ctest an operator and check group of the configuration FILE: NAME.OP.GROUP.DEVICE. The list is made when
 # something it depends on was built anew, by `opgate list tests`, which runs no case.
 #   labels: cpu or gpu; python where the group needs the Python half; slow where it exports, compiles or runs opcheck
-# A test all of whose cases are owed shows as skipped and never as passed.
+# A test all of whose cases are owed shows as skipped and never as passed. What takes longest begins first, by the number
+# of cases at first and by what ctest measured from then on. A test on a GPU takes one of the resources `gpus` where
+# ctest is given any (--resource-spec-file), and sees no other. TIMEOUT is for each test, 900 by default.
 function(opgate_discover_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONFIG" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONFIG;TIMEOUT" "DEPENDS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 900)
+  endif()
   cmake_path(ABSOLUTE_PATH arg_CONFIG OUTPUT_VARIABLE _config)
   set(_list "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
   set(_script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/OpGateWriteTests.cmake")
   add_custom_command(
     OUTPUT "${_list}"
     COMMAND "${CMAKE_COMMAND}" -DNAME=${name} "-DOPGATE=$<TARGET_FILE:opgate>" "-DCONFIG=${_config}"
-            "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}" "-DLIST=${_list}" -P "${_script}"
+            "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}" "-DLIST=${_list}" -DTIMEOUT=${arg_TIMEOUT} -P "${_script}"
     DEPENDS opgate opgate_python ${arg_DEPENDS} "${_config}" "${_script}"
     COMMENT "Listing the tests of ${name}"
     VERBATIM)

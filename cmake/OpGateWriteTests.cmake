@@ -11,7 +11,7 @@ string(REPLACE "\n" ";" _lines "${_lines}")
 set(_tests)
 foreach(_line IN LISTS _lines)
   separate_arguments(_words UNIX_COMMAND "${_line}")
-  list(POP_FRONT _words _op _group _device _worker)
+  list(POP_FRONT _words _op _group _device _worker _cases)
   set(_test "${_op}.${_group}.${_device}")
   list(APPEND _tests "${_test}")
   set(_command_${_test} "--op [==[${_op}]==] --check ${_group} --device ${_device}")
@@ -22,7 +22,9 @@ foreach(_line IN LISTS _lines)
   list(APPEND _labels_${_test} ${_label})
   if(NOT _worker STREQUAL "native")
     list(APPEND _labels_${_test} python slow)
+    math(EXPR _cases "${_cases} * 100")  # one that is exported or compiled takes so many times as long, at least
   endif()
+  math(EXPR _cost_${_test} "0${_cost_${_test}} + ${_cases} / 2000")  # about the seconds
 endforeach()
 list(REMOVE_DUPLICATES _tests)
 
@@ -30,9 +32,13 @@ set(_text "# Written by opgate_discover_tests; do not edit.\n")
 foreach(_test IN LISTS _tests)
   list(REMOVE_DUPLICATES _labels_${_test})
   set(_full "${NAME}.${_test}")
+  set(_resources)
+  if(gpu IN_LIST _labels_${_test})
+    set(_resources "  RESOURCE_GROUPS gpus:1\n")
+  endif()
   string(APPEND _text
     "add_test([==[${_full}]==] [==[${OPGATE}]==] run --config [==[${CONFIG}]==] --output [==[${OUTPUT}/${_test}]==] ${_command_${_test}})\n"
-    "set_tests_properties([==[${_full}]==] PROPERTIES LABELS \"${_labels_${_test}}\" TIMEOUT 900\n"
-    "  SKIP_REGULAR_EXPRESSION \"(^|\\n)0 passed, 0 failed, [1-9][0-9]* owed\")\n")
+    "set_tests_properties([==[${_full}]==] PROPERTIES LABELS \"${_labels_${_test}}\" TIMEOUT ${TIMEOUT} COST ${_cost_${_test}}\n"
+    "${_resources}  SKIP_REGULAR_EXPRESSION \"(^|\\n)0 passed, 0 failed, [1-9][0-9]* owed\")\n")
 endforeach()
 file(WRITE "${LIST}" "${_text}")

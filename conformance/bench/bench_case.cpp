@@ -1,10 +1,12 @@
 #include "bench/bench_case.h"
 
 #include <ATen/core/function_schema.h>
+#include <fmt/format.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/dtypes.h"
 #include "call/call_key.h"
 #include "plan/patterns.h"
 
@@ -20,6 +22,14 @@ std::optional<double> BenchCase::limit() const {
 
 bool BenchCase::same_contest(const BenchCase& other) const {
   return bench == other.bench && device == other.device && direction == other.direction;
+}
+
+std::string describe(const BenchCase& bench) {
+  const std::string threads =
+      bench.threads == 0 ? "" : fmt::format(", {} thread{}", bench.threads, bench.threads == 1 ? "" : "s");
+  return fmt::format("{} {} {} {} {}{}", bench.spec->id, bench.bench->sample.name,
+                     dtype_name(bench.bench->dtype), to_string(bench.direction), device_name(bench.device),
+                     threads);
 }
 
 namespace {

@@ -27,6 +27,9 @@ struct BenchCase {
   bool same_contest(const BenchCase& other) const;
 };
 
+/// "identity_conv 4096x1024 float32 forward cpu, 2 threads"
+std::string describe(const BenchCase& bench);
+
 /// What the user asked for; empty lists ask for everything.
 struct BenchFilter {
   std::vector<std::string> ops = {};         ///< shell patterns

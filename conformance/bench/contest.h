@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/bench_case.h"
 #include "bench/measure.h"
 #include "call/call_key.h"
 #include "call/value_cache.h"
@@ -34,5 +35,8 @@ Contest forward_contest(const CallKey& key, const Bench& bench, ValueCache& valu
 /// The derivative alone: the graph is made once, and asked for the gradients of all floating inputs that both
 /// sides have one for, given the same random ones at the outputs. Throws as above, for the gradients too.
 Contest backward_contest(const CallKey& key, const Bench& bench, ValueCache& values);
+
+/// The one that the case asks for.
+Contest contest_of(const BenchCase& bench, ValueCache& values);
 
 }  // namespace opgate

@@ -2,6 +2,7 @@
 #include "bench/side.h"
 #include "bench/stopwatch.h"
 #include "call/arguments.h"
+#include "layouts/layout.h"
 
 namespace opgate {
 namespace {
@@ -59,6 +60,13 @@ Contest forward_contest(const CallKey& key, const Bench& bench, ValueCache& valu
   contest.op = timed(op, key, arguments.stack, written);
   contest.baseline = timed(baseline, key, arguments.stack, written);
   return contest;
+}
+
+Contest contest_of(const BenchCase& bench, ValueCache& values) {
+  const CallKey key{bench.spec, &bench.bench->sample, bench.bench->dtype, bench.device,
+                    std::string(kContiguous)};
+  return bench.direction == Direction::forward ? forward_contest(key, *bench.bench, values)
+                                               : backward_contest(key, *bench.bench, values);
 }
 
 }  // namespace opgate

@@ -8,7 +8,6 @@
 #include "bench/contest.h"
 #include "bench/copy_speed.h"
 #include "call/device.h"
-#include "layouts/layout.h"
 
 namespace opgate {
 namespace {
@@ -26,13 +25,6 @@ Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
       break;
   }
   return Verdict::unclear;
-}
-
-Contest contest_of(const BenchCase& bench, ValueCache& values) {
-  const CallKey key{bench.spec, &bench.bench->sample, bench.bench->dtype, bench.device,
-                    std::string(kContiguous)};
-  return bench.direction == Direction::forward ? forward_contest(key, *bench.bench, values)
-                                               : backward_contest(key, *bench.bench, values);
 }
 
 class Runner {

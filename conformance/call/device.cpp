@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include <array>
 #include <filesystem>
 
 #include "call/cuda_services.h"
@@ -54,6 +55,20 @@ std::optional<std::string> missing_device(c10::DeviceType device) {
   // Asking the driver is slow, and its answer stays the same.
   static const std::optional<std::string> reason = missing_cuda();
   return reason;
+}
+
+std::string device_model(c10::DeviceType device) {
+  if (device != c10::kCUDA || missing_device(device)) return "";
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto get = reinterpret_cast<int (*)(int*, int)>(dlsym(driver, "cuDeviceGet"));
+  const auto name_of = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
+  std::array<char, 256> name{};
+  int first = 0;
+  if (get == nullptr || name_of == nullptr || get(&first, 0) != 0 ||
+      name_of(name.data(), static_cast<int>(name.size()), first) != 0) {
+    return "a GPU without a name";
+  }
+  return name.data();
 }
 
 void synchronize(c10::DeviceType device) {

@@ -12,6 +12,9 @@ namespace opgate {
 /// if they can. Asks the driver and loads nothing of torch.
 std::optional<std::string> missing_device(c10::DeviceType device);
 
+/// What the first of these devices calls itself: "NVIDIA H200"; empty for the CPU and where there is none.
+std::string device_model(c10::DeviceType device);
+
 /// Waits for all that was started on the current device of this type. Throws c10::Error where a kernel
 /// failed.
 void synchronize(c10::DeviceType device);

@@ -14,8 +14,10 @@ std::optional<Finding> other_library(Evidence& evidence) {
   Package& package = evidence.packages().package_of(key.device, call_id(key));
   const auto changes = package.changed_schemas(key.spec->kind == Spec::Kind::op ? key.spec->name : "");
   if (changes.empty()) return std::nullopt;
-  return Finding{"the package runs with the library it was compiled against", changes.front(),
-                 "compile the package again, or keep the old schema and add an overload", changes};
+  return Finding{"the package runs with the library it was compiled against",
+                 changes.front().in_words(),
+                 "compile the package again, or keep the old schema and add an overload",
+                 {changes.front().in_words()}};
 }
 
 Judgement judge(Evidence& evidence) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/dtypes.h"
+#include "base/text.h"
 #include "checks/check.h"
 #include "paths/package_folder.h"
 
@@ -69,7 +70,7 @@ Judgement judge(Evidence& evidence) {
     }
     return Judgement::pass();
   } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
-    return Judgement::fail({promised, error.what(), "", {}});
+    return Judgement::fail({promised, first_line(error.what()), "", {}});
   }
 }
 

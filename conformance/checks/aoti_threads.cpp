@@ -1,4 +1,5 @@
 // aoti.threads: one AOTInductor package, run from several threads at once.
+#include "base/text.h"
 #include "checks/check.h"
 #include "paths/package_folder.h"
 
@@ -13,7 +14,7 @@ Judgement judge(Evidence& evidence) {
     return Judgement::fail(
         {promised, wrong, "a static buffer, cache or counter that runs share without a lock", {}});
   } catch (const std::exception& error) {  // no package that can be loaded, or what the generated code raises
-    return Judgement::fail({promised, error.what(), "", {}});
+    return Judgement::fail({promised, first_line(error.what()), "", {}});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/explanation.h"
 #include "base/registry.h"
 #include "call/evidence.h"
 #include "checks/scope.h"
@@ -21,14 +22,6 @@ enum class Worker { native, python, aoti };
 
 std::string_view to_string(Worker worker);
 Worker worker_from_string(std::string_view text);
-
-/// What `opgate explain` prints.
-struct Explanation {
-  std::string promise;  ///< one line
-  std::string why;      ///< why PyTorch's subsystems rely on it
-  std::string fix;      ///< what to change in the operator
-  std::string example;  ///< a real bug that it would have caught
-};
 
 struct Check {
   std::string name;  ///< the id: "value.layout"

@@ -79,7 +79,8 @@ void to_json(nlohmann::json& json, const SubjectFacts& facts) {
   json = {{"schema", facts.schema},
           {"kernels", facts.kernels},
           {"promises", facts.promises},
-          {"where", facts.where}};
+          {"where", facts.where},
+          {"sources", facts.sources}};
   if (facts.ulps) json["ulps"] = *facts.ulps;
 }
 
@@ -88,6 +89,7 @@ void from_json(const nlohmann::json& json, SubjectFacts& facts) {
   json.at("kernels").get_to(facts.kernels);
   json.at("promises").get_to(facts.promises);
   json.at("where").get_to(facts.where);
+  json.at("sources").get_to(facts.sources);
   if (json.contains("ulps")) facts.ulps = json.at("ulps").get<double>();
 }
 

@@ -30,6 +30,7 @@ struct SubjectFacts {
   std::vector<std::string> promises;  ///< by name, sorted
   std::optional<double> ulps;  ///< the accuracy that is promised; none where it is exact, or of a class
   std::string where;           ///< file:line of the spec
+  std::string sources = "";    ///< digest of what it is made from; empty where that is not there
 };
 
 SubjectFacts facts_of(const Spec& spec);

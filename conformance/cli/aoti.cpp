@@ -2,7 +2,11 @@
 // it agrees.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "base/build.h"
+#include "base/text.h"
 #include "call/evidence.h"
 #include "checks/outputs.h"
 #include "cli/subcommand.h"
@@ -13,71 +17,134 @@
 namespace opgate {
 namespace {
 
-struct Agreement {
-  bool agrees;
-  std::string text;
+using nlohmann::json;
+
+struct AotiOptions {
+  std::string file;
+  std::vector<std::string> libraries;
+  bool json = false;
+  bool any_schema = false;
 };
 
-// Against eager in this process where the subject is an operator, and against what eager Python returned.
-Agreement agreement(const Package& package, const PackagedCall& call, const std::vector<at::Tensor>& outputs,
-                    Workbench& bench) {
-  if (call.spec.kind == Spec::Kind::op) {
-    Evidence evidence(package.key(call), bench);
-    const Outcome& eager = evidence.observed().outcome;
-    if (!eager.ok()) return {false, "eager raises: " + eager.raised->message};
-    const Judgement same = judge_values(outputs, eager.returned(), {});
-    if (same.finding) return {false, "package and eager C++ differ: " + same.finding->happened};
+// What one call of a package returned, beside what it should.
+struct Answer {
+  const PackagedCall& call;
+  std::string digest;
+  std::string differs;  // from eager in this process, and how; of operators: a model has no eager form here
+  bool as_made = true;  // the bits that eager Python returned when the package was made
+
+  bool is_op() const { return call.spec.kind == Spec::Kind::op; }
+  bool agrees() const { return differs.empty() && as_made; }
+};
+
+Answer answer_of(const Package& package, const PackagedCall& call, const std::vector<at::Tensor>& outputs,
+                 Workbench& bench) {
+  Answer answer{call, digest(outputs), "", true};
+  answer.as_made = answer.digest == call.eager;
+  if (!answer.is_op()) return answer;
+  Evidence evidence(package.key(call), bench);
+  const Outcome& eager = evidence.observed().outcome;
+  if (!eager.ok()) {
+    answer.differs = "eager raises: " + eager.raised->message;
+  } else if (const Judgement same = judge_values(outputs, eager.returned(), {}); same.finding) {
+    answer.differs = "package and eager C++ differ: " + same.finding->happened;
   }
-  if (digest(outputs) != call.eager)
-    return {false, "package and eager Python differ: not the bits that it returned"};
-  return {true,
-          call.spec.kind == Spec::Kind::op ? "equals eager C++ and eager Python" : "equals eager Python"};
+  return answer;
 }
 
-int aoti(const std::string& file, const std::vector<std::string>& libraries) {
-  for (const std::string& library : libraries) load_library(library);
-  Package package(file);
-  fmt::print("{}: {} calls, made for {} with torch {}, run here by torch {} without Python\n", file,
-             package.calls().size(), device_name(package.device()), package.torch_version(), kTorchVersion);
-  const std::vector<std::string> changes = package.changed_schemas();
-  for (const std::string& change : changes)
-    fmt::print("{} another library version: {}\n", coloured(Colour::red, "FAIL"), change);
+// Of the operator or model: the first part of the ids of its calls.
+std::string id_of(const PackagedCall& call) { return call.id.substr(0, call.id.find('/')); }
+
+void print_line(const json& line) {
+  fmt::print("{}\n", line.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+void print_answer(const Answer& answer, bool as_json) {
+  if (as_json) {
+    return print_line({{"call", answer.call.id},
+                       {"op", id_of(answer.call)},
+                       {"kind", answer.is_op() ? "op" : "model"},
+                       {"digest", answer.digest},
+                       {"differs", answer.differs},
+                       {"as_made", answer.as_made}});
+  }
+  std::string text = answer.differs;
+  if (text.empty() && !answer.as_made)
+    text = "package and eager Python differ: not the bits that it returned";
+  if (text.empty()) text = answer.is_op() ? "equals eager C++ and eager Python" : "equals eager Python";
+  fmt::print("{} {}  {}\n",
+             coloured(answer.agrees() ? Colour::green : Colour::red, answer.agrees() ? "ok  " : "FAIL"),
+             answer.call.id, text);
+}
+
+void print_problem(const std::string& what, bool as_json) {
+  if (as_json) return print_line({{"problem", what}});
+  fmt::print("{} {}\n", coloured(Colour::red, "FAIL"), what);
+}
+
+// True where the schemas are those that the package was compiled for.
+bool print_changes(const Package& package) {
+  const std::vector<SchemaChange> changes = package.changed_schemas();
+  for (const SchemaChange& change : changes)
+    print_problem("another library version: " + change.in_words(), false);
   if (!changes.empty()) {
     fmt::print(
         "not run: the package would pass the arguments of the old schema. Compile it again with this "
-        "library.\n");
-    return kPromiseBroken;
+        "library, "
+        "or see what it does with --any-schema.\n");
   }
+  return changes.empty();
+}
+
+int run_package(Package& package, const AotiOptions& options) {
+  if (!options.json) {
+    fmt::print("{}: {} calls, made for {} with torch {}, run here by torch {} without Python\n", options.file,
+               package.calls().size(), device_name(package.device()), package.torch_version(), kTorchVersion);
+  }
+  if (!options.any_schema && !print_changes(package)) return kPromiseBroken;
   size_t differing = 0;
   try {
     const auto& outputs = package.run();
     Workbench bench;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const Agreement result = agreement(package, package.calls()[i], outputs[i], bench);
-      if (!result.agrees) ++differing;
-      fmt::print("{} {}  {}\n",
-                 coloured(result.agrees ? Colour::green : Colour::red, result.agrees ? "ok  " : "FAIL"),
-                 package.calls()[i].id, result.text);
+      const Answer answer = answer_of(package, package.calls()[i], outputs[i], bench);
+      if (!answer.agrees()) ++differing;
+      print_answer(answer, options.json);
     }
   } catch (const SetupError&) {
     throw;
   } catch (const std::exception& error) {  // whatever the generated code raises is the package's answer
-    fmt::print("{} the package raises: {}\n", coloured(Colour::red, "FAIL"), error.what());
+    print_problem(fmt::format("the package raises: {}", first_line(error.what())), options.json);
     return kPromiseBroken;
   }
-  fmt::print("{} of {} calls agree\n", package.calls().size() - differing, package.calls().size());
+  if (!options.json)
+    fmt::print("{} of {} calls agree\n", package.calls().size() - differing, package.calls().size());
   return differing == 0 ? kAllKept : kPromiseBroken;
+}
+
+int aoti(const AotiOptions& options) {
+  for (const std::string& library : options.libraries) load_library(library);
+  try {
+    Package package(options.file);
+    return run_package(package, options);
+  } catch (const DeviceMissing& error) {
+    if (!options.json) throw;
+    print_line({{"owed", error.what()}});
+    return kAllKept;
+  }
 }
 
 std::function<int()> declare(CLI::App& app) {
   app.description(
       "Run an AOTInductor package made by OpGate, without Python, and say whether it agrees with eager");
-  auto file = std::make_shared<std::string>();
-  auto libraries = std::make_shared<std::vector<std::string>>();
-  app.add_option("PACKAGE", *file, "the .pt2 file")->required();
-  app.add_option("--library", *libraries, "operator library to load first; may be repeated")
+  auto options = std::make_shared<AotiOptions>();
+  app.add_option("PACKAGE", options->file, "the .pt2 file")->required();
+  app.add_option("--library", options->libraries, "operator library to load first; may be repeated")
       ->type_name("FILE");
-  return [=] { return aoti(*file, *libraries); };
+  auto* any = app.add_flag("--any-schema", options->any_schema,
+                           "run it where the schemas of its operators are others now, too");
+  app.add_flag("--json", options->json, "a line of JSON for each call, for other programs")->needs(any);
+  return [=] { return aoti(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(aoti, {"aoti", &declare});

@@ -83,14 +83,6 @@ std::string format_time(double seconds) {
   return "";
 }
 
-std::string describe(const BenchCase& bench) {
-  const std::string threads =
-      bench.threads == 0 ? "" : fmt::format(", {} thread{}", bench.threads, bench.threads == 1 ? "" : "s");
-  return fmt::format("{} {} {} {} {}{}", bench.spec->id, bench.bench->sample.name,
-                     dtype_name(bench.bench->dtype), to_string(bench.direction), device_name(bench.device),
-                     threads);
-}
-
 std::string format_bench_table(const BenchResults& results) {
   const Row header{"op",           "bench", "dtype",   "direction", "device",   "threads",
                    "ratio [95 %]", "limit", "verdict", "op time",   "baseline", "GB/s (of copy)"};

@@ -20,9 +20,6 @@ std::string format_bench_findings(const BenchResults& results);
 /// "12 met, 1 missed, 4 owed (owed: no NVIDIA driver ...)"
 std::string format_bench_summary(const BenchResults& results);
 
-/// "identity_conv 4096x1024 float32 forward cpu, 2 threads"
-std::string describe(const BenchCase& bench);
-
 /// "1.23 us"
 std::string format_time(double seconds);
 

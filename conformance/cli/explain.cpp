@@ -1,30 +1,38 @@
-// opgate explain CHECK: what a check asks, why it matters, how to mend what it finds.
+// opgate explain CHECK: what a check, or a rule of the gate, asks, why it matters, how to mend what it finds.
 #include <fmt/format.h>
 
 #include "cli/project.h"
 #include "cli/subcommand.h"
 #include "cli/terminal.h"
+#include "gate/rule.h"
 
 namespace opgate {
 namespace {
 
+// A native check, or a rule, needs no project: it can be explained anywhere.
+Explanation explanation_of(const ProjectOptions& options, const std::string& id) {
+  if (const Check* check = Registry<Check>::instance().find(id)) return check->explanation;
+  if (const Rule* rule = Registry<Rule>::instance().find(id)) return rule->explanation;
+  return find_check(open_project(options).checks, id).explanation;
+}
+
 int explain(const ProjectOptions& options, const std::string& id) {
-  // A native check needs no project: it can be explained anywhere.
-  const Check* native = Registry<Check>::instance().find(id);
-  const Check check = native != nullptr ? *native : find_check(open_project(options).checks, id);
-  fmt::print("{}\n  {}\n\n{}\n  {}\n\n{}\n  {}\n\n{}\n  {}\n", coloured(Colour::bold, check.name),
-             check.explanation.promise, coloured(Colour::bold, "Why it matters"), check.explanation.why,
-             coloured(Colour::bold, "How to mend it"), check.explanation.fix,
-             coloured(Colour::bold, "A real bug of this kind"), check.explanation.example);
+  const Explanation said = explanation_of(options, id);
+  fmt::print("{}\n  {}\n\n{}\n  {}\n\n{}\n  {}\n\n{}\n  {}\n", coloured(Colour::bold, id), said.promise,
+             coloured(Colour::bold, "Why it matters"), said.why, coloured(Colour::bold, "How to mend it"),
+             said.fix, coloured(Colour::bold, "A bug of this kind"), said.example);
   return kAllKept;
 }
 
 std::function<int()> declare(CLI::App& app) {
-  app.description("Explain a check: its promise, why PyTorch relies on it, how to mend the operator");
+  app.description(
+      "Explain a check, or a rule of the gate: its promise, why PyTorch relies on it, how to mend the "
+      "operator");
   auto options = std::make_shared<ProjectOptions>();
   auto id = std::make_shared<std::string>();
   options->declare(app);
-  app.add_option("CHECK", *id, "the check's id, as in `opgate list checks`")->required();
+  app.add_option("CHECK", *id, "its id, as in `opgate list checks`, or as `opgate gate` names a rule")
+      ->required();
   return [=] { return explain(*options, *id); };
 }
 

@@ -73,12 +73,12 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
 fs::path results_file(const Config& config) { return config.output / "results.jsonl"; }
 
 std::optional<Tally> full_run(const RunOptions& options) {
-  const Shard shard = options.shard.empty() ? Shard{} : shard_from_string(options.shard);
+  static_cast<void>(options.part.read());  // what is wrong with it is told before the wait for Python
   Project project = open_project(options.project, options.sweep.limits());
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
-  CaseSet todo(plan.calls, shard);
+  CaseSet todo(plan.calls, options.part.cut(plan.calls));
   const fs::path file = results_file(project.config);
-  const RunHeader header = header_of(project, plan, options.filter, shard, todo);
+  const RunHeader header = header_of(project, plan, options.filter, todo, options.part);
 
   Tally tally(options.project.again(), header.accuracy());
   std::unique_ptr<Journal> journal;
@@ -93,7 +93,7 @@ std::optional<Tally> full_run(const RunOptions& options) {
   print_header(project, plan, header);
 
   const bool complete =
-      sweep(project, plan, options.filter, todo, options.sweep.jobs, tally.total(), *journal,
+      sweep(project, plan, header, todo, options.sweep.jobs, tally.total(), *journal,
             [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
   if (!complete) {
     fmt::print(stderr,
@@ -102,7 +102,7 @@ std::optional<Tally> full_run(const RunOptions& options) {
                tally.total(), header.cases, file.string());
     return std::nullopt;
   }
-  journal->finish(tally.worst());
+  journal->finish(tally.worst(), project.supervisor->costs());
   return tally;
 }
 

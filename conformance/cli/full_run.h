@@ -17,7 +17,7 @@ namespace opgate {
 struct RunOptions {
   ProjectOptions project;
   Filter filter;
-  std::string shard;  ///< I/N; empty for everything
+  ShardOptions part;
   bool resume = false;
   SweepOptions sweep;
 };

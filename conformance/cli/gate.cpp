@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/new_file.h"
+#include "cli/base_build.h"
 #include "cli/full_run.h"
+#include "cli/old_packages.h"
+#include "cli/speed_pairs.h"
 #include "cli/subcommand.h"
 #include "cli/terminal.h"
 #include "gate/ledger.h"
@@ -25,32 +28,53 @@ constexpr size_t kDateLength = 10;  // of "2026-11-22T..."
 struct GateOptions {
   RunOptions run;
   fs::path results;
-  fs::path base;
+  std::string base;
   fs::path bench;
   double accuracy_factor = 1.5;
   bool strict_gpu = false;
+  bool no_speed = false;
 };
 
-/// The accepted state, or that of a base run.
+/// What the head is compared with.
 struct Base {
   std::string name;
   State state;
-  std::optional<RunState> run;
+  std::optional<RunState> run;     ///< none: the state is the ledger's
+  fs::path output;                 ///< folder of the run and its packages
+  std::optional<BaseBuild> build;  ///< where it is one
 };
 
-Base base_of(const GateOptions& options, const Config& config) {
-  if (!options.base.empty()) {
-    const fs::path file = fs::is_directory(options.base) ? options.base / "results.jsonl" : options.base;
-    RunState run = state_of_run(file);
-    return {fmt::format("{} of {}", file.string(), run.header.started), run.state, std::move(run)};
-  }
+Base base_of_ledger(const Config& config) {
   if (config.ledger.empty()) {
     throw SetupError(
         fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
                     "`opgate accept`, or name a base run with --base",
                     config.file.string()));
   }
-  return {"ledger " + config.ledger.string(), read_ledger(config.ledger), std::nullopt};
+  return {"ledger " + config.ledger.string(), read_ledger(config.ledger), {}, {}, {}};
+}
+
+Base base_of_run(const fs::path& file) {
+  RunState run = state_of_run(file);
+  return {fmt::format("{} of {}", file.string(), run.header.started),
+          run.state,
+          std::move(run),
+          file.parent_path(),
+          {}};
+}
+
+Base base_of(const GateOptions& options, const Config& config) {
+  if (options.base.empty()) return base_of_ledger(config);
+  const fs::path named = options.base;
+  if (fs::is_regular_file(named)) return base_of_run(named);
+  if (fs::exists(named / "results.jsonl")) return base_of_run(named / "results.jsonl");
+  BaseBuild build = find_base(options.base, config);
+  std::vector<std::string> words = options.run.sweep.words();
+  for (const std::string& op : options.run.filter.ops) words.insert(words.end(), {"--op", op});
+  Base base = base_of_run(run_base(build, words) / "results.jsonl");
+  base.name = build.name;
+  base.build = std::move(build);
+  return base;
 }
 
 // Whether only some of the base's operators were run. Throws SetupError where the two cannot be compared.
@@ -84,6 +108,8 @@ int print_remarks(const Remarks& remarks, const RunState& head) {
   if (count(Remark::Kind::better) > 0)
     fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
   if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
+  for (const auto& [reason, number] : head.elsewhere)
+    fmt::print("{}: {} cases by {}\n", coloured(Colour::green, "passed"), number, reason);
   for (const auto& [reason, number] : head.owed)
     fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
   if (refused > 0) {
@@ -114,6 +140,30 @@ void write_remarks(const fs::path& file, const std::string& base, const RunState
   NewFile(file, text + "\n").put_in_place();
 }
 
+// Those of the base, which were compiled before the change, and those that opgate.toml names.
+std::vector<OldPackage> ask_old_packages(const Base& base, const Config& config, const fs::path& results) {
+  std::vector<fs::path> packages = config.packages;
+  if (!base.output.empty()) {
+    const std::vector<fs::path> made = packages_in(base.output);
+    packages.insert(packages.end(), made.begin(), made.end());
+  }
+  if (packages.empty()) return {};
+  return ask_packages(packages, setup_from(config), results.parent_path());
+}
+
+SpeedPairs time_both(const BaseBuild& base, const GateOptions& options, const Config& config) {
+  const auto stopwatch = [&](const fs::path& program, const fs::path& file, const fs::path& libraries) {
+    Command command{{program, "stopwatch", "--config", file}, {}};
+    if (!libraries.empty()) command.words.insert(command.words.end(), {"--build", libraries});
+    for (const std::string& op : options.run.filter.ops)
+      command.words.insert(command.words.end(), {"--op", op});
+    return command;
+  };
+  return compare_speeds(stopwatch(base.program, base.config, base.libraries),
+                        stopwatch(fs::read_symlink("/proc/self/exe"), config.file, config.libraries_from),
+                        config.output);
+}
+
 int gate(const GateOptions& options) {
   const Config config = options.run.project.read();
   // First: whatever is wrong with them should not be told after minutes.
@@ -131,6 +181,8 @@ int gate(const GateOptions& options) {
                 .accuracy_factor = options.accuracy_factor,
                 .some = some_operators(base, head),
                 .strict_gpu = options.strict_gpu};
+  change.packages = ask_old_packages(base, config, results);
+  if (base.build && !options.no_speed) change.speeds = time_both(*base.build, options, config);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head.state);
   keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
@@ -148,14 +200,19 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--op", options->run.filter.ops, "only these operators; shell patterns");
   app.add_option("--results", options->results, "results.jsonl of a run, instead of running")
       ->type_name("FILE");
-  app.add_option("--base", options->base,
-                 "compare with this run instead of the ledger: results.jsonl or its folder")
-      ->type_name("FILE");
+  app.add_option(
+         "--base", options->base,
+         "compare with this instead of the ledger: a run (results.jsonl or its folder), a folder with a "
+         "build or a built checkout, or a git commit, which is checked out and built as `build` in "
+         "opgate.toml says")
+      ->type_name("RUN|FOLDER|COMMIT");
   app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`: speeds are compared, too")
       ->type_name("FILE");
   app.add_option("--accuracy-factor", options->accuracy_factor,
                  "an error is worse where it is so many times the accepted one; by default 1.5")
       ->check(CLI::Range(1.0, 1e6));
+  app.add_flag("--no-speed", options->no_speed,
+               "with a base that is a build: do not time it beside the head");
   app.add_flag("--strict-gpu", options->strict_gpu, "refuse cases that are owed for want of a GPU");
   app.add_flag("--resume", options->run.resume, "continue an interrupted run");
   options->run.sweep.declare(app);

@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "base/dtypes.h"
 #include "cli/project.h"
 #include "cli/subcommand.h"
+#include "cli/sweep.h"
 
 namespace opgate {
 namespace {
@@ -30,32 +31,32 @@ void list_checks(const Project& project) {
   }
 }
 
-void list_cases(const Plan& plan, const Shard& shard) {
+void list_cases(const Plan& plan, const ShardOptions& part) {
+  const Cut cut = part.cut(plan.calls);
   for (Calls::Position position = 0; position < plan.calls.size(); ++position) {
-    if (!shard.holds(position)) continue;
+    if (!cut.holds(position)) continue;
     const PlannedCall call = plan.calls[position];
     for (const Check* check : call.checks) fmt::print("{}\n", case_id(call, *check));
   }
 }
 
-// One test an operator, check group and device, for build systems: OP GROUP DEVICE WORKER.
+// One test an operator, check group and device, for build systems: OP GROUP DEVICE WORKER CASES.
 void list_tests(const Plan& plan) {
-  std::set<std::tuple<std::string, std::string, std::string, std::string_view>> tests;
+  std::map<std::string, size_t> tests;
   for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
     for (const Check* check : plan.calls.checks(call)) {
-      tests.emplace(plan.calls.spec(call).id, check->group(), device_name(plan.calls.device(call)),
-                    to_string(plan.calls.worker(call, *check)));
+      ++tests[fmt::format("{} {} {} {}", plan.calls.spec(call).id, check->group(),
+                          device_name(plan.calls.device(call)), to_string(plan.calls.worker(call, *check)))];
     }
   }
-  for (const auto& [op, group, device, worker] : tests)
-    fmt::print("{} {} {} {}\n", op, group, device, worker);
+  for (const auto& [test, cases] : tests) fmt::print("{} {}\n", test, cases);
 }
 
-int list(const ProjectOptions& options, const Filter& filter, const std::string& shard,
+int list(const ProjectOptions& options, const Filter& filter, const ShardOptions& part,
          const std::string& what) {
-  if (!shard.empty() && what != "cases")
+  if (!part.shard.empty() && what != "cases")
     throw SetupError(fmt::format("--shard is for `opgate list cases`; {} are not shared out", what));
-  const Shard part = shard.empty() ? Shard{} : shard_from_string(shard);
+  static_cast<void>(part.read());  // what is wrong with it is told before the wait for Python
   const Project project = open_project(options);
   if (what == "ops") list_ops(project);
   if (what == "checks") list_checks(project);
@@ -69,15 +70,15 @@ std::function<int()> declare(CLI::App& app) {
       "List operators and models, checks, every planned case, or one line a test for build systems");
   auto options = std::make_shared<ProjectOptions>();
   auto filter = std::make_shared<Filter>();
-  auto shard = std::make_shared<std::string>();
+  auto part = std::make_shared<ShardOptions>();
   auto what = std::make_shared<std::string>();
   options->declare(app);
   declare_filter(app, *filter);
-  declare_shard(app, *shard);
+  part->declare(app);
   app.add_option("WHAT", *what, "ops, checks, cases or tests")
       ->required()
       ->check(CLI::IsMember({"ops", "checks", "cases", "tests"}));
-  return [=] { return list(*options, *filter, *shard, *what); };
+  return [=] { return list(*options, *filter, *part, *what); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(list, {"list", &declare});

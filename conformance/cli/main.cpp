@@ -3,6 +3,7 @@
 #include <opgate/error.h>
 
 #include "base/build.h"
+#include "call/ctest_gpus.h"
 #include "cli/subcommand.h"
 #include "run/interrupt.h"
 
@@ -35,6 +36,7 @@ int run_command(int argc, char** argv) {
     return kUsageOrSetup;
   }
   try {
+    take_ctest_gpus();
     return chosen();
   } catch (const SetupError& error) {
     fmt::print(stderr, "opgate: {}\n", error.what());

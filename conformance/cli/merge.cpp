@@ -101,6 +101,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   RunHeader header = files.front().journal.header;
   header.shard = {};
   header.cases = 0;
+  header.costs = "";
   for (const ShardFile& file : files) {
     header.cases += file.journal.header.cases;
     header.started = std::min(header.started, file.journal.header.started);
@@ -108,6 +109,8 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   keep_interrupted(output);
   Journal journal(output, header);
   Tally tally("", header.accuracy());
+  Costs costs;
+  for (const ShardFile& file : files) add(file.journal.costs, costs);
   for (const ShardFile& file : files) {
     read_journal(file.file, {.verdict =
                                  [&](const std::string& case_id, const Judgement& judgement) {
@@ -117,7 +120,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
                              .facts = [&](const std::string& call_id,
                                           const CallFacts& facts) { journal.add(call_id, facts); }});
   }
-  journal.finish(tally.worst());
+  journal.finish(tally.worst(), costs);
   return print_results(tally, fmt::format("from {} shards", files.size()));
 }
 

@@ -12,16 +12,24 @@ void ProjectOptions::declare(CLI::App& app) {
   app.add_option("--output", output,
                  "folder for results.jsonl and packages; by default .opgate beside the configuration")
       ->type_name("FOLDER");
+  app.add_option("--build", build,
+                 "folder of a build: all libraries are taken from it, or from its lib/, by their file names")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory);
 }
 
 Config ProjectOptions::read() const {
   Config chosen = read_config(config);
   if (!output.empty()) chosen.output = std::filesystem::absolute(output);
+  if (!build.empty()) chosen.libraries_from = std::filesystem::absolute(build);
   return chosen;
 }
 
 std::string ProjectOptions::again() const {
-  return config.empty() ? "" : fmt::format(" --config '{}'", config.string());
+  std::string options;
+  if (!config.empty()) options += fmt::format(" --config '{}'", config.string());
+  if (!build.empty()) options += fmt::format(" --build '{}'", build.string());
+  return options;
 }
 
 void declare_filter(CLI::App& app, Filter& filter) {
@@ -32,12 +40,6 @@ void declare_filter(CLI::App& app, Filter& filter) {
       ->type_name(pattern);
   app.add_option("--device", filter.devices, "only cpu or cuda")->type_name(pattern);
   app.add_option("--case", filter.cases, "only cases with this id; * and ? match")->type_name(pattern);
-}
-
-void declare_shard(CLI::App& app, std::string& shard) {
-  app.add_option("--shard", shard,
-                 "only part I of N of the planned calls, for N machines; see `opgate merge`")
-      ->type_name("I/N");
 }
 
 Project open_project(const ProjectOptions& options, const Limits& limits) {

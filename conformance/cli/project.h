@@ -19,6 +19,7 @@ namespace opgate {
 struct ProjectOptions {
   std::filesystem::path config;
   std::filesystem::path output;
+  std::filesystem::path build;
 
   void declare(CLI::App& app);
   /// The configuration they choose. Throws SetupError.
@@ -29,9 +30,6 @@ struct ProjectOptions {
 
 /// Options that choose cases.
 void declare_filter(CLI::App& app, Filter& filter);
-
-/// --shard I/N, as text: shard_from_string() reads it.
-void declare_shard(CLI::App& app, std::string& shard);
 
 struct Project {
   Config config;

@@ -25,7 +25,7 @@ std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->project.declare(app);
   declare_filter(app, options->filter);
-  declare_shard(app, options->shard);
+  options->part.declare(app);
   app.add_flag("--resume", options->resume,
                "continue an interrupted run: cases with a verdict are not run again");
   options->sweep.declare(app);

@@ -60,9 +60,10 @@ int selftest(const SelftestOptions& options) {
   CaseSet todo(plan.calls, {});
   const std::filesystem::path file = project.config.output / "results.jsonl";
   keep_interrupted(file);
-  Journal journal(file, header_of(project, plan, filter, {}, todo));
+  const RunHeader header = header_of(project, plan, filter, todo);
+  Journal journal(file, header);
   const bool complete =
-      sweep(project, plan, filter, todo, options.sweep.jobs, 0, journal,
+      sweep(project, plan, header, todo, options.sweep.jobs, 0, journal,
             [&](const std::string& id, const Judgement& judgement) {
               const bool blind =
                   std::ranges::find(options.blind, id.substr(id.rfind('/') + 1)) != options.blind.end();

@@ -9,7 +9,11 @@
 #include <thread>
 
 #include "base/build.h"
+#include "base/engine_sources.h"
+#include "call/device.h"
+#include "cli/by_evidence.h"
 #include "cli/terminal.h"
+#include "run/source_digests.h"
 
 namespace opgate {
 namespace {
@@ -75,6 +79,17 @@ void SweepOptions::declare(CLI::App& app) {
       ->check(CLI::Range(1.0, 1048576.0));
 }
 
+std::vector<std::string> SweepOptions::words() const {
+  return {"--jobs",
+          std::to_string(jobs),
+          "--time-limit",
+          std::to_string(seconds),
+          "--python-time-limit",
+          std::to_string(python_seconds),
+          "--memory-limit",
+          fmt::format("{}", gib)};
+}
+
 Limits SweepOptions::limits() const {
   Limits limits = default_limits();
   limits.native_case = std::chrono::seconds(seconds);
@@ -83,37 +98,64 @@ Limits SweepOptions::limits() const {
   return limits;
 }
 
-RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const Shard& shard,
-                    const CaseSet& todo) {
+void ShardOptions::declare(CLI::App& app) {
+  auto* part = app.add_option("--shard", shard,
+                              "only part I of N of the planned calls, for N machines; see `opgate merge`")
+                   ->type_name("I/N");
+  app.add_option(
+         "--costs", costs,
+         "with --shard: results.jsonl of an earlier run, so that the parts take equally long; the same "
+         "file for all of them")
+      ->type_name("FILE")
+      ->needs(part);
+}
+
+Costs ShardOptions::read_costs() const { return costs.empty() ? Costs() : opgate::read_costs(costs); }
+
+Cut ShardOptions::cut(const Calls& calls) const {
+  return costs.empty() ? Cut(read()) : Cut(read(), calls, read_costs());
+}
+
+RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
+                    const ShardOptions& part) {
   Setup setup = setup_from(project.config);
   setup.sources = project.sources;
   RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
-                   todo.size(), timestamp(),     libraries_digest(setup), shard};
+                   todo.size(), timestamp(),     libraries_digest(setup), part.read()};
   header.filter = filter;
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();
+  std::optional<SourceDigests> digests;  // they cost a look at every source file
+  if (!project.config.evidence.empty()) digests.emplace(project.config, project.subjects);
   for (const Spec& spec : project.subjects) {
-    if (planned.contains(spec.id)) header.subjects[spec.id] = facts_of(spec);
+    if (!planned.contains(spec.id)) continue;
+    SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec);
+    if (digests) facts.sources = digests->of(spec);
   }
+  header.sources = engine_sources();
+  if (std::string model = device_model(c10::kCUDA); !model.empty())
+    header.devices[device_name(c10::kCUDA)] = std::move(model);
+  if (!part.costs.empty()) header.costs = digest(part.read_costs());
   return header;
 }
 
-bool sweep(Project& project, const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, size_t known,
-           Journal& journal, const OnCase& on_case) {
+bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo, size_t jobs,
+           size_t known, Journal& journal, const OnCase& on_case) {
   const auto start = std::chrono::steady_clock::now();
   const size_t total = known + todo.size();
   size_t done = known;
   ProgressLine progress;
   CaseIds ids(plan.calls);
+  const OnCase take = [&](const std::string& id, const Judgement& judgement) {
+    journal.add(id, judgement);
+    on_case(id, judgement);
+    ++done;
+  };
+  give_by_evidence(project, plan, header, todo, take);
   const bool complete = project.supervisor->run(
-      plan, filter, todo, jobs,
-      {.verdict =
-           [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-             const std::string& id = ids.of(call, check);
-             journal.add(id, judgement);
-             on_case(id, judgement);
-             ++done;
-           },
+      plan, header.filter.get<Filter>(), todo, jobs,
+      {.verdict = [&](Calls::Position call, const Check& check,
+                      const Judgement& judgement) { take(ids.of(call, check), judgement); },
        .facts = [&](Calls::Position call,
                     const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
       [&](const std::vector<std::string>& current) {

@@ -21,19 +21,32 @@ struct SweepOptions {
   /// As many jobs as cores, the limits of default_limits().
   SweepOptions();
   void declare(CLI::App& app);
+  /// The same choice on another command line.
+  std::vector<std::string> words() const;
   Limits limits() const;
 };
 
+/// Options that choose a part of the plan.
+struct ShardOptions {
+  std::string shard;            ///< I/N; empty for everything
+  std::filesystem::path costs;  ///< results.jsonl of an earlier run; empty: parts by position
+
+  void declare(CLI::App& app);
+  Shard read() const { return shard.empty() ? Shard{} : shard_from_string(shard); }
+  Costs read_costs() const;
+  Cut cut(const Calls& calls) const;
+};
+
 /// The first line of the results of `todo`, which is part of `plan`, which `filter` asked for.
-RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const Shard& shard,
-                    const CaseSet& todo);
+RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
+                    const ShardOptions& part = {});
 
 using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 
-/// Gives each case of `todo` a verdict, writes it to `journal`, and tells `on_case`. `known` cases have one
-/// already. False where it was interrupted. Throws SetupError where a case was left
-/// without a verdict.
-bool sweep(Project& project, const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, size_t known,
-           Journal& journal, const OnCase& on_case);
+/// Gives each case of `todo` a verdict, by evidence where this machine lacks the device, writes it to
+/// `journal`, which begins with `header`, and tells `on_case`. `known` cases have one already. False where it
+/// was interrupted. Throws SetupError where a case was left without a verdict.
+bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo, size_t jobs,
+           size_t known, Journal& journal, const OnCase& on_case);
 
 }  // namespace opgate

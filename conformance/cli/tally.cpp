@@ -10,13 +10,14 @@
 #include "cli/subcommand.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "gate/state.h"
 
 namespace opgate {
 namespace {
 
 size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
 
-TableCell cell_text(const std::array<size_t, 6>& counts) {
+TableCell cell_text(const std::array<size_t, 6>& counts, size_t elsewhere) {
   const size_t broken = counts[index(Verdict::fail)] + counts[index(Verdict::timeout)];
   if (const size_t crashed = counts[index(Verdict::crash)]; crashed > 0)
     return {fmt::format("CRASH {}", crashed), Colour::red};
@@ -25,7 +26,7 @@ TableCell cell_text(const std::array<size_t, 6>& counts) {
     return {fmt::format("spec? {}", invalid), Colour::yellow};
   }
   if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
-  return {"ok", Colour::green};
+  return {elsewhere > 0 ? "ok*" : "ok", Colour::green};
 }
 
 // Of many findings alike the one is shown whose cause is known.
@@ -56,6 +57,9 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   if (judgement.worst_ulps > 0) note_error(cell, case_id, op, judgement);
   if (judgement.verdict == Verdict::owed) {
     ++owed_reasons_[judgement.reason];
+  } else if (judgement.verdict == Verdict::pass && judgement.reason.starts_with(kByEvidence)) {
+    ++cell.elsewhere;
+    ++elsewhere_[judgement.reason];
   } else if (judgement.verdict != Verdict::pass &&
              (!cell.example || tells_more(judgement, cell.example->judgement))) {
     cell.example = {std::string(case_id), judgement};
@@ -98,7 +102,7 @@ std::string Tally::table() const {
   for (const auto& [key, row] : rows_) {
     TableRow line{key.first + " " + key.second, {}};
     for (const auto& [check, cell] : row.cells) {
-      line.cells[check] = cell_text(cell.counts);
+      line.cells[check] = cell_text(cell.counts, cell.elsewhere);
       checks.insert(check);
     }
     rows.push_back(std::move(line));
@@ -133,6 +137,7 @@ std::string Tally::summary() const {
   if (const size_t invalid = count(Verdict::invalid); invalid > 0)
     text += fmt::format(", {} with a broken spec", invalid);
   std::vector<std::string> notes;
+  for (const auto& [reason, number] : elsewhere_) notes.push_back(fmt::format("* {} by {}", number, reason));
   if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
   if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
   for (const auto& [reason, number] : owed_reasons_) {

@@ -27,7 +27,8 @@ class Tally {
   /// 0 all kept, 1 a promise broken, 2 only specs at fault.
   int exit_status() const;
 
-  /// Operator and device by check: ok, FAIL 12, owed, "." where nothing was planned.
+  /// Operator and device by check: ok, FAIL 12, owed, "ok*" where a verdict comes from another machine, "."
+  /// where nothing was planned.
   std::string table() const;
 
   /// One finding for each operator, device and check that broke a promise, with the number of others like it.
@@ -47,6 +48,7 @@ class Tally {
   };
   struct Cell {
     Counts counts{};
+    size_t elsewhere = 0;            // that passed on another machine
     std::optional<Example> example;  // the first that is neither pass nor owed, or tells more
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
@@ -65,6 +67,7 @@ class Tally {
   WorstError worst_accepted_;                               // the nearest to its bound
   double worst_fraction_ = 0;
   std::map<std::string, size_t> owed_reasons_;
+  std::map<std::string, size_t> elsewhere_;  // by what the verdict says of it
   Counts totals_{};
 };
 

@@ -3,24 +3,18 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/new_file.h"
+#include "gate/toml_text.h"
 
 namespace opgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExtension = ".toml";
-
-// JSON's strings are TOML's, too.
-std::string toml_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+constexpr std::string_view kWriter = "`opgate accept`";
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 std::string number(size_t value) { return std::to_string(value); }
@@ -174,53 +168,12 @@ class Reader {
   const toml::table& table_;
 };
 
-toml::table parsed(const fs::path& file) {
-  std::ifstream stream(file);
-  size_t number = 0;
-  for (std::string line; std::getline(stream, line);) {
-    ++number;
-    if (line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>"))
-      throw SetupError(
-          fmt::format("{}:{}: a merge left a conflict here; resolve it, or check out one side "
-                      "and run `opgate accept` again",
-                      file.string(), number));
-  }
-  try {
-    return toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw SetupError(fmt::format("{}:{}: {}; check out the file, or run `opgate accept` again", file.string(),
-                                 static_cast<unsigned>(error.source().begin.line), error.description()));
-  }
-}
-
 std::string content(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The id of the operator that a file of the ledger is of.
-std::string id_of(const fs::path& file) {
-  std::string id = file.stem().string();
-  if (const auto at = id.find("--"); at != std::string::npos) id.replace(at, 2, "::");
-  return id;
-}
-
-std::vector<fs::path> files_of(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == kExtension) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 }  // namespace
-
-fs::path ledger_file(const fs::path& folder, const std::string& id) {
-  std::string name = id;  // a colon is no letter of a file name everywhere
-  if (const auto at = name.find("::"); at != std::string::npos) name.replace(at, 2, "--");
-  return folder / (name + std::string(kExtension));
-}
 
 std::string ledger_text(const std::string& id, const SubjectState& subject) {
   std::string text = fmt::format(
@@ -240,9 +193,9 @@ State read_ledger(const fs::path& folder) {
         fmt::format("there is no ledger {}; after a run, `opgate accept` writes the first", folder.string()));
   }
   State state;
-  for (const fs::path& file : files_of(folder)) {
-    const toml::table table = parsed(file);
-    state[id_of(file)] = Reader(file, table).subject();
+  for (const fs::path& file : toml_files_of(folder)) {
+    const toml::table table = parsed_toml(file, kWriter);
+    state[id_of_toml(file)] = Reader(file, table).subject();
   }
   return state;
 }
@@ -252,7 +205,7 @@ LedgerChanges write_ledger(const fs::path& folder, const State& state, bool some
   // All are written before any is put in its place: a full disk must not leave half of a state.
   std::vector<NewFile> written;
   for (const auto& [id, subject] : state) {
-    const fs::path file = ledger_file(folder, id);
+    const fs::path file = toml_file(folder, id);
     const std::string text = ledger_text(id, subject);
     const bool is_new = !fs::exists(file);
     if (!is_new && content(file) == text) {
@@ -264,10 +217,10 @@ LedgerChanges write_ledger(const fs::path& folder, const State& state, bool some
   }
   for (NewFile& file : written) file.put_in_place();
   if (some || !fs::is_directory(folder)) return changes;
-  for (const fs::path& file : files_of(folder)) {
-    if (state.contains(id_of(file))) continue;
+  for (const fs::path& file : toml_files_of(folder)) {
+    if (state.contains(id_of_toml(file))) continue;
     fs::remove(file);
-    changes.removed.push_back(id_of(file));
+    changes.removed.push_back(id_of_toml(file));
   }
   return changes;
 }

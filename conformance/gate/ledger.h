@@ -11,9 +11,6 @@ namespace opgate {
 /// The text of one operator's file: TOML, a line a check and a line a result.
 std::string ledger_text(const std::string& id, const SubjectState& subject);
 
-/// The file of an operator in the ledger's folder: "add.Tensor.toml".
-std::filesystem::path ledger_file(const std::filesystem::path& folder, const std::string& id);
-
 /// Every operator of the ledger. Throws SetupError, with file and line, for a file that is none of a ledger
 /// or has conflict markers, and where there is no folder.
 State read_ledger(const std::filesystem::path& folder);

@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/explanation.h"
 #include "base/registry.h"
+#include "gate/old_package.h"
+#include "gate/speed_pair.h"
 #include "gate/state.h"
 
 namespace opgate {
@@ -26,17 +29,19 @@ struct Remark {
 struct Change {
   const State& base;
   const RunState& head;
-  const RunState* base_run = nullptr;  ///< where the base is a run and not the ledger
-  double accuracy_factor = 1.5;        ///< so many times the accepted error is worse
-  bool some = false;                   ///< only some operators were run
-  bool strict_gpu = false;             ///< owed cases are refused
+  const RunState* base_run = nullptr;     ///< where the base is a run and not the ledger
+  double accuracy_factor = 1.5;           ///< so many times the accepted error is worse
+  bool some = false;                      ///< only some operators were run
+  bool strict_gpu = false;                ///< owed cases are refused
+  std::vector<OldPackage> packages = {};  ///< made with other builds, asked what they do with the head
+  SpeedPairs speeds = {};                 ///< of base and head, where both are builds
 };
 
 using Remarks = std::vector<Remark>;
 
 struct Rule {
   std::string_view name;
-  std::string_view promise;  ///< what it refuses, in a sentence
+  Explanation explanation;
   void (*judge)(const Change&, Remarks&);
 };
 

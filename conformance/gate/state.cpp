@@ -81,6 +81,10 @@ class Gathering {
     if (judgement.verdict == Verdict::pass) {
       ++run_.passed;
       note_error(device, parts, case_id, judgement.worst_ulps);
+      if (judgement.reason.starts_with(kByEvidence)) {
+        ++device.elsewhere[check][dtype];
+        ++run_.elsewhere[judgement.reason];
+      }
     } else if (judgement.verdict == Verdict::owed) {
       ++device.owed[check][dtype];
       ++run_.owed[judgement.reason];
@@ -137,6 +141,12 @@ class Gathering {
 };
 
 }  // namespace
+
+size_t total(const ByDtype<size_t>& counts) {
+  size_t sum = 0;
+  for (const auto& [dtype, count] : counts) sum += count;
+  return sum;
+}
 
 CaseParts parts_of_case(std::string_view id) {
   const auto parts = split<6>(id);

@@ -12,15 +12,22 @@
 
 namespace opgate {
 
+/// The reason of a verdict that another machine gave begins so: "evidence: NVIDIA H200, 2026-11-22".
+inline constexpr std::string_view kByEvidence = "evidence: ";
+
 /// By dtype.
 template <class Value>
 using ByDtype = std::map<std::string, Value>;
 
+/// Over all dtypes.
+size_t total(const ByDtype<size_t>& counts);
+
 /// One operator (model, class) on one device.
 struct DeviceState {
-  std::map<std::string, ByDtype<size_t>> cases;  ///< planned, by check
-  std::map<std::string, ByDtype<size_t>> owed;   ///< of those, the ones that no machine has checked
-  std::map<std::string, ByDtype<double>> worst;  ///< error in ulps, by check; of cases that pass
+  std::map<std::string, ByDtype<size_t>> cases;      ///< planned, by check
+  std::map<std::string, ByDtype<size_t>> owed;       ///< of those, the ones that no machine has checked
+  std::map<std::string, ByDtype<size_t>> elsewhere;  ///< of those, the ones that passed on another machine
+  std::map<std::string, ByDtype<double>> worst;      ///< error in ulps, by check; of cases that pass here
 
   /// What calls return, by sample and then by variant: "[4, 8] strides (8, 1)", the dtype before it where it
   /// is not the call's. Variants that return what the contiguous call does are left out; where dtypes differ,
@@ -62,9 +69,10 @@ struct RunState {
   State state;
   std::vector<Broken> broken;
   std::map<std::string, size_t> owed;        ///< by reason
+  std::map<std::string, size_t> elsewhere;   ///< passed on another machine: by reason
   std::map<std::string, std::string> worst;  ///< where the worst error is: OP/DEVICE/CHECK/DTYPE, the case
   size_t entries = 0;                        ///< verdicts
-  size_t passed = 0;
+  size_t passed = 0;                         ///< elsewhere, too
 };
 
 /// The parts of a case id: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK. Views of the text.

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "checks/outputs.h"
 #include "paths/package.h"
 
@@ -50,7 +51,7 @@ void run_all(Package& package, std::vector<Caller>& callers) {
         try {
           caller.outputs.push_back(package.run(inputs));
         } catch (const std::exception& error) {  // whatever the generated code raises is the package's answer
-          caller.raised = error.what();
+          caller.raised = first_line(error.what());
           start.arrive_and_drop();
           return;
         }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/dtypes.h"
+#include "base/text.h"
 #include "call/device.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
@@ -23,13 +24,6 @@ using nlohmann::json;
 constexpr const char* kModelName = "model";
 constexpr const char* kManifestKey = "opgate";
 
-// The loader reports a damaged archive with the location in torch's sources and a backtrace: the first line
-// says it.
-std::string first_line(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find('\n'));
-}
-
 json read_manifest(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) throw SetupError(fmt::format("package {} is missing", file.string()));
   std::unordered_map<std::string, std::string> metadata;
@@ -37,7 +31,7 @@ json read_manifest(const std::filesystem::path& file) {
     metadata = Loader::load_metadata_from_package(file.string(), kModelName);
   } catch (const std::exception& error) {
     throw SetupError(fmt::format("{} is no readable AOTInductor package (truncated, or not one at all): {}",
-                                 file.string(), first_line(error)));
+                                 file.string(), first_line(error.what())));
   }
   if (!metadata.contains(kManifestKey)) {
     throw SetupError(fmt::format(
@@ -75,7 +69,7 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
     throw SetupError(fmt::format("{} has a manifest of another OpGate: {}", file_.string(), error.what()));
   }
   if (const auto reason = missing_device(device_)) {
-    throw SetupError(fmt::format("{} was made for {}: {}", file_.string(), device_name(device_), *reason));
+    throw DeviceMissing(fmt::format("{} was made for {}: {}", file_.string(), device_name(device_), *reason));
   }
   enable_device(device_);
   for (const auto& [op, schema] : schemas_) {
@@ -90,21 +84,23 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
   try {
     loader_ = std::make_unique<Loader>(file_.string(), kModelName, /*run_single_threaded=*/false, runners);
   } catch (const std::exception& error) {
-    throw SetupError(fmt::format("{} cannot be loaded: {}", file_.string(), first_line(error)));
+    throw SetupError(fmt::format("{} cannot be loaded: {}", file_.string(), first_line(error.what())));
   }
 }
 
 Package::~Package() = default;
 
-std::vector<std::string> Package::changed_schemas(std::string_view of) const {
-  std::vector<std::string> changes;
+std::string SchemaChange::in_words() const {
+  return fmt::format("{} was {} when the package was made, and is {} now", op, then, now);
+}
+
+std::vector<SchemaChange> Package::changed_schemas(std::string_view of) const {
+  std::vector<SchemaChange> changes;
   for (const auto& [op, then] : schemas_) {
     if (!of.empty() && of != op) continue;
     std::ostringstream now;
     now << find_op(op)->schema();
-    if (now.str() != then)
-      changes.push_back(
-          fmt::format("{} was {} when the package was made, and is {} now", op, then, now.str()));
+    if (now.str() != then) changes.push_back({op, then, now.str()});
   }
   return changes;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <opgate/error.h>
 #include <opgate/spec.h>
 
 #include <filesystem>
@@ -28,14 +29,27 @@ struct PackagedCall {
   std::string eager;   ///< digest() of what eager Python returned when the package was made
 };
 
+/// This machine lacks the device that a package was made for.
+struct DeviceMissing : SetupError {
+  using SetupError::SetupError;
+};
+
+/// An operator whose schema is not the one that a package was compiled for.
+struct SchemaChange {
+  std::string op;  ///< its name
+  std::string then, now;
+
+  std::string in_words() const;
+};
+
 class Package {
  public:
   /// The tensors of each call in order, those that go in or those that come out.
   using Tensors = std::vector<std::vector<at::Tensor>>;
 
   /// Reads the manifest and loads the package; as many threads as there are `runners` can then run it at the
-  /// same time. Throws SetupError for a file that is missing, truncated, without a manifest, for an absent
-  /// device, or whose operators no loaded library defines.
+  /// same time. Throws SetupError for a file that is missing, truncated, without a manifest, or whose
+  /// operators no loaded library defines, and DeviceMissing.
   explicit Package(std::filesystem::path file, size_t runners = 1);
   ~Package();
 
@@ -46,7 +60,7 @@ class Package {
 
   /// What became of the schemas that the package was compiled for, where they are others now: all of them, or
   /// that of one operator.
-  std::vector<std::string> changed_schemas(std::string_view of = "") const;
+  std::vector<SchemaChange> changed_schemas(std::string_view of = "") const;
 
   /// The key of a packaged call, for regenerating its inputs. Points into this object.
   CallKey key(const PackagedCall& call) const;

@@ -5,9 +5,9 @@
 
 namespace opgate {
 
-CaseSet::CaseSet(const Calls& calls, const Shard& shard) : calls_(calls), cases_(calls.cases()) {
+CaseSet::CaseSet(const Calls& calls, const Cut& part) : calls_(calls), cases_(calls.cases()) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    if (!shard.holds(call)) continue;
+    if (!part.holds(call)) continue;
     const auto first = cases_.begin() + static_cast<std::ptrdiff_t>(calls.first_case(call));
     std::fill_n(first, calls.checks(call).size(), true);
     size_ += calls.checks(call).size();

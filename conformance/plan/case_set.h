@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/calls.h"
-#include "plan/shard.h"
+#include "plan/cut.h"
 
 namespace opgate {
 
@@ -15,7 +15,7 @@ namespace opgate {
 class CaseSet {
  public:
   /// The cases of that part.
-  CaseSet(const Calls& calls, const Shard& shard);
+  CaseSet(const Calls& calls, const Cut& part);
 
   bool contains(Calls::Position call, const Check& check) const;
 

@@ -68,10 +68,42 @@ std::map<std::string, std::string> variables(const toml::node& node, const fs::p
   return values;
 }
 
+BuildRecipe recipe(const toml::node& node, const fs::path& file) {
+  BuildRecipe recipe;
+  const toml::table* table = node.as_table();
+  const auto wrong = [&](const toml::node& at) {
+    throw SetupError(
+        fmt::format("{}:{}: `build` must be a table such as {{ command = \"make\", folder = "
+                    "\"build\" }}, where the folder may be left out",
+                    file.string(), at.source().begin.line));
+  };
+  if (table == nullptr || !table->contains("command")) wrong(node);
+  for (const auto& [key, value] : *table) {
+    if (key == "command" && value.is_string())
+      recipe.command = *value.value<std::string>();
+    else if (key == "folder" && value.is_string())
+      recipe.folder = *value.value<std::string>();
+    else
+      wrong(value);
+  }
+  return recipe;
+}
+
 std::vector<fs::path> folders(const std::vector<std::string>& names, const fs::path& base) {
   std::vector<fs::path> paths;
   for (const std::string& name : names) paths.push_back(base / name);
   return paths;
+}
+
+// Throws SetupError that lists where it looked.
+fs::path first_in(const std::vector<fs::path>& places, const fs::path& name, const fs::path& config) {
+  for (const fs::path& place : places) {
+    if (fs::exists(place / name)) return place / name;
+  }
+  std::vector<std::string> looked;
+  for (const fs::path& place : places) looked.push_back(place.string());
+  throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}",
+                               name.string(), fmt::join(looked, ", "), config.string()));
 }
 
 fs::path program_library_folder() {
@@ -117,19 +149,29 @@ Config read_config(fs::path file) {
       config.ledger = base / *node.value<std::string>();
     else if (key == "waivers" && node.is_string())
       config.waivers = base / *node.value<std::string>();
+    else if (key == "evidence" && node.is_string())
+      config.evidence = base / *node.value<std::string>();
+    else if (key == "sources")
+      config.sources = folders(strings(node, file, key), base);
+    else if (key == "packages")
+      config.packages = folders(strings(node, file, key), base);
+    else if (key == "build")
+      config.build = recipe(node, file);
     else if (key == "environment")
       config.environment = variables(node, file);
     else
       throw SetupError(fmt::format(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
-          "library_path (lists of strings), output, regressions, ledger, waivers (a string each) and "
-          "environment (a table)",
+          "library_path, sources, packages (lists of strings), output, regressions, ledger, waivers, "
+          "evidence (a string each), build and environment (tables)",
           file.string(), node.source().begin.line, key));
   }
   return config;
 }
 
 fs::path Config::find_library(const std::string& name) const {
+  if (!libraries_from.empty())
+    return first_in({libraries_from, libraries_from / "lib"}, fs::path(name).filename(), file);
   const fs::path base = file.parent_path();
   if (name.find('/') != std::string::npos) return base / name;
   std::vector<fs::path> places{base};
@@ -139,13 +181,7 @@ fs::path Config::find_library(const std::string& name) const {
     for (std::string entry; std::getline(entries, entry, ':');) places.emplace_back(entry);
   }
   places.push_back(program_library_folder());
-  for (const fs::path& place : places) {
-    if (fs::exists(place / name)) return place / name;
-  }
-  std::vector<std::string> looked;
-  for (const fs::path& place : places) looked.push_back(place.string());
-  throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}", name,
-                               fmt::join(looked, ", "), file.string()));
+  return first_in(places, name, file);
 }
 
 void Config::apply_environment() const {

@@ -8,6 +8,12 @@
 
 namespace opgate {
 
+/// How a checkout of the project is built, for `opgate gate --base REF`.
+struct BuildRecipe {
+  std::string command;           ///< run by the shell in the folder of the configuration; empty for none
+  std::filesystem::path folder;  ///< where libraries are then, relative to it; empty: where `libraries` say
+};
+
 struct Config {
   std::filesystem::path file;          ///< the opgate.toml itself
   std::vector<std::string> libraries;  ///< operator libraries, loaded first, in this order
@@ -20,11 +26,17 @@ struct Config {
   std::filesystem::path regressions;                ///< folder of samples in JSON; empty for none
   std::filesystem::path ledger;                     ///< folder of the accepted state; empty for none
   std::filesystem::path waivers;                    ///< file of exceptions; empty for none
-  std::map<std::string, std::string> environment;   ///< variables for checks, not for benchmarks
+  std::filesystem::path evidence;                   ///< folder of what GPU machines saw; empty for none
+  std::vector<std::filesystem::path> sources;       ///< what every operator is made from, files and folders
+  std::vector<std::filesystem::path> packages;      ///< AOTInductor packages that must go on working
+  BuildRecipe build;
+  std::map<std::string, std::string> environment;  ///< variables for checks, not for benchmarks
 
-  /// The file that a library name means: as it stands if it has a '/', else the first found in the folder of
-  /// the configuration, library_path, OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError
-  /// that lists where it looked.
+  std::filesystem::path libraries_from;  ///< a build that all libraries are taken from; empty for none
+
+  /// The file that a library name means: in libraries_from or its lib/ where that is given; else as it stands
+  /// if it has a '/', else the first found in the folder of the configuration, library_path,
+  /// OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError that lists where it looked.
   std::filesystem::path find_library(const std::string& name) const;
 
   /// Sets the variables of `environment` for this process and its children, those excepted that are set.

@@ -1,4 +1,4 @@
-// One of N parts of a plan, for as many machines: by position, so that nothing has to be agreed on.
+// One of N parts of a plan, for as many machines.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace opgate {
 
-/// Every `count`-th call, beginning with the `index`-th: neighbours in the plan cost alike, so the parts do,
-/// too. A part of a plan with fewer calls than parts may be empty.
+/// Which part, of how many; see Cut. A part of a plan with fewer calls than parts may be empty.
 struct Shard {
   uint32_t index = 1;  ///< from 1
   uint32_t count = 1;
 
+  /// By position: every `count`-th call, beginning with the `index`-th.
   bool holds(uint32_t call) const { return call % count == index - 1; }
   bool operator==(const Shard&) const = default;
 };

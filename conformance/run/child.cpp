@@ -2,52 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <fstream>
 #include <thread>
-
-extern char** environ;
 
 namespace opgate {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{5};
 constexpr std::chrono::seconds kFarewell{10};
-
-std::string ending(int status) {
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    return fmt::format("SIG{} ({})", sigabbrev_np(number), sigdescr_np(number));
-  }
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (std::string& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
-  std::vector<std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    if (!added.contains(std::string(text.substr(0, text.find('='))))) variables.emplace_back(text);
-  }
-  for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
-  return variables;
-}
 
 }  // namespace
 
@@ -76,21 +46,23 @@ Child::Child(const Command& command, const std::filesystem::path& log) : log_(lo
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 
-  std::vector<std::string> words = command.words;
-  std::vector<std::string> variables = environment_with(command.environment);
-  const int status = posix_spawnp(&pid_, words[0].c_str(), &files, &attributes, pointers(words).data(),
-                                  pointers(variables).data());
+  const Descriptor other_ends[] = {Descriptor(in[0]), Descriptor(out[1]), Descriptor(answer_end)};
+  pid_ = spawn(command, files, attributes);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  close(in[0]);
-  close(out[1]);
-  close(answer_end);
-  if (status != 0) {
-    pid_ = -1;
-    throw SetupError(
-        fmt::format("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status)));
+}
+
+void answer_line(std::string line) {
+  line += '\n';
+  size_t sent = 0;
+  while (sent < line.size()) {
+    const ssize_t count = write(kAnswerDescriptor, line.data() + sent, line.size() - sent);
+    if (count < 0) _exit(1);
+    sent += static_cast<size_t>(count);
   }
 }
+
+void end_with_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 Child::~Child() { end(); }
 
@@ -155,15 +127,7 @@ void Child::dismiss() {
 }
 
 std::vector<std::string> Child::last_printed(size_t count) const {
-  std::ifstream file(log_);
-  file.seekg(log_begin_);
-  std::deque<std::string> kept;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty()) continue;
-    kept.push_back(line);
-    if (kept.size() > count) kept.pop_front();
-  }
-  return {kept.begin(), kept.end()};
+  return last_lines(log_, count, log_begin_);
 }
 
 }  // namespace opgate

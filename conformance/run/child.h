@@ -6,23 +6,24 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/descriptor.h"
+#include "run/command.h"
 
 namespace opgate {
 
 /// The descriptor on which a worker answers; stdout stays free for operators that print.
 inline constexpr int kAnswerDescriptor = 3;
 
-struct Command {
-  std::vector<std::string> words;
-  std::map<std::string, std::string> environment;  ///< added to this process's own
-};
+/// In a child: writes one line to kAnswerDescriptor; leaves the process where nobody reads any more.
+void answer_line(std::string line);
+
+/// In a child: from now on it is killed when the process that started it ends.
+void end_with_parent();
 
 class Child {
  public:

@@ -30,11 +30,20 @@ SetupError cannot_write(const std::filesystem::path& file) {
 }
 
 json to_line(const RunHeader& header) {
-  return {
-      {"opgate", header.opgate},       {"engine", header.engine},        {"torch", header.torch},
-      {"plan", header.plan},           {"cases", header.cases},          {"started", header.started},
-      {"libraries", header.libraries}, {"filter", header.filter},        {"shard", to_string(header.shard)},
-      {"subjects", header.subjects},   {"capability", header.capability}};
+  return {{"opgate", header.opgate},
+          {"engine", header.engine},
+          {"torch", header.torch},
+          {"plan", header.plan},
+          {"cases", header.cases},
+          {"started", header.started},
+          {"libraries", header.libraries},
+          {"filter", header.filter},
+          {"shard", to_string(header.shard)},
+          {"subjects", header.subjects},
+          {"capability", header.capability},
+          {"sources", header.sources},
+          {"devices", header.devices},
+          {"costs", header.costs}};
 }
 
 // Every word that this version writes. Throws OtherVersion.
@@ -55,7 +64,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("cases"),     line.at("started"),
           line.at("libraries"), shard_from_string(line.at("shard").get<std::string>()),
           line.at("filter"),    line.at("capability"),
-          line.at("subjects")};
+          line.at("subjects"),  line.at("sources"),
+          line.at("devices"),   line.at("costs")};
 }
 
 // Text that stands in JSON as it is: no quotes, backslashes or control characters, and no bytes whose
@@ -97,7 +107,8 @@ std::string RunHeader::difference(const RunHeader& other) const {
   for (const std::string& difference :
        {differs("version of OpGate", opgate, other.opgate), differs("torch", torch, other.torch),
         differs("plan", plan, other.plan), differs("build of the libraries", libraries, other.libraries),
-        differs("build of OpGate", engine, other.engine)}) {
+        differs("build of OpGate", engine, other.engine),
+        differs("costs that the shards are cut by", costs, other.costs)}) {
     if (first.empty()) first = difference;
   }
   return first;
@@ -111,6 +122,7 @@ struct Line {
   std::optional<Judgement> judgement;
   std::optional<CallFacts> facts;
   bool finished = false;
+  Costs costs;
 };
 
 template <class Read>
@@ -134,6 +146,7 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
   return parsed(file, number, text, [](const json& line) {
     Line read;
     read.finished = line.contains("finished");
+    if (read.finished) read.costs = line.value("costs", Costs());
     if (line.contains("call")) {
       line.at("call").get_to(read.id);
       read.facts = line.get<CallFacts>();
@@ -167,8 +180,9 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
     if (number == 1) {
       journal.header = first_line(file, text);
       if (take.header) take.header(journal.header);
-    } else if (const Line line = later_line(file, std::to_string(number), text); line.finished) {
+    } else if (Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
+      journal.costs = std::move(line.costs);
     } else if (line.facts) {
       if (take.facts) take.facts(line.id, *line.facts);
     } else {
@@ -181,7 +195,10 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
   return journal;
 }
 
-bool is_finished(const std::filesystem::path& file) {
+namespace {
+
+// Reads the first and the last line alone; none where nothing whole follows the first.
+std::optional<Line> last_line(const std::filesystem::path& file) {
   std::ifstream stream = open_results(file);
   std::string text;
   if (!std::getline(stream, text) || stream.eof()) throw no_first_line(file);
@@ -200,11 +217,24 @@ bool is_finished(const std::filesystem::path& file) {
     at = begin;
     if (tail.find('\n') < tail.size() - 1) break;
   }
-  if (tail.empty() || tail.back() != '\n') return false;
+  if (tail.empty() || tail.back() != '\n') return std::nullopt;
   tail.pop_back();
   const auto newline = tail.rfind('\n');
-  return later_line(file, "last line", newline == std::string::npos ? tail : tail.substr(newline + 1))
-      .finished;
+  return later_line(file, "last line", newline == std::string::npos ? tail : tail.substr(newline + 1));
+}
+
+}  // namespace
+
+bool is_finished(const std::filesystem::path& file) {
+  const auto line = last_line(file);
+  return line && line->finished;
+}
+
+Costs read_costs(const std::filesystem::path& file) {
+  const auto line = last_line(file);
+  if (!line || !line->finished)
+    throw SetupError(fmt::format("{} is unfinished, and does not say what its calls cost", file.string()));
+  return line->costs;
 }
 
 Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
@@ -277,10 +307,10 @@ void Journal::flush() {
   }
 }
 
-void Journal::finish(const std::vector<WorstError>& worst) {
+void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs) {
   json list = json::array();
   for (const WorstError& error : worst) list.push_back({{"case", error.case_id}, {"ulps", error.ulps}});
-  write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}}.dump());
+  write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}, {"costs", costs}}.dump());
   flush();
 }
 

@@ -15,6 +15,7 @@
 #include "base/descriptor.h"
 #include "checks/facts.h"
 #include "checks/verdict.h"
+#include "plan/costs.h"
 #include "plan/shard.h"
 
 namespace opgate {
@@ -32,6 +33,9 @@ struct RunHeader {
   nlohmann::json filter = {};                         ///< what was asked for: Filter as JSON
   std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
   std::map<std::string, SubjectFacts> subjects = {};  ///< that the plan has, by id
+  std::string sources = "";                           ///< engine_sources() of what gave the verdicts
+  std::map<std::string, std::string> devices = {};    ///< "cuda": "NVIDIA H200"; those that are here
+  std::string costs = "";  ///< digest() of what the shards were cut by, if anything
 
   /// By operator, in ulps, where one is promised.
   std::map<std::string, double> accuracy() const;
@@ -51,6 +55,7 @@ struct ReadJournal {
   RunHeader header;
   size_t entries = 0;  ///< lines with a verdict
   bool finished = false;
+  Costs costs;                ///< of a finished run
   uintmax_t whole_bytes = 0;  ///< without a last line that was cut off
 };
 
@@ -75,6 +80,10 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
 /// read_journal() does.
 bool is_finished(const std::filesystem::path& file);
 
+/// What the calls of the finished run in the file took. Throws SetupError where it is unfinished, and as
+/// read_journal() does.
+Costs read_costs(const std::filesystem::path& file);
+
 /// Writes one results file; holds a lock on it, so that two runs cannot write into one.
 class Journal {
  public:
@@ -95,8 +104,9 @@ class Journal {
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
-  /// The last line: every case has a verdict. With it goes the worst error of each group of cases.
-  void finish(const std::vector<WorstError>& worst = {});
+  /// The last line: every case has a verdict. With it go the worst error of each group of cases, and what the
+  /// calls took.
+  void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {});
 
  private:
   void open(const std::filesystem::path& file);

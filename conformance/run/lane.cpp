@@ -120,29 +120,30 @@ void Lane::feed() {
 void Lane::receive() {
   std::vector<std::string> lines;
   const bool open = child_->receive(lines);
+  const double seconds = keep_pace(lines.size());
   for (const std::string& line : lines) {
     try {
-      take(line);
+      take(line, seconds);
     } catch (const json::exception&) {  // the operator wrote to a descriptor that is none of its own
       return worker_is_gone(Verdict::crash, fmt::format("it answered '{}'", line));
     }
   }
-  keep_pace(lines.size());
   if (!open) worker_is_gone(Verdict::crash, "");
 }
 
-// So many answers came since it was last looked at.
-void Lane::keep_pace(size_t answers) {
-  if (answers == 0) return;
+// So many answers came since it was last looked at: the seconds that each took.
+double Lane::keep_pace(size_t answers) {
+  if (answers == 0) return 0;
   const auto now = steady_clock::now();
   const std::chrono::duration<double> a_call = (now - std::exchange(busy_since_, now)) / answers;
   const auto wanted = static_cast<size_t>(kAhead / std::max(a_call, kAhead / kMost));
   window_ = std::clamp(wanted, kFewest, std::min(2 * window_, kMost));
+  return a_call.count();
 }
 
-void Lane::take(const std::string& line) {
+void Lane::take(const std::string& line, double seconds) {
   if (!in_flight_.empty() && in_flight_.front().call && says_all_pass(line, *in_flight_.front().call)) {
-    return take_verdicts(in_flight_.front(), {});
+    return take_verdicts(in_flight_.front(), {}, seconds);
   }
   const json message = json::parse(line);
   if (message.contains("broken")) throw SetupError(message.at("broken").get<std::string>());
@@ -152,10 +153,10 @@ void Lane::take(const std::string& line) {
     on_ready_(said_when_ready_);
     return;
   }
-  take_verdicts(in_flight_.at(0), message);
+  take_verdicts(in_flight_.at(0), message, seconds);
 }
 
-void Lane::take_verdicts(const Job& answered, const json& message) {
+void Lane::take_verdicts(const Job& answered, const json& message, double seconds) {
   // Each is read before any is given: a damaged answer must not count for half of the checks.
   std::vector<Judgement> judgements;
   const json none = json::object();
@@ -171,6 +172,7 @@ void Lane::take_verdicts(const Job& answered, const json& message) {
   const Job job = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
+  listener_.took(job, seconds);
   if (!job.call) return;
   queue_->answered(queue_->calls().spec(*job.call));
   if (facts) listener_.facts(*job.call, *facts);
@@ -218,6 +220,7 @@ void Lane::worker_is_gone(Verdict verdict, const std::string& how) {
   if (in_flight_.empty()) return;
   Job culprit = std::move(in_flight_.front());
   in_flight_.pop_front();
+  listener_.took(culprit, std::chrono::duration<double>(steady_clock::now() - busy_since_).count());
   while (!in_flight_.empty()) {
     queue_->put_back(std::move(in_flight_.back()));
     in_flight_.pop_back();

@@ -24,6 +24,8 @@ class Lane {
   struct Listener {
     Queue::OnVerdict verdict;
     std::function<void(Calls::Position, const CallFacts&)> facts = [](Calls::Position, const CallFacts&) {};
+    /// The worker was at this for so many seconds.
+    std::function<void(const Job&, double)> took = [](const Job&, double) {};
   };
   using OnPreparationFailed =
       std::function<void(const nlohmann::json& preparation, const std::string& reason)>;
@@ -76,10 +78,10 @@ class Lane {
   void dismiss();
 
  private:
-  void take(const std::string& line);
-  void take_verdicts(const Job& job, const nlohmann::json& message);
+  void take(const std::string& line, double seconds);
+  void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
   void give(const Job& job, const Check& check, Judgement judgement);
-  void keep_pace(size_t answers);
+  double keep_pace(size_t answers);
   std::string_view option_of_limit() const;
   void worker_is_gone(Verdict verdict, const std::string& how);
   void blame(Job job, Verdict verdict, const std::string& reason);

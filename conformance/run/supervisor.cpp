@@ -15,6 +15,7 @@
 #include "base/build.h"
 #include "call/device.h"
 #include "run/interrupt.h"
+#include "run/spending.h"
 
 namespace opgate {
 namespace {
@@ -177,7 +178,9 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
       throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
     listener.verdict(call, check, judgement);
   };
-  const Lane::Listener hear{once, listener.facts};
+  Spending spending(plan.calls, todo);
+  const auto took = [&](const Job& job, double seconds) { spending.add(job, seconds); };
+  const Lane::Listener hear{once, listener.facts, took};
   give_owed(plan.calls, todo, once);
 
   const size_t workers = std::min(jobs, todo.calls_with(Worker::native) / kCallsWorthAWorker + 1);
@@ -209,6 +212,7 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   aoti_lane.work_on(aoti, 1, hear, note_failure);
   if (!serve({&aoti_lane}, on_progress)) return false;
   aoti_lane.dismiss();
+  costs_ = spending.costs();
   return true;
 }
 

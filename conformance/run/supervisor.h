@@ -49,6 +49,9 @@ class Supervisor {
   bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const Lane::Listener& listener,
            const OnProgress& on_progress);
 
+  /// What the calls of the last run took.
+  const Costs& costs() const { return costs_; }
+
  private:
   void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
@@ -61,6 +64,7 @@ class Supervisor {
   Limits limits_;
   Lane python_;
   PythonMemory memory_;
+  Costs costs_;
   std::optional<nlohmann::json> recalled_;  // what the Python half said, if it need not be asked
 };
 

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 #include <opgate/error.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <iostream>
 
 #include "call/device.h"
@@ -21,17 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-void answer(std::string text) {
-  text += '\n';
-  size_t sent = 0;
-  while (sent < text.size()) {
-    const ssize_t count = write(kAnswerDescriptor, text.data() + sent, text.size() - sent);
-    if (count < 0) _exit(1);  // the supervisor is gone
-    sent += static_cast<size_t>(count);
-  }
+void answer(const json& message) {
+  answer_line(message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
-
-void answer(const json& message) { answer(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
 
 // Nothing more to say of the case than how far it is from its bound.
 bool plain_pass(const Judgement& judgement) {
@@ -107,7 +97,7 @@ class NativeWorker {
         ulps[check] = judgement.worst_ulps;
       }
     }
-    if (ulps.empty() && told.empty() && !facts) return answer(fmt::format(R"({{"ran":{}}})", call));
+    if (ulps.empty() && told.empty() && !facts) return answer_line(fmt::format(R"({{"ran":{}}})", call));
     json message{{"ran", call}};
     if (!ulps.empty()) message["ulps"] = std::move(ulps);
     if (!told.empty()) message["judgements"] = std::move(told);
@@ -152,7 +142,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
 }
 
 int serve_as_worker() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  end_with_parent();
   std::string line;
   if (!std::getline(std::cin, line)) return 2;
   try {

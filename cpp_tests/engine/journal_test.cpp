@@ -39,7 +39,7 @@ void write_three(const std::filesystem::path& file) {
   journal.add("op/float32/2x3/contiguous/cpu/value.reference", Judgement::pass(0.25));
   journal.add("op/float32/2x3/x=stepped/cpu/value.layout", kFailure);
   journal.add("op/float32/2x3/contiguous/cuda/value.reference", Judgement::owed("no NVIDIA driver"));
-  journal.finish({{"op/float32/2x3/contiguous/cpu/value.reference", 0.25}});
+  journal.finish({{"op/float32/2x3/contiguous/cpu/value.reference", 0.25}}, {{"op/cpu", {1.5, 2}}});
 }
 
 struct Entry {
@@ -131,12 +131,26 @@ TEST(Journal, WritesAPassInJsonWhateverIsInItsId) {
   }
 }
 
-TEST(Journal, EndsWithTheWorstErrors) {
+TEST(Journal, EndsWithTheWorstErrorsAndWhatTheCallsTook) {
   const TemporaryFolder folder;
   write_three(folder / "results.jsonl");
   const std::string text = text_of(folder / "results.jsonl");
-  EXPECT_THAT(text.substr(text.rfind("{\"finished")),
-              HasSubstr(R"("worst":[{"case":"op/float32/2x3/contiguous/cpu/value.reference","ulps":0.25}])"));
+  EXPECT_THAT(
+      text.substr(text.rfind("\n{")),
+      AllOf(HasSubstr("finished"),
+            HasSubstr(R"("worst":[{"case":"op/float32/2x3/contiguous/cpu/value.reference","ulps":0.25}])")));
+  for (const Costs& costs :
+       {read_costs(folder / "results.jsonl"), read_journal(folder / "results.jsonl").costs}) {
+    EXPECT_EQ(costs.at("op/cpu").seconds, 1.5);
+    EXPECT_EQ(costs.at("op/cpu").calls, 2u);
+  }
+}
+
+TEST(Journal, ThatIsUnfinishedDoesNotSayWhatCallsCost) {
+  const TemporaryFolder folder;
+  { Journal journal(folder / "results.jsonl", kHeader); }
+  EXPECT_THAT(message_of<SetupError>([&] { read_costs(folder / "results.jsonl"); }),
+              HasSubstr("is unfinished"));
 }
 
 TEST(RunHeader, SaysWhatDiffers) {
@@ -150,6 +164,7 @@ TEST(RunHeader, SaysWhatDiffers) {
   EXPECT_EQ(differs(&RunHeader::opgate), "version of OpGate (0.1.0 and other)");
   EXPECT_EQ(differs(&RunHeader::engine), "build of OpGate (e1 and other)");
   EXPECT_EQ(differs(&RunHeader::libraries), "build of the libraries (f00 and other)");
+  EXPECT_EQ(differs(&RunHeader::costs), "costs that the shards are cut by ( and other)");
   EXPECT_EQ(differs(&RunHeader::started), "");
 }
 

@@ -256,13 +256,65 @@ TEST(Shard, IsReadBackAndRefusedWhereItIsNone) {
 TEST(CaseSet, OfAllShardsIsThePlan) {
   const Plan plan = make_plan(specs(), checks());
   size_t together = 0;
-  for (uint32_t index = 1; index <= 3; ++index) together += CaseSet(plan.calls, {index, 3}).size();
+  for (uint32_t index = 1; index <= 3; ++index) together += CaseSet(plan.calls, Shard{index, 3}).size();
   EXPECT_EQ(together, plan.cases());
+}
+
+// What a part of the plan costs, where each call of an operator and device costs as much.
+double seconds_of(const Calls& calls, const Cut& cut, const Costs& costs) {
+  double seconds = 0;
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    const Cost& cost = costs.at(cost_key(calls.spec(call), calls.device(call)));
+    if (cut.holds(call)) seconds += cost.seconds / static_cast<double>(cost.calls);
+  }
+  return seconds;
+}
+
+TEST(Cut, ByCostsHasEachCallOnceAndPartsThatCostAlike) {
+  const Plan plan = make_plan(specs(), checks());
+  const Costs costs{{"add.Tensor/cpu", {100, 10}}, {"relu/cpu", {1, 10}}, {"relu/cuda", {0, 10}}};
+  for (const uint32_t count : {1u, 2u, 3u, 7u}) {
+    std::vector<size_t> held(plan.calls.size());
+    std::vector<double> seconds;
+    for (uint32_t index = 1; index <= count; ++index) {
+      const Cut cut({index, count}, plan.calls, costs);
+      for (Calls::Position call = 0; call < plan.calls.size(); ++call) held[call] += cut.holds(call);
+      seconds.push_back(seconds_of(plan.calls, cut, costs));
+    }
+    EXPECT_THAT(held, Each(1u));
+    const auto [least, most] = std::ranges::minmax(seconds);
+    EXPECT_GT(least, 0.7 * most) << count << " parts";
+  }
+}
+
+TEST(Cut, TakesWhatIsNotKnownToCostWhatAllDo) {
+  const Plan plan = make_plan(specs(), checks(), {{}, {}, {"cpu"}, {}});
+  const Costs costs{{"relu/cpu", {10, 10}}};
+  size_t first = 0;
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call)
+    first += Cut({1, 2}, plan.calls, costs).holds(call);
+  EXPECT_NEAR(static_cast<double>(first), static_cast<double>(plan.calls.size()) / 2,
+              static_cast<double>(plan.calls.size()) / 8);
+}
+
+TEST(Cut, ByNothingIsByPosition) {
+  const Plan plan = make_plan(specs(), checks());
+  const Cut cut(Shard{2, 3});
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) EXPECT_EQ(cut.holds(call), call % 3 == 1);
+}
+
+TEST(Costs, OfTwoPartsAddUpAndAreReadBack) {
+  Costs costs{{"a/cpu", {1.5, 3}}};
+  add({{"a/cpu", {0.5, 1}}, {"b/cpu", {2, 4}}}, costs);
+  EXPECT_EQ(costs.at("a/cpu").seconds, 2);
+  EXPECT_EQ(costs.at("a/cpu").calls, 4u);
+  EXPECT_EQ(digest(nlohmann::json::parse(nlohmann::json(costs).dump()).get<Costs>()), digest(costs));
+  EXPECT_NE(digest(costs), digest(Costs()));
 }
 
 TEST(CaseSet, GivesUpEachCaseOnce) {
   const Plan plan = make_plan(specs(), checks());
-  CaseSet todo(plan.calls, {2, 2});
+  CaseSet todo(plan.calls, Shard{2, 2});
   const Check& check = *plan.calls.checks(1).front();
   EXPECT_FALSE(todo.contains(0, check));
   EXPECT_TRUE(todo.contains(1, check));

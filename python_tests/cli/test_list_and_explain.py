@@ -20,6 +20,7 @@ NATIVE = [
 ]
 PYTHON = ["aoti.python", "export.graph", "opcheck"]
 AOTI = ["aoti.cpp", "aoti.cross"]
+RULES = ["case.lost", "package.stale", "schema.compatible", "speed.slower", "verdict.broken"]
 CASE = re.compile(r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|bad:[^/]+|[^/=]+=[\w-]+)/(cpu|cuda)/\w+(\.\w+)?")
 
 
@@ -97,20 +98,21 @@ def test_a_filter_leaves_what_it_names(
 
 def test_tests_are_one_line_an_operator_group_and_device(opgate: OpGate, project: Path) -> None:
     lines = listed(opgate, project, "tests", "--check", "value", "opcheck")
-    assert sorted(lines) == [
+    assert all(int(line.rpartition(" ")[2]) > 0 for line in lines), "each with the number of its cases"
+    assert sorted(line.rpartition(" ")[0] for line in lines) == [
         f"identity_conv {group} {device} {worker}"
         for group, worker in (("opcheck", "python"), ("value", "native"))
         for device in ("cpu", "cuda")
     ]
 
 
-@pytest.mark.parametrize("check", [*NATIVE, *PYTHON, *AOTI])
-def test_each_check_is_explained_in_four_parts(check: str, opgate: OpGate, project: Path) -> None:
+@pytest.mark.parametrize("check", [*NATIVE, *PYTHON, *AOTI, *RULES])
+def test_each_check_and_rule_is_explained_in_four_parts(check: str, opgate: OpGate, project: Path) -> None:
     result = opgate("explain", check, folder=project)
     assert (result.returncode, result.stderr) == (0, "")
     parts = re.split(r"\n\n(?=\S)", result.stdout.rstrip())
     titles = [part.splitlines()[0] for part in parts]
-    assert titles == [check, "Why it matters", "How to mend it", "A real bug of this kind"]
+    assert titles == [check, "Why it matters", "How to mend it", "A bug of this kind"]
     assert all(part.splitlines()[1].startswith("  ") and len(part.splitlines()[1]) > 20 for part in parts)
 
 

@@ -46,8 +46,17 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(accuracy_worse,
-                     {kRule, "an error that grew by more than the factor, within its bound", &judge});
+OPGATE_REGISTER_RULE(
+    accuracy_worse,
+    {kRule,
+     {"The worst error is no more than 1.5 times the accepted one (--accuracy-factor), inside the bound, "
+      "too.",
+      "A bound has room: a change may use it up unseen, and the next one then breaks it.",
+      "Find what lost the digits: a sum in a smaller type, another order of summation, an approximation. "
+      "Where "
+      "it is meant, say why in the change, and run `opgate accept`.",
+      "A layer norm that came to compute its variance as the mean of squares less the square of the mean."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -55,7 +55,15 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(bits_changed, {kRule, "other bits where the same ones were promised", &judge});
+OPGATE_REGISTER_RULE(
+    bits_changed,
+    {kRule,
+     {"An operator that promises to be deterministic returns the bits that it returned.",
+      "Trainings are resumed, and tests compare with stored results, because the promise was given.",
+      "A refactoring keeps the order of operations. Where other bits are meant, a smaller error for one, "
+      "review it and run `opgate accept`.",
+      "A reduction whose split over threads followed the number of cores."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

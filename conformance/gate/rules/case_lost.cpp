@@ -93,19 +93,19 @@ class Losses {
       refuse(id, fmt::format("{}: {} is not checked any more", device, fmt::join(dtypes, ", ")));
   }
 
-  static size_t total(const ByDtype<size_t>& counts) {
-    size_t sum = 0;
-    for (const auto& [dtype, count] : counts) sum += count;
-    return sum;
-  }
-
   const Change& change_;
   Remarks& remarks_;
 };
 
-OPGATE_REGISTER_RULE(case_lost,
-                     {kRule, "an operator, device, kernel, sample, check, dtype or case that is gone",
-                      [](const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }});
+OPGATE_REGISTER_RULE(
+    case_lost,
+    {kRule,
+     {"What was checked is checked still: operators, devices, kernels, samples, checks, dtypes, cases.",
+      "A check that is not made finds nothing: a sample that was deleted is the quietest way to make a "
+      "failure go away.",
+      "Put it back, or, where the operator really lost it, tell its users and run `opgate accept`.",
+      "An overload that lost its CUDA kernel, and fell back to a composite one that nobody had tested."},
+     [](const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }});
 
 }  // namespace
 }  // namespace opgate

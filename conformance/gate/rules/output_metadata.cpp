@@ -63,8 +63,17 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(output_metadata,
-                     {kRule, "results of another shape, other strides or another dtype", &judge});
+OPGATE_REGISTER_RULE(
+    output_metadata,
+    {kRule,
+     {"Results have the shape, strides, storage offset and dtype that they had.",
+      "Graphs and packages that were compiled before rely on them: they lay out buffers by what the fake "
+      "kernel said then.",
+      "Return what was returned. Where another layout is meant, all who compile must do so again: say so, "
+      "and "
+      "run `opgate accept`.",
+      "A kernel that began to keep channels-last where it had returned contiguous tensors."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

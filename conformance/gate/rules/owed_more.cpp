@@ -10,18 +10,16 @@ namespace {
 
 constexpr auto kRule = "owed.more";
 
-size_t total(const std::map<std::string, ByDtype<size_t>>& counts) {
+size_t total_owed(const std::map<std::string, ByDtype<size_t>>& counts) {
   size_t sum = 0;
-  for (const auto& [check, by_dtype] : counts) {
-    for (const auto& [dtype, count] : by_dtype) sum += count;
-  }
+  for (const auto& [check, by_dtype] : counts) sum += total(by_dtype);
   return sum;
 }
 
 void judge(const Change& change, Remarks& remarks) {
   for (const auto& [id, subject] : change.head.state) {
     for (const auto& [device, head] : subject.devices) {
-      const size_t owed = total(head.owed);
+      const size_t owed = total_owed(head.owed);
       if (device != "cpu") {
         if (change.strict_gpu && owed > 0)
           remarks.push_back({Remark::Kind::refused, kRule, id,
@@ -31,7 +29,7 @@ void judge(const Change& change, Remarks& remarks) {
       }
       const auto known = change.base.find(id);
       if (known == change.base.end() || !known->second.devices.contains(device)) continue;
-      const size_t before = total(known->second.devices.at(device).owed);
+      const size_t before = total_owed(known->second.devices.at(device).owed);
       if (owed > before)
         remarks.push_back(
             {Remark::Kind::refused, kRule, id,
@@ -40,7 +38,13 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(owed_more, {kRule, "cases that were checked and now are owed", &judge});
+OPGATE_REGISTER_RULE(
+    owed_more, {kRule,
+                {"No more cases are owed on the CPU than were; with --strict-gpu none on any device.",
+                 "Owed is not passed: what a machine could not check may be wrong.",
+                 "Give the machine what is missing, or keep evidence of one that has it: `opgate evidence`.",
+                 "A module that a worker could not import any more: its checks had been owed for months."},
+                &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -42,7 +42,14 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(promise_weakened, {kRule, "a promise that is dropped, a bound that is wider", &judge});
+OPGATE_REGISTER_RULE(
+    promise_weakened,
+    {kRule,
+     {"A spec promises no less than it did: no promise is dropped, no bound is wider.",
+      "To promise less is the easiest way to pass, and who relied on it is not told.",
+      "Mend the operator. Where the promise was wrong, say so in the change, and run `opgate accept`.",
+      "A tolerance that was doubled with the kernel that needed it."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

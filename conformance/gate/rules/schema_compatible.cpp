@@ -49,9 +49,16 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(schema_compatible,
-                     {kRule, "arguments renamed, reordered, retyped, removed or with another default",
-                      &judge});
+OPGATE_REGISTER_RULE(
+    schema_compatible,
+    {kRule,
+     {"Who called the operator before can call it still, by PyTorch's own rules for schemas.",
+      "Saved programs, packages and callers by keyword hold the names, order, types and defaults of the "
+      "arguments.",
+      "Add new arguments at the end, with defaults, or in an overload of its own; rename and reorder "
+      "nothing.",
+      "A flag that was put before the last argument: saved programs passed the wrong one."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -1,5 +1,8 @@
-// speed.slower: an operator is no slower beside its baseline than it was, by intervals and not by one timing.
+// speed.slower: an operator is no slower than it was, by intervals and not by one timing: beside the base,
+// where that is a build, or else both beside the baseline of the spec.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "gate/rule.h"
 
@@ -14,7 +17,31 @@ std::string in_words(const ByDtype<double>& speed) {
   return fmt::format("{:.3g} ({:.3g} to {:.3g})", speed.at("ratio"), speed.at("low"), speed.at("high"));
 }
 
+std::string in_words(const Measurement& measured) {
+  return fmt::format("{:.3g} ({:.3g} to {:.3g})", measured.ratio, measured.interval.low,
+                     measured.interval.high);
+}
+
+// What was slower or faster, in both of its measurements.
+void judge_pair(const SpeedPair& pair, Remarks& remarks) {
+  if (!pair.failed.empty()) {
+    remarks.push_back({Remark::Kind::note, kRule, pair.op, "is not timed: " + pair.failed, pair.bench});
+    return;
+  }
+  if (pair.measured.size() < 2) return;
+  const bool slower = std::ranges::all_of(
+      pair.measured, [](const Measurement& measured) { return measured.interval.high < kAsFast; });
+  const bool faster = std::ranges::all_of(
+      pair.measured, [](const Measurement& measured) { return measured.interval.low > 1 / kAsFast; });
+  if (!slower && !faster) return;
+  remarks.push_back({slower ? Remark::Kind::refused : Remark::Kind::better, kRule, pair.op,
+                     fmt::format("is {}: {} and {} times the speed of the base", slower ? "slower" : "faster",
+                                 in_words(pair.measured[0]), in_words(pair.measured[1])),
+                     pair.bench});
+}
+
 void judge(const Change& change, Remarks& remarks) {
+  for (const SpeedPair& pair : change.speeds) judge_pair(pair, remarks);
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
     if (!measured_alike(change.base.at(id), change.head.state.at(id))) return;
@@ -33,8 +60,15 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(speed_slower,
-                     {kRule, "a speed that fell by more than its interval and a tenth", &judge});
+OPGATE_REGISTER_RULE(
+    speed_slower,
+    {kRule,
+     {"An operator is no slower than 0.9 times the base: timed in turns, twice, with 95 % confidence.",
+      "A check that is added to a kernel, or an option that falls off a build, costs every user.",
+      "Measure with `opgate bench --op OP`. Two builds of one source differ by some per cent, which is "
+      "allowed.",
+      "A call in a loop to a function that used to be inline."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "gate/rule.h"
 
 namespace opgate {
@@ -26,7 +27,7 @@ void judge(const Change& change, Remarks& remarks) {
         broken.judgement.finding ? broken.judgement.finding->happened : broken.judgement.reason;
     Remark remark{Remark::Kind::refused, std::string(parts.check), std::string(parts.op),
                   fmt::format("{}, {}: {}: {}", parts.check, parts.device,
-                              to_string(broken.judgement.verdict), happened),
+                              to_string(broken.judgement.verdict), first_line(happened)),
                   broken.case_id};
     if (broken.others > 0) remark.what += fmt::format(" (and {} more cases)", broken.others);
     if (was_broken(change.base_run, group_of(broken.case_id))) {
@@ -37,8 +38,14 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(verdict_broken,
-                     {"verdict.broken", "a promise that is broken, a crash, a case that hangs", &judge});
+OPGATE_REGISTER_RULE(
+    verdict_broken,
+    {"verdict.broken",
+     {"No case breaks its promise, crashes or hangs; beside a base run, none that did not there.",
+      "Each check has its own reasons: `opgate explain CHECK`.",
+      "The finding says what happened and how to see it again: `opgate repro CASE`.",
+      "Remarks of this rule bear the name of the check."},
+     &judge});
 
 }  // namespace
 }  // namespace opgate

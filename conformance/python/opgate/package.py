@@ -189,7 +189,8 @@ class PackageStore:
         if (state := self._unaltered(kept)) is not None:
             return state
         native, in_python, left_out = self._sorted_out(calls, seconds)
-        packages = self._packages(native, left_out) + self._packages(in_python, left_out)
+        packages = self._packages(native, left_out)
+        packages += [package | {"needs_python": True} for package in self._packages(in_python, left_out)]
         state = {"packages": packages, "left_out": left_out}
         # What failed may be mended outside what the digest covers: a compiler, a full disk.
         if not left_out:

@@ -25,15 +25,12 @@ def annotation(summary: Summary, op: str, title: str, message: str, level: str =
 def annotations(summary: Summary) -> str:
     """A line a finding and a reason of the gate."""
     lines = []
-    for group in summary.findings():
-        if group.example:
-            case, said = group.example
-            message = f"{said.get('happened') or said['reason']}\nopgate repro '{case}'"
-            level = "warning" if group.verdict == "invalid" else "error"
-            title = f"{group.check}: {group.op} on {group.device}"
-            lines.append(annotation(summary, group.op, title, message, level))
-    for remark in summary.gate["remarks"] if summary.gate else []:
-        if remark["kind"] == "refused":
-            told = "\n".join(filter(None, [remark["what"], remark["shown"]]))
-            lines.append(annotation(summary, remark["op"], f"gate: {remark['op']}", told))
+    for group, case, said in summary.findings():
+        message = f"{said.get('happened') or said['reason']}\nopgate repro '{case}'"
+        level = "warning" if group.verdict == "invalid" else "error"
+        title = f"{group.check}: {group.op} on {group.device}"
+        lines.append(annotation(summary, group.op, title, message, level))
+    for remark in summary.remarks("refused"):
+        told = "\n".join(filter(None, [remark["what"], remark["shown"]]))
+        lines.append(annotation(summary, remark["op"], f"gate: {remark['op']}", told))
     return "".join(line + "\n" for line in lines)

@@ -26,11 +26,9 @@ def cell(text: str) -> str:
 
 def gate_section(summary: Summary) -> list[str]:
     """What the gate said."""
-    if summary.gate is None:
-        return []
     lines = []
     for kind, title in (("refused", "Refused"), ("better", "Better"), ("note", "Notes")):
-        remarks = [remark for remark in summary.gate["remarks"] if remark["kind"] == kind]
+        remarks = summary.remarks(kind)
         if not remarks:
             continue
         lines += [f"### {title}", ""]
@@ -63,21 +61,22 @@ def table(summary: Summary) -> list[str]:
 def markdown(summary: Summary) -> str:
     """The whole comment, cut where a comment may be no longer."""
     broken = summary.count("fail", "crash", "timeout")
-    refused = summary.gate is not None and any(r["kind"] == "refused" for r in summary.gate["remarks"])
-    verdict = "refused" if refused else "broken promises" if broken else "all promises kept"
+    verdict = (
+        "refused" if summary.remarks("refused") else "broken promises" if broken else "all promises kept"
+    )
     lines = [f"## OpGate: {verdict}", ""]
     lines += [
         f"{summary.count('pass')} passed, {broken} failed, {summary.count('owed')} owed"
         f" (torch {summary.header['torch']}, {summary.header['started']})",
         "",
     ]
+    for words, count in summary.elsewhere.items():
+        lines += [f"{count} passed by {words}", ""]
     lines += gate_section(summary)
     lines += [*table(summary), ""]
-    for group in summary.findings():
-        if group.example is None:
-            continue
+    for group, case, said in summary.findings():
         title = f"{group.check} · {group.op} · {group.device}: {group.text}"
-        lines += ["<details>", f"<summary>{escape(title)}</summary>", "", code(finding_text(*group.example))]
+        lines += ["<details>", f"<summary>{escape(title)}</summary>", "", code(finding_text(case, said))]
         lines += ["</details>", ""]
         if sum(map(len, lines)) > LIMIT:
             lines.append("More findings than a comment can hold; see results.jsonl.")

@@ -101,9 +101,9 @@ def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | 
         errors=worst_errors(summary),
         ticks=ticks,
         findings=[
-            (g, finding_text(*g.example), explanations.get(g.check)) for g in summary.findings() if g.example
+            (group, finding_text(case, said), explanations.get(group.check))
+            for group, case, said in summary.findings()
         ],
-        remarks=summary.gate["remarks"] if summary.gate else [],
         commits=history(ledger),
         broken=summary.count("fail", "crash", "timeout"),
     )

@@ -23,19 +23,16 @@ def location(summary: Summary, op: str) -> list[dict[str, Any]]:
 
 def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
     """The whole document."""
-    findings = summary.findings()
     results = [
         {
             "ruleId": group.check,
             "level": "warning" if group.verdict == "invalid" else "error",
-            "message": {"text": finding_text(*group.example)},
+            "message": {"text": finding_text(case, said)},
             "locations": location(summary, group.op),
             "partialFingerprints": {"group/v1": f"{group.op}/{group.device}/{group.check}"},
         }
-        for group in findings
-        if group.example
+        for group, case, said in summary.findings()
     ]
-    remarks = summary.gate["remarks"] if summary.gate else []
     results += [
         {
             "ruleId": remark["rule"],
@@ -45,8 +42,7 @@ def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
             },
             "locations": location(summary, remark["op"]),
         }
-        for remark in remarks
-        if remark["kind"] == "refused"
+        for remark in summary.remarks("refused")
     ]
     rules = []
     for check in sorted({result["ruleId"] for result in results}):

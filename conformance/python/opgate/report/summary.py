@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 BROKEN = ("fail", "crash", "timeout")
+BY_EVIDENCE = "evidence: "
+"""The reason of a verdict that another machine gave begins so."""
 
 
 class ReportError(Exception):
@@ -29,6 +31,8 @@ class Group:
     """The first case that is neither pass nor owed, and what was said of it."""
     owed: str = ""
     """Why cases of it are owed."""
+    elsewhere: str = ""
+    """The machine and the day that its verdicts are from, where they are from another one."""
 
     @property
     def verdict(self) -> str:
@@ -51,7 +55,8 @@ class Group:
     @property
     def text(self) -> str:
         """As in the table of `opgate run`: "ok", "FAIL 3", "owed"."""
-        words = {"pass": "ok", "owed": "owed", "invalid": f"spec? {self.counts.get('invalid')}"}
+        passed = "ok*" if self.elsewhere else "ok"
+        words = {"pass": passed, "owed": "owed", "invalid": f"spec? {self.counts.get('invalid')}"}
         return words.get(self.verdict) or f"{'CRASH' if self.verdict == 'crash' else 'FAIL'} {self.broken}"
 
 
@@ -63,6 +68,8 @@ class Summary:
     groups: dict[tuple[str, str, str], Group]
     owed: dict[str, int]
     """By reason."""
+    elsewhere: dict[str, int]
+    """Cases that passed on another machine, by the words that say which."""
     finished: str
     gate: dict[str, Any] | None = None
 
@@ -70,9 +77,14 @@ class Summary:
         """Cases with one of these verdicts."""
         return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
 
-    def findings(self) -> list[Group]:
-        """The groups with something to mend, in the order of the table."""
-        return [group for _, group in sorted(self.groups.items()) if group.example]
+    def remarks(self, kind: str) -> list[dict[str, Any]]:
+        """What the gate said, of a kind: "refused", "better", "note"; nothing where it was not asked."""
+        said = self.gate["remarks"] if self.gate else []
+        return [remark for remark in said if remark["kind"] == kind]
+
+    def findings(self) -> list[tuple[Group, str, dict[str, Any]]]:
+        """The groups with something to mend, in the order of the table: each with a case and its line."""
+        return [(group, *group.example) for _, group in sorted(self.groups.items()) if group.example]
 
     def rows(self) -> list[tuple[str, str]]:
         """Operators and devices, in order."""
@@ -97,7 +109,7 @@ def read_summary(results: Path) -> Summary:
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
         raise ReportError(f"{results} is no results file of this version of OpGate")
-    summary = Summary(header, {}, {}, "")
+    summary = Summary(header, {}, {}, {}, "")
     for line in lines:
         if "case" in line:
             _take(summary, line)
@@ -141,5 +153,8 @@ def _take(summary: Summary, line: dict[str, Any]) -> None:
     if verdict == "owed":
         group.owed = line["reason"]
         summary.owed[line["reason"]] = summary.owed.get(line["reason"], 0) + 1
+    elif verdict == "pass" and line.get("reason", "").startswith(BY_EVIDENCE):
+        group.elsewhere = line["reason"]
+        summary.elsewhere[line["reason"]] = summary.elsewhere.get(line["reason"], 0) + 1
     elif verdict != "pass" and group.example is None:
         group.example = (case, line)

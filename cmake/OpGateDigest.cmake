@@ -1,0 +1,9 @@
+# Run by the build: writes HEADER with a digest over the files that LIST names, a line each, relative to FOLDER.
+file(STRINGS "${LIST}" _files)
+set(_lines)
+foreach(_file IN LISTS _files)
+  file(SHA1 "${FOLDER}/${_file}" _digest)
+  string(APPEND _lines "${_file} ${_digest}\n")
+endforeach()
+string(SHA1 _digest "${_lines}")
+file(WRITE "${HEADER}" "#pragma once\n\nnamespace opgate {\n\ninline constexpr const char* kEngineSources = \"${_digest}\";\n\n}  // namespace opgate\n")

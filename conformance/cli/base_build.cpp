@@ -1,0 +1,180 @@
+#include "cli/base_build.h"
+
+#include <ATen/Version.h>
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "base/build.h"
+#include "cli/foreground.h"
+#include "cli/subcommand.h"
+#include "run/interrupt.h"
+#include "run/journal.h"
+#include "run/supervisor.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShortCommit = 12;
+constexpr size_t kShortDigest = 8;
+constexpr size_t kErrorLines = 5;
+
+// What git says to these words, without the newline; none where it refuses.
+std::optional<std::string> git(const fs::path& folder, std::vector<std::string> words, const fs::path& log) {
+  words.insert(words.begin(), "git");
+  const int status = run_to_end({words, {}}, folder, log, Errors::logged);
+  std::ifstream stream(log);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  while (text.ends_with('\n')) text.pop_back();
+  return status == 0 ? std::optional(text) : std::nullopt;
+}
+
+std::string tail_of(const fs::path& log) {
+  return fmt::format("{}; the whole log is {}", fmt::join(last_lines(log, kErrorLines), " | "), log.string());
+}
+
+void say(const std::string& text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+fs::path program_of(const fs::path& libraries) {
+  const fs::path own = libraries / "bin" / "opgate";
+  return !libraries.empty() && fs::exists(own) ? own : fs::read_symlink("/proc/self/exe");
+}
+
+// A commit of the repository that the configuration lies in.
+class Commit {
+ public:
+  Commit(const std::string& reference, const Config& head) : reference_(reference), head_(head) {
+    const fs::path log = head.output / "base" / "git.log";
+    const fs::path folder = head.file.parent_path();
+    const auto top = git(folder, {"rev-parse", "--show-toplevel"}, log);
+    if (!top) {
+      throw SetupError(
+          fmt::format("--base {}: there is no such file or folder, and {} is in no git "
+                      "repository whose commit it could be",
+                      reference, folder.string()));
+    }
+    top_ = *top;
+    const auto commit = git(top_, {"rev-parse", "--verify", "--quiet", reference + "^{commit}"}, log);
+    if (!commit) {
+      throw SetupError(
+          fmt::format("--base {}: there is no such file or folder, and no such commit in {}; is it fetched?",
+                      reference, top_.string()));
+    }
+    commit_ = *commit;
+    folder_ = head.output / "base" / commit_.substr(0, kShortCommit);
+  }
+
+  BaseBuild built() {
+    const BuildRecipe& recipe = head_.build;
+    if (recipe.command.empty()) {
+      throw SetupError(
+          fmt::format("--base {} is a commit, and {} does not say how one is built: add build = "
+                      "{{ command = \"...\" }}, or name a folder that is built already",
+                      reference_, head_.file.string()));
+    }
+    check_out();
+    const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
+    if (!fs::exists(config)) throw SetupError(fmt::format("{} has no {}", name(), config.string()));
+    build(config.parent_path());
+    const fs::path libraries = recipe.folder.empty() ? fs::path() : config.parent_path() / recipe.folder;
+    return {name(), config, libraries, program_of(libraries), folder_, true};
+  }
+
+ private:
+  std::string name() const { return fmt::format("{} ({})", reference_, commit_.substr(0, kShortCommit)); }
+  fs::path checkout() const { return folder_ / "checkout"; }
+
+  void check_out() {
+    const fs::path log = folder_ / "git.log";
+    if (fs::exists(checkout())) {
+      if (git(checkout(), {"rev-parse", "HEAD"}, log) == commit_) return;
+      fs::remove_all(checkout());  // one that was interrupted
+    }
+    git(top_, {"worktree", "prune"}, log);
+    if (!git(top_, {"worktree", "add", "--detach", checkout().string(), commit_}, log))
+      throw SetupError(fmt::format("git cannot check out {}: {}", name(), tail_of(log)));
+  }
+
+  // Each time: what is built already costs nothing, and one that was interrupted goes on.
+  void build(const fs::path& folder) {
+    const fs::path log = folder_ / "build.log";
+    say(fmt::format("base: building {}; what it says is in {}", name(), log.string()));
+    const Command command{{"/bin/sh", "-c", head_.build.command},
+                          {{"OPGATE_PYTHON", this_program(head_).python}}};
+    const int status = run_to_end(command, folder, log, Errors::logged);
+    if (status != 0) {
+      throw SetupError(fmt::format("{} cannot be built: `{}` ended with {}: {}", name(), head_.build.command,
+                                   ending(status), tail_of(log)));
+    }
+  }
+
+  std::string reference_;
+  const Config& head_;
+  fs::path top_;
+  std::string commit_;
+  fs::path folder_;
+};
+
+// Whether an earlier run of the same commit would come out the same.
+bool is_known(const BaseBuild& base, const fs::path& results, const std::vector<std::string>& options) {
+  std::ifstream stream(base.output / "options");
+  const std::string then{std::istreambuf_iterator<char>(stream), {}};
+  if (!base.stays || !fs::exists(results) || then != fmt::format("{}", fmt::join(options, "\n")))
+    return false;
+  try {
+    const ReadJournal journal = read_journal(results);
+    const bool own = base.program.parent_path().parent_path() == base.libraries;
+    return journal.finished && journal.header.torch == kTorchVersion &&
+           journal.header.capability == at::get_cpu_capability() &&
+           (own || journal.header.engine == engine_digest());
+  } catch (const OtherVersion&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+BaseBuild find_base(const std::string& base, const Config& head) {
+  if (!fs::is_directory(base)) return Commit(base, head).built();
+  const fs::path folder = fs::canonical(base);
+  const fs::path output = head.output / "base" /
+                          fmt::format("folder-{}", c10::sha1(folder.string()).str().substr(0, kShortDigest));
+  if (fs::exists(folder / head.file.filename())) {
+    const Config config = read_config(folder / head.file.filename());
+    const fs::path libraries = config.build.folder.empty() ? fs::path() : folder / config.build.folder;
+    return {"the checkout in " + folder.string(), config.file, libraries, program_of(libraries), output};
+  }
+  return {"the build in " + folder.string(), head.file, folder, program_of(folder), output};
+}
+
+fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options) {
+  const fs::path results = base.output / "results.jsonl";
+  if (is_known(base, results, options)) {
+    say(fmt::format("base: {} was run before", base.name));
+    return base.output;
+  }
+  say(fmt::format("base: running {}", base.name));
+  Command run{{base.program, "run", "--config", base.config, "--output", base.output}, {}};
+  if (!base.libraries.empty()) run.words.insert(run.words.end(), {"--build", base.libraries});
+  run.words.insert(run.words.end(), options.begin(), options.end());
+  const fs::path log = base.output / "run.log";
+  const int status = run_to_end(run, fs::current_path(), log, Errors::shown);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) throw Interrupted();
+  if (!WIFEXITED(status) || WEXITSTATUS(status) > kPromiseBroken)
+    throw SetupError(fmt::format("{} cannot be run: `{}` ended with {}, as it says above", base.name,
+                                 fmt::join(run.words, " "), ending(status)));
+  std::ofstream(base.output / "options") << fmt::format("{}", fmt::join(options, "\n"));
+  return base.output;
+}
+
+}  // namespace opgate

@@ -1,0 +1,65 @@
+// opgate evidence: what a run on a machine with a GPU showed is kept for those without.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include "cli/full_run.h"
+#include "cli/subcommand.h"
+#include "gate/device_evidence.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvidenceOptions {
+  ProjectOptions project;
+  fs::path results;
+};
+
+int keep(const EvidenceOptions& options) {
+  const Config config = options.project.read();
+  if (config.evidence.empty()) {
+    throw SetupError(
+        fmt::format("{} names no folder for it: add evidence = \"fixtures/evidence\", a folder to commit",
+                    config.file.string()));
+  }
+  const RunState run = state_of_run(options.results.empty() ? results_file(config) : options.results);
+  if (run.header.devices.empty()) {
+    throw SetupError(
+        fmt::format("{} is of a machine without a GPU: it has nothing to say for others", run.file.string()));
+  }
+  const Evidences evidence = evidence_of(run);
+  if (evidence.empty()) {
+    throw SetupError(fmt::format(
+        "{} has no check that passed on a GPU with sources to know it by: was it run on the CPU alone, or "
+        "without `evidence` in its opgate.toml?",
+        run.file.string()));
+  }
+  const std::vector<std::string> changed = add_evidence(config.evidence, evidence);
+  size_t cases = 0;
+  for (const auto& [id, of_op] : evidence) {
+    for (const DeviceEvidence& one : of_op) {
+      for (const auto& [check, count] : one.checks) cases += count;
+    }
+  }
+  if (!changed.empty()) fmt::print("changed    {}\n", fmt::join(changed, ", "));
+  fmt::print("{} cases of {} operators, passed on {}, are evidence in {}\n", cases, evidence.size(),
+             run.header.devices.begin()->second, config.evidence.string());
+  return kAllKept;
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.description(
+      "Keep what the last run showed on a GPU as evidence for machines without one: there its cases pass, "
+      "instead of being owed, while sources, OpGate and torch are the same");
+  auto options = std::make_shared<EvidenceOptions>();
+  options->project.declare(app);
+  app.add_option("--results", options->results, "results.jsonl of another run")->type_name("FILE");
+  return [=] { return keep(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(evidence, {"evidence", &declare});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,23 @@
+// Another program, run to its end: a build, git, another OpGate.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "run/command.h"
+
+namespace opgate {
+
+/// Where what a program prints on stderr goes.
+enum class Errors {
+  shown,   ///< on this process's own stderr: its progress is seen
+  logged,  ///< into the log, with what it prints on stdout
+};
+
+/// Runs the command in `folder`, in this process group, so that Ctrl-C reaches it, too; what it prints on
+/// stdout goes into `log`, which begins anew. Gives what waitpid() does. Throws SetupError where it cannot be
+/// started, and Interrupted where this process was: then it was told as well, and has ended.
+int run_to_end(const Command& command, const std::filesystem::path& folder, const std::filesystem::path& log,
+               Errors errors);
+
+}  // namespace opgate

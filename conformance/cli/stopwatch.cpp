@@ -1,0 +1,33 @@
+// opgate stopwatch: a process that times the operators of one build, for `opgate gate`; not for users.
+#include "bench/stopwatch_process.h"
+#include "cli/project.h"
+#include "cli/subcommand.h"
+#include "plan/patterns.h"
+#include "run/subjects.h"
+
+namespace opgate {
+namespace {
+
+int stopwatch(const ProjectOptions& options, const std::vector<std::string>& ops) {
+  const Config config = options.read();
+  std::vector<Spec> subjects = load_subjects(setup_from(config));
+  std::erase_if(subjects, [&](const Spec& spec) {
+    return spec.benches.empty() || (!selects(ops, spec.id) && !selects(ops, spec.name));
+  });
+  return serve_as_stopwatch(subjects.empty() ? std::vector<BenchCase>()
+                                             : plan_benches(subjects, {.threads = {1}}));
+}
+
+std::function<int()> declare(CLI::App& app) {
+  app.group("");  // hidden
+  auto options = std::make_shared<ProjectOptions>();
+  auto ops = std::make_shared<std::vector<std::string>>();
+  options->declare(app);
+  app.add_option("--op", *ops);
+  return [=] { return stopwatch(*options, *ops); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(stopwatch, {"stopwatch", &declare});
+
+}  // namespace
+}  // namespace opgate

@@ -1,0 +1,153 @@
+#include "gate/device_evidence.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+
+#include "base/new_file.h"
+#include "gate/toml_text.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDateLength = 10;  // of "2026-11-22T..."
+
+std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& all) {
+  std::string text = fmt::format(
+      "# {}, as machines with other devices saw it: written by `opgate evidence`, good while sources, "
+      "engine\n"
+      "# and torch are these.\n",
+      op);
+  for (const DeviceEvidence& one : all) {
+    text += fmt::format(
+        "\n[[{}]]\nmodel = {}\ndate = {}\ntorch = {}\nengine = {}\nsources = {}\n[{}.checks]  # with their "
+        "cases\n",
+        one.device, toml_string(one.model), toml_string(one.date), toml_string(one.tested.torch),
+        toml_string(one.tested.engine), toml_string(one.tested.sources), one.device);
+    for (const auto& [check, cases] : one.checks) text += fmt::format("{} = {}\n", toml_string(check), cases);
+  }
+  return text;
+}
+
+DeviceEvidence one_from(const std::string& device, const toml::node& node, const fs::path& file) {
+  const auto wrong = [&](const toml::node& at) {
+    throw SetupError(fmt::format("{}:{}: this is no line of evidence; check out the file, or remove it",
+                                 file.string(), static_cast<unsigned>(at.source().begin.line)));
+  };
+  if (!node.is_table()) wrong(node);
+  DeviceEvidence one;
+  one.device = device;
+  for (const auto& [key_, value] : *node.as_table()) {
+    const std::string_view key = key_.str();
+    if (key == "checks" && value.is_table()) {
+      for (const auto& [check, cases] : *value.as_table()) {
+        if (!cases.is_integer() || *cases.value<int64_t>() < 0) wrong(cases);
+        one.checks[std::string(check.str())] = static_cast<size_t>(*cases.value<int64_t>());
+      }
+      continue;
+    }
+    const std::map<std::string_view, std::string*> words{{"model", &one.model},
+                                                         {"date", &one.date},
+                                                         {"torch", &one.tested.torch},
+                                                         {"engine", &one.tested.engine},
+                                                         {"sources", &one.tested.sources}};
+    const auto word = words.find(key);
+    if (word == words.end() || !value.is_string()) wrong(value);
+    *word->second = *value.value<std::string>();
+  }
+  return one;
+}
+
+bool same_machine(const DeviceEvidence& a, const DeviceEvidence& b) {
+  return a.device == b.device && a.model == b.model && a.tested.torch == b.tested.torch;
+}
+
+// In the place of what is of the same machine and torch, or behind all.
+void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
+  const auto same = std::ranges::find_if(all, [&](const auto& other) { return same_machine(one, other); });
+  if (same == all.end()) {
+    all.push_back(one);
+  } else if (same->tested == one.tested) {
+    for (const auto& [check, cases] : one.checks) same->checks[check] = cases;
+    same->date = one.date;
+  } else {
+    *same = one;
+  }
+}
+
+}  // namespace
+
+std::string in_words(const DeviceEvidence& evidence) {
+  return fmt::format("{}{}, {}", kByEvidence, evidence.model, evidence.date);
+}
+
+std::string difference(const Tested& then, const Tested& now) {
+  std::vector<std::string> differences;
+  if (then.sources != now.sources) differences.emplace_back("the sources of the operator");
+  if (then.engine != now.engine) differences.emplace_back("the sources of OpGate");
+  if (then.torch != now.torch)
+    differences.push_back(fmt::format("torch ({}, here {})", then.torch, now.torch));
+  return fmt::format("{}", fmt::join(differences, ", "));
+}
+
+Evidences read_evidence(const fs::path& folder) {
+  Evidences all;
+  if (folder.empty() || !fs::is_directory(folder)) return all;
+  for (const fs::path& file : toml_files_of(folder)) {
+    const toml::table table = parsed_toml(file, "`opgate evidence`");
+    std::vector<DeviceEvidence>& of_op = all[id_of_toml(file)];
+    for (const auto& [device, list] : table) {
+      if (!list.is_array()) throw SetupError(fmt::format("{}: this is no file of evidence", file.string()));
+      for (const toml::node& one : *list.as_array())
+        of_op.push_back(one_from(std::string(device.str()), one, file));
+    }
+  }
+  return all;
+}
+
+Evidences evidence_of(const RunState& run) {
+  Evidences all;
+  for (const auto& [id, subject] : run.state) {
+    for (const auto& [name, model] : run.header.devices) {
+      const auto device = subject.devices.find(name);
+      if (device == subject.devices.end() || subject.facts.sources.empty()) continue;
+      DeviceEvidence one{name,
+                         model,
+                         run.header.started.substr(0, kDateLength),
+                         {run.header.torch, run.header.sources, subject.facts.sources},
+                         {}};
+      for (const auto& [check, by_dtype] : device->second.cases) {
+        const bool broken = std::ranges::any_of(run.broken, [&](const Broken& group) {
+          const CaseParts parts = parts_of_case(group.case_id);
+          return parts.op == id && parts.device == name && parts.check == check;
+        });
+        if (!broken && !device->second.owed.contains(check) && !device->second.elsewhere.contains(check))
+          one.checks[check] = total(by_dtype);
+      }
+      if (!one.checks.empty()) all[id].push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> add_evidence(const fs::path& folder, const Evidences& evidence) {
+  Evidences all = read_evidence(folder);
+  std::vector<std::string> changed;
+  std::vector<NewFile> files;
+  for (const auto& [id, of_op] : evidence) {
+    const std::string before = text_of(id, all[id]);
+    for (const DeviceEvidence& one : of_op) put(one, all[id]);
+    const std::string text = text_of(id, all[id]);
+    if (text == before) continue;
+    files.emplace_back(toml_file(folder, id), text);
+    changed.push_back(id);
+  }
+  for (NewFile& file : files) file.put_in_place();
+  return changed;
+}
+
+}  // namespace opgate

@@ -1,0 +1,180 @@
+// Evidence from machines with a GPU: good while what was tested is the same, and not a moment longer.
+#include "gate/device_evidence.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/engine_sources.h"
+#include "call/ctest_gpus.h"
+#include "run/source_digests.h"
+#include "support.h"
+
+namespace opgate {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::message_of;
+using testing::TemporaryFolder;
+using testing::text_of;
+
+const Tested kTested{"2.15.0", "e1", "s1"};
+
+DeviceEvidence some_evidence() {
+  return {"cuda", "NVIDIA \"H200\"", "2026-11-22", kTested, {{"value.layout", 18}, {"run.stream", 2}}};
+}
+
+TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  const Evidences written{{"op", {some_evidence()}}, {"other::op.out", {some_evidence()}}};
+  EXPECT_THAT(add_evidence(folder / "evidence", written), ElementsAre("op", "other::op.out"));
+  EXPECT_THAT(add_evidence(folder / "evidence", written), IsEmpty());
+  const Evidences read = read_evidence(folder / "evidence");
+  ASSERT_EQ(read.size(), 2u);
+  const DeviceEvidence& one = read.at("other::op.out").at(0);
+  EXPECT_EQ(in_words(one), "evidence: NVIDIA \"H200\", 2026-11-22");
+  EXPECT_EQ(one.device, "cuda");
+  EXPECT_EQ(one.tested, kTested);
+  EXPECT_EQ(one.checks, some_evidence().checks);
+}
+
+TEST(DeviceEvidence, OfTheSameSourcesAddsChecksAndOfOthersReplacesThem) {
+  const TemporaryFolder folder;
+  add_evidence(folder.path(), {{"op", {some_evidence()}}});
+  DeviceEvidence more = some_evidence();
+  more.checks = {{"memory.bounds", 5}};
+  add_evidence(folder.path(), {{"op", {more}}});
+  EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks.size(), 3u);
+  more.tested.sources = "s2";
+  add_evidence(folder.path(), {{"op", {more}}});
+  ASSERT_EQ(read_evidence(folder.path()).at("op").size(), 1u);
+  EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks, more.checks);
+  more.tested.torch = "2.11.0";  // of another torch stands beside it
+  add_evidence(folder.path(), {{"op", {more}}});
+  EXPECT_EQ(read_evidence(folder.path()).at("op").size(), 2u);
+}
+
+TEST(DeviceEvidence, HoldsWhileWhatWasTestedIsTheSame) {
+  EXPECT_EQ(difference(kTested, kTested), "");
+  EXPECT_EQ(difference(kTested, {"2.15.0", "e1", "s2"}), "the sources of the operator");
+  EXPECT_EQ(difference(kTested, {"2.11.0", "e2", "s1"}),
+            "the sources of OpGate, torch (2.15.0, here 2.11.0)");
+}
+
+TEST(DeviceEvidence, ThatIsNoneIsRefusedWithItsPlace) {
+  const TemporaryFolder folder;
+  for (const char* text : {"cuda = 3\n", "[[cuda]]\nmodel = 3\n", "[[cuda]]\nchecks = { x = \"many\" }\n",
+                           "[[cuda]]\nspeed = \"1\"\n", "<<<<<<< HEAD\n", "?\n"}) {
+    std::ofstream(folder / "op.toml") << text;
+    EXPECT_THAT(message_of<SetupError>([&] { read_evidence(folder.path()); }), HasSubstr("op.toml")) << text;
+  }
+  EXPECT_THAT(read_evidence(folder / "nowhere"), IsEmpty());
+}
+
+// A run whose cuda cases all passed, but those of one check.
+RunState run_on_gpu() {
+  RunState run;
+  run.header.torch = "2.15.0";
+  run.header.sources = "e1";
+  run.header.started = "2026-11-22T10:00:00Z";
+  run.header.devices = {{"cuda", "NVIDIA H200"}};
+  SubjectState& subject = run.state["op"];
+  subject.facts.sources = "s1";
+  const ByDtype<size_t> two{{"float32", 1}, {"float64", 1}};
+  subject.devices["cuda"].cases = {{"ok", two}, {"owed", two}, {"broken", two}, {"elsewhere", two}};
+  subject.devices["cuda"].owed = {{"owed", {{"float32", 1}}}};
+  subject.devices["cuda"].elsewhere = {{"elsewhere", two}};
+  subject.devices["cpu"].cases = {{"ok", two}};
+  run.broken = {{"op/float32/4/contiguous/cuda/broken", {}, 0}};
+  return run;
+}
+
+TEST(DeviceEvidence, IsOfChecksThatPassedThereAndThen) {
+  const Evidences evidence = evidence_of(run_on_gpu());
+  ASSERT_EQ(evidence.size(), 1u);
+  ASSERT_EQ(evidence.at("op").size(), 1u);
+  EXPECT_EQ(evidence.at("op").at(0).checks, (std::map<std::string, size_t>{{"ok", 2}}));
+  EXPECT_EQ(evidence.at("op").at(0).tested, kTested);
+  RunState unknown = run_on_gpu();
+  unknown.state["op"].facts.sources = "";
+  EXPECT_THAT(evidence_of(unknown), IsEmpty());
+}
+
+TEST(SourceDigests, ChangeWithWhatTheOperatorIsMadeFromAndNothingElse) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "ops/add");
+  std::filesystem::create_directories(folder / "ops/common");
+  std::filesystem::create_directories(folder / "ops/mul");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+  };
+  write("ops/add/spec.cpp", "spec");
+  write("ops/add/cpu.cpp", "kernel");
+  write("ops/mul/spec.cpp", "spec");
+  write("ops/common/shared.h", "shared");
+  Config config;
+  config.sources = {folder / "ops/common"};
+  std::vector<Spec> subjects(2);
+  subjects[0].where = (folder / "ops/add/spec.cpp").string() + ":3";
+  subjects[1].where = (folder / "ops/mul/spec.cpp").string() + ":3";
+  const auto digest = [&](size_t subject) { return SourceDigests(config, subjects).of(subjects[subject]); };
+  const std::string before = digest(0);
+  EXPECT_EQ(before.size(), 40u);
+  write("ops/mul/spec.cpp", "other");
+  write("ops/add/notes.txt", "no source");
+  write("ops/add/.cpu.cpp.swp", "hidden");
+  EXPECT_EQ(digest(0), before);
+  write("ops/add/cpu.cpp", "kernel, mended");
+  const std::string mended = digest(0);
+  EXPECT_NE(mended, before);
+  write("ops/common/shared.h", "other");
+  EXPECT_NE(digest(0), mended);
+  config.sources = {folder / "gone"};
+  EXPECT_THAT(message_of<SetupError>([&] { digest(0); }), HasSubstr("`sources` names"));
+  config.sources = {};
+  subjects[0].where = "/not/here/spec.cpp:3";
+  EXPECT_EQ(digest(0), "");
+}
+
+TEST(SourceDigests, OfAModelAreOfAllThatItMayCall) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "ops");
+  std::filesystem::create_directories(folder / "models");
+  std::ofstream(folder / "ops/spec.cpp") << "kernel";
+  std::ofstream(folder / "models/models.py") << "model";
+  std::vector<Spec> subjects(2);
+  subjects[0].where = (folder / "ops/spec.cpp").string() + ":3";
+  subjects[1].where = (folder / "models/models.py").string() + ":3";
+  subjects[1].kind = Spec::Kind::model;
+  const std::string before = SourceDigests({}, subjects).of(subjects[1]);
+  std::ofstream(folder / "ops/spec.cpp") << "other kernel";
+  EXPECT_NE(SourceDigests({}, subjects).of(subjects[1]), before);
+}
+
+TEST(EngineSources, AreKnown) { EXPECT_EQ(engine_sources().size(), 40u); }
+
+TEST(CtestGpus, AreThoseThatTheProcessSees) {
+  setenv("CTEST_RESOURCE_GROUP_COUNT", "2", 1);
+  setenv("CTEST_RESOURCE_GROUP_0_GPUS", "id:3,slots:1", 1);
+  setenv("CTEST_RESOURCE_GROUP_1_GPUS", "id:0,slots:1;id:GPU-7f,slots:2", 1);
+  const char* seen_before = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string before = seen_before == nullptr ? "" : seen_before;
+  take_ctest_gpus();
+  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), "3,0,GPU-7f");
+  setenv("CTEST_RESOURCE_GROUP_0_GPUS", "3", 1);
+  EXPECT_THAT(message_of<SetupError>([] { take_ctest_gpus(); }), HasSubstr("is not what ctest says"));
+  for (const char* name :
+       {"CTEST_RESOURCE_GROUP_COUNT", "CTEST_RESOURCE_GROUP_0_GPUS", "CTEST_RESOURCE_GROUP_1_GPUS"})
+    unsetenv(name);
+  seen_before == nullptr ? unsetenv("CUDA_VISIBLE_DEVICES")
+                         : setenv("CUDA_VISIBLE_DEVICES", before.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace opgate
