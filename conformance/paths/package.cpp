@@ -79,7 +79,14 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
                       file_.string(), op));
     }
   }
-  for (PackagedCall& call : calls_) call.spec.op = find_op(call.spec.name);
+  for (PackagedCall& call : calls_) {
+    call.spec.op = find_op(call.spec.name);
+    if (!call.spec.op) continue;
+    try {
+      fit_sample(call.spec.samples.front(), call.spec.op->schema());  // arguments that came later have defaults
+    } catch (const SpecError&) {  // changed_schemas() says so, and so does eager when it is called
+    }
+  }
   setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 0);  // read when the package first runs
   try {
     loader_ = std::make_unique<Loader>(file_.string(), kModelName, /*run_single_threaded=*/false, runners);

@@ -240,3 +240,65 @@ def test_a_merge_does_not_overwrite_what_it_reads(opgate: OpGate, shards: list[P
     result = opgate("merge", *shards, "--output", shards[0].parent)
     assert_refused(result, str(shards[0]), "would be overwritten", "--output")
     assert shards[0].read_text() == before
+
+
+# Parts that cost alike
+
+
+@pytest.fixture(scope="module")
+def earlier(
+    opgate: OpGate, project: Path, shards: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The merged results of an earlier run."""
+    folder = tmp_path_factory.mktemp("earlier")
+    assert opgate("merge", *shards, "--output", folder).returncode == 0
+    return folder / "results.jsonl"
+
+
+def test_a_run_says_what_its_calls_took_and_merging_adds_it_up(shards: list[Path], earlier: Path) -> None:
+    parts = [read_results(file.parent).finished for file in shards]
+    whole = read_results(earlier.parent).finished
+    assert whole is not None
+    assert set(whole["costs"]) == {"identity_conv/cpu"}
+    for index in (0, 1):  # seconds, calls
+        together = sum(part["costs"]["identity_conv/cpu"][index] for part in parts if part)
+        assert whole["costs"]["identity_conv/cpu"][index] == pytest.approx(together)
+        assert together > 0
+
+
+def test_shards_by_cost_are_the_plan_and_none_overlaps(opgate: OpGate, project: Path, earlier: Path) -> None:
+    everything = opgate("list", "cases", *FEW, folder=project).stdout.splitlines()
+    together: list[str] = []
+    for index in (1, 2, 3):
+        words = ["--shard", f"{index}/3", "--costs", earlier]
+        part = opgate("list", "cases", *FEW, *words, folder=project).stdout.splitlines()
+        assert len(part) > len(everything) / 6
+        together += part
+    assert sorted(together) == sorted(everything)
+
+
+def test_shards_by_cost_merge_with_their_like_only(
+    opgate: OpGate, project: Path, shards: list[Path], earlier: Path, tmp_path: Path
+) -> None:
+    files = [tmp_path / str(index) for index in (1, 2)]
+    for index, folder in enumerate(files, 1):
+        words = ["--shard", f"{index}/2", "--costs", earlier, "--output", folder]
+        assert opgate("run", *FASTEST, *words, folder=project).returncode == 0
+    results = [folder / "results.jsonl" for folder in files]
+    assert opgate("merge", *results, "--output", tmp_path / "merged").returncode == 0
+    other = opgate("run", *FASTEST, "--shard", "2/2", "--output", files[1], folder=project)
+    assert other.returncode == 0
+    mixed = opgate("merge", *results, "--output", tmp_path / "mixed")
+    assert_refused(mixed, "are not of one run", "costs that the shards are cut by")
+
+
+def test_costs_that_are_none_are_refused(
+    opgate: OpGate, project: Path, shards: list[Path], tmp_path: Path
+) -> None:
+    assert_refused(opgate("run", "--costs", shards[0], folder=project), "--costs requires --shard")
+    words = ["run", *FASTEST, "--shard", "1/2", "--costs"]
+    missing = opgate(*words, tmp_path / "no.jsonl", folder=project)
+    assert_refused(missing, "cannot read", "no.jsonl")
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(shards[0].read_text().splitlines(keepends=True)[:-1]))
+    assert_refused(opgate(*words, cut, folder=project), "is unfinished", "what its calls cost")
