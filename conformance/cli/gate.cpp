@@ -3,12 +3,14 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/new_file.h"
 #include "cli/base_build.h"
 #include "cli/full_run.h"
 #include "cli/old_packages.h"
+#include "cli/results.h"
 #include "cli/speed_pairs.h"
 #include "cli/subcommand.h"
 #include "cli/terminal.h"
@@ -171,7 +173,12 @@ int gate(const GateOptions& options) {
   const std::vector<Waiver> waivers = read_waivers(config.waivers);
   fs::path results = options.results;
   if (results.empty()) {
-    if (!full_run(options.run)) return kInterrupted;
+    const auto start = std::chrono::steady_clock::now();
+    const auto tally = full_run(options.run);
+    if (!tally) return kInterrupted;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    print_results(*tally, fmt::format("in {:.1f} s", elapsed.count()));
+    std::fflush(stdout);
     results = results_file(config);
   }
   RunState head = state_of_run(results);

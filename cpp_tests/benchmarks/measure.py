@@ -137,6 +137,48 @@ def two_workers(build: Path, rounds: int) -> None:
     )
 
 
+def timed(step: str, command: list[str | Path], environment: dict[str, str]) -> None:
+    """Runs it and prints its time and the memory of its largest process."""
+    with tempfile.TemporaryFile("w+") as printed:
+        start = time.monotonic()
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=printed)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - start
+        printed.seek(0)
+        if status != 0:
+            raise SystemExit(printed.read())
+    print(f"| {step} | {seconds:.1f} | {usage.ru_maxrss / 1024:.0f} |", flush=True)
+
+
+def a_million(build: Path) -> None:
+    """What is done with a plan of a million cases, from listing it to the page of its results."""
+    opgate = build / "bin" / "opgate"
+    configuration = ["--config", SOURCE / "fixtures" / "many" / "opgate.toml"]
+    checks = ["--check", *ALWAYS_ON]
+    environment = {**os.environ, "OPGATE_MANY": str(10**6 // run_many(build, 1, 1, ALWAYS_ON).cases)}
+    print("\n| a million cases | s | largest process, MiB |\n| --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        timed("plan and list", [opgate, "list", "cases", *configuration, *checks], environment)
+        shards = [folder / f"shard-{number}" for number in range(1, 5)]
+        for number, shard in enumerate(shards, 1):
+            words = ["--shard", f"{number}/4", "--output", shard]
+            timed(f"shard {number} of 4", [opgate, "run", *configuration, *checks, *words], environment)
+        merged = folder / "merged" / "results.jsonl"
+        results = [shard / "results.jsonl" for shard in shards]
+        timed("merge", [opgate, "merge", *results, "--output", merged.parent], environment)
+        words = ["--shard", "1/4", "--costs", merged]
+        by_cost = [opgate, "list", "cases", *configuration, *checks, *words]
+        timed("a shard by cost, listed", by_cost, environment)
+        gate = [opgate, "gate", *configuration, "--base", merged.parent, "--results", merged]
+        timed("gate, with a run for its base", gate, environment)
+        files = [
+            *("--html", folder / "page.html", "--junit", folder / "junit.xml"),
+            *("--sarif", folder / "out.sarif", "--markdown", folder / "comment.md"),
+        ]
+        timed("report, in four forms", [opgate, "report", *configuration, merged, *files], environment)
+
+
 def main() -> None:
     """All of it."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -146,6 +188,7 @@ def main() -> None:
     beside_opcheck(options.build, options.rounds)
     many_cases(options.build, options.rounds)
     two_workers(options.build, options.rounds)
+    a_million(options.build)
 
 
 if __name__ == "__main__":
