@@ -97,6 +97,14 @@ std::string section(const Remarks& remarks, Remark::Kind kind) {
   return text;
 }
 
+// What no machine, or another one, has checked.
+void print_unchecked(const RunState& head) {
+  for (const auto& [reason, number] : head.elsewhere)
+    fmt::print("{}: {} cases by {}\n", coloured(Colour::green, "passed"), number, reason);
+  for (const auto& [reason, number] : head.owed)
+    fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
+}
+
 int print_remarks(const Remarks& remarks, const RunState& head) {
   const auto count = [&](Remark::Kind kind) {
     return static_cast<size_t>(std::ranges::count(remarks, kind, &Remark::kind));
@@ -110,10 +118,6 @@ int print_remarks(const Remarks& remarks, const RunState& head) {
   if (count(Remark::Kind::better) > 0)
     fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
   if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
-  for (const auto& [reason, number] : head.elsewhere)
-    fmt::print("{}: {} cases by {}\n", coloured(Colour::green, "passed"), number, reason);
-  for (const auto& [reason, number] : head.owed)
-    fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
   if (refused > 0) {
     fmt::print("\nMend these, or, where they are meant, review and run `opgate accept`.\n");
     return kPromiseBroken;
@@ -196,6 +200,7 @@ int gate(const GateOptions& options) {
   apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
   write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
   fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
+  if (!options.results.empty()) print_unchecked(head);  // else it stands under the table
   return print_remarks(remarks, head);
 }
 
