@@ -2,15 +2,20 @@
 
 #include <ATen/Version.h>
 #include <c10/util/hash.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "base/build.h"
+#include "base/descriptor.h"
 #include "cli/foreground.h"
 #include "cli/subcommand.h"
 #include "run/interrupt.h"
@@ -82,6 +87,7 @@ class Commit {
                       "{{ command = \"...\" }}, or name a folder that is built already",
                       reference_, head_.file.string()));
     }
+    const Descriptor lock = locked();
     check_out();
     const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
     if (!fs::exists(config)) throw SetupError(fmt::format("{} has no {}", name(), config.string()));
@@ -93,6 +99,23 @@ class Commit {
  private:
   std::string name() const { return fmt::format("{} ({})", reference_, commit_.substr(0, kShortCommit)); }
   fs::path checkout() const { return folder_ / "checkout"; }
+
+  // Two gates must not build in one checkout at a time. Held until the descriptor is closed.
+  Descriptor locked() const {
+    fs::create_directories(folder_);
+    Descriptor lock(open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!lock.is_open()) {
+      throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
+                                   folder_.string(), std::strerror(errno)));
+    }
+    if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+      throw SetupError(
+          fmt::format("another run is building {} in {}; wait for it, or give another folder "
+                      "with --output",
+                      name(), folder_.string()));
+    }
+    return lock;
+  }
 
   void check_out() {
     const fs::path log = folder_ / "git.log";

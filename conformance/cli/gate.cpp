@@ -53,7 +53,7 @@ Base base_of_ledger(const Config& config) {
                     "`opgate accept`, or name a base run with --base",
                     config.file.string()));
   }
-  return {"ledger " + config.ledger.string(), read_ledger(config.ledger), {}, {}, {}};
+  return {"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), {}, {}, {}};
 }
 
 Base base_of_run(const fs::path& file) {
