@@ -14,11 +14,15 @@ function(opgate_discover_tests name)
   cmake_path(ABSOLUTE_PATH arg_CONFIG OUTPUT_VARIABLE _config)
   set(_list "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
   set(_script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/OpGateWriteTests.cmake")
+  set(_opgate)
+  if(TARGET opgate_python)
+    set(_opgate opgate opgate_python)  # in OpGate's own build
+  endif()
   add_custom_command(
     OUTPUT "${_list}"
-    COMMAND "${CMAKE_COMMAND}" -DNAME=${name} "-DOPGATE=$<TARGET_FILE:opgate>" "-DCONFIG=${_config}"
+    COMMAND "${CMAKE_COMMAND}" -DNAME=${name} "-DOPGATE=$<TARGET_FILE:OpGate::opgate>" "-DCONFIG=${_config}"
             "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}" "-DLIST=${_list}" -DTIMEOUT=${arg_TIMEOUT} -P "${_script}"
-    DEPENDS opgate opgate_python ${arg_DEPENDS} "${_config}" "${_script}"
+    DEPENDS ${_opgate} ${arg_DEPENDS} "${_config}" "${_script}"
     COMMENT "Listing the tests of ${name}"
     VERBATIM)
   add_custom_target(${name}_tests ALL DEPENDS "${_list}")

@@ -2,7 +2,7 @@
 // it agrees.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/build.h"
@@ -22,7 +22,7 @@ using nlohmann::json;
 struct AotiOptions {
   std::string file;
   std::vector<std::string> libraries;
-  bool json = false;
+  std::filesystem::path json;
   bool any_schema = false;
 };
 
@@ -55,19 +55,31 @@ Answer answer_of(const Package& package, const PackagedCall& call, const std::ve
 // Of the operator or model: the first part of the ids of its calls.
 std::string id_of(const PackagedCall& call) { return call.id.substr(0, call.id.find('/')); }
 
-void print_line(const json& line) {
-  fmt::print("{}\n", line.dump(-1, ' ', false, json::error_handler_t::replace));
-}
-
-void print_answer(const Answer& answer, bool as_json) {
-  if (as_json) {
-    return print_line({{"call", answer.call.id},
-                       {"op", id_of(answer.call)},
-                       {"kind", answer.is_op() ? "op" : "model"},
-                       {"digest", answer.digest},
-                       {"differs", answer.differs},
-                       {"as_made", answer.as_made}});
+// The answers for other programs, a line each, the last of them {"finished": true}: what operators print is
+// not among them. Without a file nothing is written.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& file) {
+    if (file.empty()) return;
+    stream_.open(file, std::ios::trunc);
+    if (!stream_) throw SetupError(fmt::format("cannot write {}", file.string()));
   }
+
+  void add(const json& line) {
+    if (stream_.is_open()) stream_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+  }
+
+ private:
+  std::ofstream stream_;
+};
+
+void say(const Answer& answer, Lines& lines) {
+  lines.add({{"call", answer.call.id},
+             {"op", id_of(answer.call)},
+             {"kind", answer.is_op() ? "op" : "model"},
+             {"digest", answer.digest},
+             {"differs", answer.differs},
+             {"as_made", answer.as_made}});
   std::string text = answer.differs;
   if (text.empty() && !answer.as_made)
     text = "package and eager Python differ: not the bits that it returned";
@@ -77,16 +89,16 @@ void print_answer(const Answer& answer, bool as_json) {
              answer.call.id, text);
 }
 
-void print_problem(const std::string& what, bool as_json) {
-  if (as_json) return print_line({{"problem", what}});
+void say_problem(const std::string& what, Lines& lines) {
+  lines.add({{"problem", what}});
   fmt::print("{} {}\n", coloured(Colour::red, "FAIL"), what);
 }
 
 // True where the schemas are those that the package was compiled for.
-bool print_changes(const Package& package) {
+bool say_changes(const Package& package, Lines& lines) {
   const std::vector<SchemaChange> changes = package.changed_schemas();
   for (const SchemaChange& change : changes)
-    print_problem("another library version: " + change.in_words(), false);
+    say_problem("another library version: " + change.in_words(), lines);
   if (!changes.empty()) {
     fmt::print(
         "not run: the package would pass the arguments of the old schema. Compile it again with this "
@@ -96,12 +108,10 @@ bool print_changes(const Package& package) {
   return changes.empty();
 }
 
-int run_package(Package& package, const AotiOptions& options) {
-  if (!options.json) {
-    fmt::print("{}: {} calls, made for {} with torch {}, run here by torch {} without Python\n", options.file,
-               package.calls().size(), device_name(package.device()), package.torch_version(), kTorchVersion);
-  }
-  if (!options.any_schema && !print_changes(package)) return kPromiseBroken;
+int run_package(Package& package, const AotiOptions& options, Lines& lines) {
+  fmt::print("{}: {} calls, made for {} with torch {}, run here by torch {} without Python\n", options.file,
+             package.calls().size(), device_name(package.device()), package.torch_version(), kTorchVersion);
+  if (!options.any_schema && !say_changes(package, lines)) return kPromiseBroken;
   size_t differing = 0;
   try {
     const auto& outputs = package.run();
@@ -109,28 +119,30 @@ int run_package(Package& package, const AotiOptions& options) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Answer answer = answer_of(package, package.calls()[i], outputs[i], bench);
       if (!answer.agrees()) ++differing;
-      print_answer(answer, options.json);
+      say(answer, lines);
     }
   } catch (const SetupError&) {
     throw;
   } catch (const std::exception& error) {  // whatever the generated code raises is the package's answer
-    print_problem(fmt::format("the package raises: {}", first_line(error.what())), options.json);
+    say_problem(fmt::format("the package raises: {}", first_line(error.what())), lines);
     return kPromiseBroken;
   }
-  if (!options.json)
-    fmt::print("{} of {} calls agree\n", package.calls().size() - differing, package.calls().size());
+  fmt::print("{} of {} calls agree\n", package.calls().size() - differing, package.calls().size());
   return differing == 0 ? kAllKept : kPromiseBroken;
 }
 
 int aoti(const AotiOptions& options) {
   for (const std::string& library : options.libraries) load_library(library);
+  Lines lines(options.json);
   try {
     Package package(options.file);
-    return run_package(package, options);
+    const int status = run_package(package, options, lines);
+    lines.add({{"finished", true}});
+    return status;
   } catch (const DeviceMissing& error) {
-    if (!options.json) throw;
-    print_line({{"owed", error.what()}});
-    return kAllKept;
+    lines.add({{"owed", error.what()}});
+    lines.add({{"finished", true}});
+    throw;
   }
 }
 
@@ -141,9 +153,10 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("PACKAGE", options->file, "the .pt2 file")->required();
   app.add_option("--library", options->libraries, "operator library to load first; may be repeated")
       ->type_name("FILE");
-  auto* any = app.add_flag("--any-schema", options->any_schema,
-                           "run it where the schemas of its operators are others now, too");
-  app.add_flag("--json", options->json, "a line of JSON for each call, for other programs")->needs(any);
+  app.add_flag("--any-schema", options->any_schema,
+               "run it where the schemas of its operators are others now, too");
+  app.add_option("--json", options->json, "a file for a line of JSON a call, for other programs")
+      ->type_name("FILE");
   return [=] { return aoti(*options); };
 }
 

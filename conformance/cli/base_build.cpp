@@ -15,11 +15,13 @@
 #include <iterator>
 
 #include "base/build.h"
-#include "base/descriptor.h"
+#include "base/new_file.h"
+#include "call/device.h"
 #include "cli/foreground.h"
 #include "cli/subcommand.h"
 #include "run/interrupt.h"
 #include "run/journal.h"
+#include "run/protocol.h"
 #include "run/supervisor.h"
 
 namespace opgate {
@@ -87,20 +89,19 @@ class Commit {
                       "{{ command = \"...\" }}, or name a folder that is built already",
                       reference_, head_.file.string()));
     }
-    const Descriptor lock = locked();
+    Descriptor lock = locked();
     check_out();
     const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
     if (!fs::exists(config)) throw SetupError(fmt::format("{} has no {}", name(), config.string()));
     build(config.parent_path());
     const fs::path libraries = recipe.folder.empty() ? fs::path() : config.parent_path() / recipe.folder;
-    return {name(), config, libraries, program_of(libraries), folder_, true};
+    return {name(), config, libraries, program_of(libraries), folder_, true, std::move(lock)};
   }
 
  private:
   std::string name() const { return fmt::format("{} ({})", reference_, commit_.substr(0, kShortCommit)); }
   fs::path checkout() const { return folder_ / "checkout"; }
 
-  // Two gates must not build in one checkout at a time. Held until the descriptor is closed.
   Descriptor locked() const {
     fs::create_directories(folder_);
     Descriptor lock(open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -110,7 +111,7 @@ class Commit {
     }
     if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       throw SetupError(
-          fmt::format("another run is building {} in {}; wait for it, or give another folder "
+          fmt::format("another run uses {} in {}; wait for it, or give another folder "
                       "with --output",
                       name(), folder_.string()));
     }
@@ -119,13 +120,13 @@ class Commit {
 
   void check_out() {
     const fs::path log = folder_ / "git.log";
-    if (fs::exists(checkout())) {
-      if (git(checkout(), {"rev-parse", "HEAD"}, log) == commit_) return;
-      fs::remove_all(checkout());  // one that was interrupted
-    }
-    git(top_, {"worktree", "prune"}, log);
-    if (!git(top_, {"worktree", "add", "--detach", checkout().string(), commit_}, log))
+    const fs::path whole = folder_ / "checked-out";  // without it, one was interrupted
+    if (fs::exists(whole) && fs::exists(checkout())) return;
+    fs::remove_all(checkout());
+    // Twice: git knows of the one that was removed.
+    if (!git(top_, {"worktree", "add", "--force", "--force", "--detach", checkout().string(), commit_}, log))
       throw SetupError(fmt::format("git cannot check out {}: {}", name(), tail_of(log)));
+    NewFile(whole, commit_ + "\n").put_in_place();
   }
 
   // Each time: what is built already costs nothing, and one that was interrupted goes on.
@@ -148,21 +149,19 @@ class Commit {
   fs::path folder_;
 };
 
-// Whether an earlier run of the same commit would come out the same.
-bool is_known(const BaseBuild& base, const fs::path& results, const std::vector<std::string>& options) {
-  std::ifstream stream(base.output / "options");
-  const std::string then{std::istreambuf_iterator<char>(stream), {}};
-  if (!base.stays || !fs::exists(results) || then != fmt::format("{}", fmt::join(options, "\n")))
-    return false;
-  try {
-    const ReadJournal journal = read_journal(results);
-    const bool own = base.program.parent_path().parent_path() == base.libraries;
-    return journal.finished && journal.header.torch == kTorchVersion &&
-           journal.header.capability == at::get_cpu_capability() &&
-           (own || journal.header.engine == engine_digest());
-  } catch (const OtherVersion&) {
-    return false;
-  }
+std::string content_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// All that a run of the commit depends on: where it is as it was, what was seen then is what would be seen.
+std::string circumstances(const BaseBuild& base, const std::vector<std::string>& options) {
+  Config config = read_config(base.config);
+  config.libraries_from = base.libraries;
+  const fs::path engine = base.program.parent_path().parent_path() / "lib" / "libopgate.so";
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"),
+                     libraries_digest(setup_from(config)), c10::sha1(content_of(engine)).str(), kTorchVersion,
+                     at::get_cpu_capability(), device_model(c10::kCUDA));
 }
 
 }  // namespace
@@ -182,7 +181,9 @@ BaseBuild find_base(const std::string& base, const Config& head) {
 
 fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options) {
   const fs::path results = base.output / "results.jsonl";
-  if (is_known(base, results, options)) {
+  const fs::path ran_as = base.output / "ran-as";
+  const std::string now = base.stays ? circumstances(base, options) : "";
+  if (base.stays && fs::exists(results) && content_of(ran_as) == now) {
     say(fmt::format("base: {} was run before", base.name));
     return base.output;
   }
@@ -191,12 +192,16 @@ fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options
   if (!base.libraries.empty()) run.words.insert(run.words.end(), {"--build", base.libraries});
   run.words.insert(run.words.end(), options.begin(), options.end());
   const fs::path log = base.output / "run.log";
+  fs::remove(ran_as);
+  fs::remove(results);  // of an earlier run: this one must write its own
   const int status = run_to_end(run, fs::current_path(), log, Errors::shown);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) throw Interrupted();
-  if (!WIFEXITED(status) || WEXITSTATUS(status) > kPromiseBroken)
-    throw SetupError(fmt::format("{} cannot be run: `{}` ended with {}, as it says above", base.name,
-                                 fmt::join(run.words, " "), ending(status)));
-  std::ofstream(base.output / "options") << fmt::format("{}", fmt::join(options, "\n"));
+  // Broken promises and specs are for the gate to compare; a run without an end is none.
+  if (!WIFEXITED(status) || !fs::exists(results) || !is_finished(results)) {
+    throw SetupError(fmt::format("{} cannot be run: `{}` ended with {}; what it said is above, and in {}",
+                                 base.name, fmt::join(run.words, " "), ending(status), log.string()));
+  }
+  if (base.stays) NewFile(ran_as, now).put_in_place();
   return base.output;
 }
 

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "plan/config.h"
 
 namespace opgate {
 
+/// Stays locked while it is there: two gates must not build, or use, one checkout at a time.
 struct BaseBuild {
   std::string name;                 ///< "HEAD~1 (1a2b3c4d5e6f)", "the build in /work/build"
   std::filesystem::path config;     ///< its opgate.toml
@@ -17,6 +19,7 @@ struct BaseBuild {
   std::filesystem::path program;    ///< its own `opgate` where it has one, otherwise this one
   std::filesystem::path output;     ///< of its results and packages
   bool stays = false;               ///< a commit: what was seen of it once is seen of it always
+  Descriptor lock = Descriptor();
 };
 
 /// Finds what `base` names, or makes it: a folder with an opgate.toml is a checkout that is built already,

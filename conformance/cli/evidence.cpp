@@ -40,7 +40,7 @@ int keep(const EvidenceOptions& options) {
   size_t cases = 0;
   for (const auto& [id, of_op] : evidence) {
     for (const DeviceEvidence& one : of_op) {
-      for (const auto& [check, count] : one.checks) cases += count;
+      for (const auto& [check, passed] : one.checks) cases += passed.cases;
     }
   }
   if (!changed.empty()) fmt::print("changed    {}\n", fmt::join(changed, ", "));

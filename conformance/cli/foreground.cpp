@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -18,19 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tells the process once that this one was interrupted: a signal for this one alone does not reach it.
-int wait_for(pid_t pid) {
+constexpr std::chrono::milliseconds kPatience{10};
+
+// Tells the group once that this process was interrupted.
+int wait_for(pid_t pid, std::chrono::seconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   int status = 0;
   bool told = false;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    if (interrupted() && !std::exchange(told, true)) kill(pid, SIGTERM);
+  bool killed = false;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    if (interrupted() && !std::exchange(told, true)) kill(-pid, SIGTERM);
+    if (std::chrono::steady_clock::now() > deadline && !std::exchange(killed, true)) kill(-pid, SIGKILL);
+    std::this_thread::sleep_for(kPatience);
   }
   return status;
 }
 
 }  // namespace
 
-int run_to_end(const Command& command, const fs::path& folder, const fs::path& log, Errors errors) {
+int run_to_end(const Command& command, const fs::path& folder, const fs::path& log, Errors errors,
+               std::chrono::seconds limit) {
   watch_signals();
   std::error_code ignored;  // open() says what is wrong
   fs::create_directories(log.parent_path(), ignored);
@@ -51,8 +59,8 @@ int run_to_end(const Command& command, const fs::path& folder, const fs::path& l
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &pipe);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int status = wait_for(spawn(command, files, attributes));
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const int status = wait_for(spawn(command, files, attributes), limit);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (interrupted()) throw Interrupted();

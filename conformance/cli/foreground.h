@@ -1,6 +1,7 @@
 // Another program, run to its end: a build, git, another OpGate.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -14,10 +15,11 @@ enum class Errors {
   logged,  ///< into the log, with what it prints on stdout
 };
 
-/// Runs the command in `folder`, in this process group, so that Ctrl-C reaches it, too; what it prints on
-/// stdout goes into `log`, which begins anew. Gives what waitpid() does. Throws SetupError where it cannot be
-/// started, and Interrupted where this process was: then it was told as well, and has ended.
+/// Runs the command in `folder`, in a process group of its own; what it prints on stdout goes into `log`,
+/// which begins anew. Gives what waitpid() does. After `limit` its group is killed. Throws SetupError where
+/// it cannot be started, and Interrupted where this process was: then its group was told as well, and it has
+/// ended.
 int run_to_end(const Command& command, const std::filesystem::path& folder, const std::filesystem::path& log,
-               Errors errors);
+               Errors errors, std::chrono::seconds limit = std::chrono::hours(24));
 
 }  // namespace opgate

@@ -92,17 +92,17 @@ std::optional<Tally> full_run(const RunOptions& options) {
   }
   print_header(project, plan, header);
 
-  const bool complete =
+  const auto costs =
       sweep(project, plan, header, todo, options.sweep.jobs, tally.total(), *journal,
             [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
-  if (!complete) {
+  if (!costs) {
     fmt::print(stderr,
                "opgate: interrupted after {} of {} cases; their results are in {}. `opgate run --resume` "
                "continues.\n",
                tally.total(), header.cases, file.string());
     return std::nullopt;
   }
-  journal->finish(tally.worst(), project.supervisor->costs());
+  journal->finish(tally.worst(), *costs);
   return tally;
 }
 

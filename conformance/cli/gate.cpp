@@ -67,7 +67,7 @@ Base base_of_run(const fs::path& file) {
 
 Base base_of(const GateOptions& options, const Config& config) {
   if (options.base.empty()) return base_of_ledger(config);
-  const fs::path named = options.base;
+  const fs::path named = fs::absolute(options.base);
   if (fs::is_regular_file(named)) return base_of_run(named);
   if (fs::exists(named / "results.jsonl")) return base_of_run(named / "results.jsonl");
   BaseBuild build = find_base(options.base, config);
@@ -105,7 +105,7 @@ void print_unchecked(const RunState& head) {
     fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
 }
 
-int print_remarks(const Remarks& remarks, const RunState& head) {
+int print_remarks(const Remarks& remarks, const Change& change) {
   const auto count = [&](Remark::Kind kind) {
     return static_cast<size_t>(std::ranges::count(remarks, kind, &Remark::kind));
   };
@@ -119,11 +119,12 @@ int print_remarks(const Remarks& remarks, const RunState& head) {
     fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
   if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
   if (refused > 0) {
-    fmt::print("\nMend these, or, where they are meant, review and run `opgate accept`.\n");
+    fmt::print("\nMend these, or, where they are meant, {}.\n",
+               change.base_run == nullptr ? "review and run `opgate accept`" : "waive them");
     return kPromiseBroken;
   }
   fmt::print("{}: {} cases passed, nothing is worse than the base\n", coloured(Colour::green, "accepted"),
-             head.passed);
+             change.head.passed);
   return kAllKept;
 }
 
@@ -175,6 +176,9 @@ int gate(const GateOptions& options) {
   // First: whatever is wrong with them should not be told after minutes.
   Base base = base_of(options, config);
   const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  // Before the environment of the checks is set for this process and its children.
+  SpeedPairs speeds;
+  if (base.build && !options.no_speed) speeds = time_both(*base.build, options, config);
   fs::path results = options.results;
   if (results.empty()) {
     const auto start = std::chrono::steady_clock::now();
@@ -192,8 +196,9 @@ int gate(const GateOptions& options) {
                 .accuracy_factor = options.accuracy_factor,
                 .some = some_operators(base, head),
                 .strict_gpu = options.strict_gpu};
+  config.apply_environment();
   change.packages = ask_old_packages(base, config, results);
-  if (base.build && !options.no_speed) change.speeds = time_both(*base.build, options, config);
+  change.speeds = std::move(speeds);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head.state);
   keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
@@ -201,7 +206,7 @@ int gate(const GateOptions& options) {
   write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
   fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
   if (!options.results.empty()) print_unchecked(head);  // else it stands under the table
-  return print_remarks(remarks, head);
+  return print_remarks(remarks, change);
 }
 
 std::function<int()> declare(CLI::App& app) {

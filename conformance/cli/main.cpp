@@ -10,12 +10,21 @@
 namespace opgate {
 namespace {
 
+std::filesystem::path program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
 int run_command(int argc, char** argv) {
   CLI::App app{
       "OpGate tells whether a PyTorch operator keeps every promise that PyTorch's subsystems rely on."};
   app.name("opgate");
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("OpGate {} (torch {})", kVersion, kTorchVersion));
+  app.add_flag_callback(
+      "--cmake-prefix",
+      [] {
+        fmt::print("{}\n", program().parent_path().parent_path().string());
+        throw CLI::Success();
+      },
+      "Print the folder that CMAKE_PREFIX_PATH needs for find_package(OpGate)");
   app.footer(
       "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage or set-up, 130 interrupted.");
   std::function<int()> chosen;
@@ -42,7 +51,7 @@ int run_command(int argc, char** argv) {
     fmt::print(stderr, "opgate: {}\n", error.what());
     return kUsageOrSetup;
   } catch (const Interrupted&) {
-    fmt::print(stderr, "opgate: interrupted before the first case\n");
+    fmt::print(stderr, "opgate: interrupted\n");
     return kInterrupted;
   } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "opgate: {}\n", error.what());

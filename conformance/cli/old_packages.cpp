@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "call/device.h"
 #include "cli/foreground.h"
-#include "cli/subcommand.h"
 
 namespace opgate {
 namespace {
@@ -21,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array kDevices{c10::kCPU, c10::kCUDA};
 constexpr size_t kErrorLines = 3;
+constexpr std::chrono::seconds kLimit{300};  // for a package: each call is made twice, once in eager
 
 json read_json(const fs::path& file) {
   std::ifstream stream(file);
@@ -48,6 +48,7 @@ class Answers {
     if (line.contains("owed")) package_.owed = line.at("owed");
     if (line.contains("problem")) note("", line.at("problem"), "");
     if (line.contains("call")) take_call(line);
+    finished_ = line.contains("finished");
   }
 
   void note(const std::string& op, const std::string& what, const std::string& call) {
@@ -60,7 +61,8 @@ class Answers {
     }
   }
 
-  bool any() const { return !package_.problems.empty() || !package_.owed.empty() || package_.answered > 0; }
+  // Whether it said all that it had to say.
+  bool is_whole() const { return finished_; }
 
  private:
   void take_call(const json& line) {
@@ -68,8 +70,11 @@ class Answers {
     std::string problem = line.at("differs");
     if (line.at("kind") == "model") {
       const auto now = head_.find(call);
-      if (now != head_.end() && now->second != line.at("digest"))
-        problem = "it returns other values than one that is compiled now";
+      if (now == head_.end()) {
+        ++package_.unknown;
+        return;
+      }
+      if (now->second != line.at("digest")) problem = "it returns other values than one that is compiled now";
     }
     if (problem.empty()) {
       ++package_.answered;
@@ -80,6 +85,7 @@ class Answers {
 
   OldPackage& package_;
   const std::map<std::string, std::string>& head_;
+  bool finished_ = false;
 };
 
 }  // namespace
@@ -100,21 +106,24 @@ std::vector<OldPackage> ask_packages(const std::vector<fs::path>& packages, cons
                                      const fs::path& output) {
   const std::map<std::string, std::string> digests = digests_of(output);
   const fs::path log = output / "old-package.log";
+  const fs::path answers_file = output / "old-package.jsonl";
   std::vector<OldPackage> all;
   for (const fs::path& file : packages) {
     OldPackage& package = all.emplace_back();
     package.file = file.string();
-    Command aoti{{fs::read_symlink("/proc/self/exe"), "aoti", file, "--any-schema", "--json"}, {}};
+    Command aoti{{fs::read_symlink("/proc/self/exe"), "aoti", file, "--any-schema", "--json", answers_file},
+                 {}};
     for (const std::string& library : head.libraries)
       aoti.words.insert(aoti.words.end(), {"--library", library});
-    const int status = run_to_end(aoti, fs::current_path(), log, Errors::logged);
+    fs::remove(answers_file);
+    const int status = run_to_end(aoti, fs::current_path(), log, Errors::logged, kLimit);
     Answers answers(package, digests);
-    std::ifstream said(log);
+    std::ifstream said(answers_file);
     for (std::string text; std::getline(said, text);) {
       const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-      if (line.is_object()) answers.take(line);  // the rest was printed by operators
+      if (line.is_object()) answers.take(line);  // a process that ended may have left half a line
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) <= kPromiseBroken && answers.any()) continue;
+    if (answers.is_whole()) continue;
     answers.note("",
                  fmt::format("the process that runs it ended with {}: {}", ending(status),
                              fmt::join(last_lines(log, kErrorLines), " | ")),

@@ -62,14 +62,14 @@ int selftest(const SelftestOptions& options) {
   keep_interrupted(file);
   const RunHeader header = header_of(project, plan, filter, todo);
   Journal journal(file, header);
-  const bool complete =
+  const auto costs =
       sweep(project, plan, header, todo, options.sweep.jobs, 0, journal,
             [&](const std::string& id, const Judgement& judgement) {
               const bool blind =
                   std::ranges::find(options.blind, id.substr(id.rfind('/') + 1)) != options.blind.end();
               matrix.add(id, blind ? Judgement::pass() : judgement);
             });
-  if (!complete) {
+  if (!costs) {
     fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
     return kInterrupted;
   }

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
+#include <memory>
+#include <stdexcept>
 
-#include "bench/contest.h"
 #include "bench/stopwatch_process.h"
 #include "cli/terminal.h"
 
@@ -15,25 +14,27 @@ namespace {
 // Of few rounds: there are many benches, and what looks slower is measured for longer.
 constexpr Effort kEffort{.rounds = 31, .most_rounds = 248, .most_seconds = 5};
 
+// A side that could not be timed.
+struct BaseFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct HeadFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The two processes of a comparison.
 class Pair {
  public:
   Pair(const Command& base, const Command& head, const std::filesystem::path& logs)
       : base_(base, logs / "stopwatch-base.log"), head_(head, logs / "stopwatch-head.log") {}
 
-  // In the order of the head.
-  std::vector<std::string> benches() const {
-    std::vector<std::string> both;
-    std::ranges::copy_if(head_.benches(), std::back_inserter(both), [&](const std::string& bench) {
-      return std::ranges::find(base_.benches(), bench) != base_.benches().end();
-    });
-    return both;
-  }
+  // Of the base: what the head lacks of them is lost.
+  const std::vector<std::string>& benches() const { return base_.benches(); }
 
-  // Throws SideRaised.
+  // Throws BaseFailed, and HeadFailed.
   Measurement measured(const std::string& bench) {
-    base_.open(bench);
-    head_.open(bench);
+    open<BaseFailed>(base_, bench);
+    open<HeadFailed>(head_, bench);
     const auto timed = [](StopwatchProcess& process) {
       return [&process](int64_t calls) { return process.seconds_of(calls); };
     };
@@ -41,6 +42,15 @@ class Pair {
   }
 
  private:
+  template <class Failed>
+  static void open(StopwatchProcess& process, const std::string& bench) {
+    try {
+      process.open(bench);
+    } catch (const std::runtime_error& error) {  // it raised, or the process ended
+      throw Failed(error.what());
+    }
+  }
+
   StopwatchProcess base_;
   StopwatchProcess head_;
 };
@@ -52,20 +62,27 @@ bool is_another(const Measurement& measured) {
 }  // namespace
 
 SpeedPairs compare_speeds(const Command& base, const Command& head, const std::filesystem::path& logs) {
-  Pair first(base, head, logs);
+  auto first = std::make_unique<Pair>(base, head, logs);
   ProgressLine progress;
   SpeedPairs pairs;
-  const std::vector<std::string> benches = first.benches();
+  const std::vector<std::string> benches = first->benches();
   for (const std::string& bench : benches) {
     if (progress.is_due())
       progress.show(fmt::format("{:3} % | {}", 100 * pairs.size() / benches.size(), bench));
-    SpeedPair& pair = pairs.emplace_back(SpeedPair{bench.substr(0, bench.find(' ')), bench, "", {}});
+    SpeedPair& pair = pairs.emplace_back();
+    pair.op = bench.substr(0, bench.find(' '));
+    pair.bench = bench;
     try {
-      pair.measured.push_back(first.measured(bench));
+      pair.measured.push_back(first->measured(bench));
       // New processes: where code and data lie in memory is drawn anew with each.
       if (is_another(pair.measured[0])) pair.measured.push_back(Pair(base, head, logs).measured(bench));
-    } catch (const SideRaised& error) {
+    } catch (const BaseFailed& error) {
       pair.failed = error.what();
+      pair.in_base = true;
+      first = std::make_unique<Pair>(base, head, logs);  // one of them may be gone
+    } catch (const std::runtime_error& error) {          // of the head, or of either while it was timed
+      pair.failed = error.what();
+      first = std::make_unique<Pair>(base, head, logs);
     }
   }
   progress.clear();

@@ -8,9 +8,9 @@
 
 namespace opgate {
 
-/// Times each bench that both commands list, each in a process of its own and the two in turns; where the
-/// head looks slower or faster than the base, once more in new processes. Shows progress on stderr. Throws
-/// SetupError and Interrupted.
+/// Times each bench that the base lists, each in a process of its own and the two in turns; where the
+/// head looks slower or faster than the base, once more in new processes. One that raises or ends a process
+/// is given as failed. Shows progress on stderr. Throws SetupError and Interrupted.
 SpeedPairs compare_speeds(const Command& base, const Command& head, const std::filesystem::path& logs);
 
 }  // namespace opgate

@@ -1,6 +1,7 @@
 #include "cli/sweep.h"
 
 #include <ATen/Version.h>
+#include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -110,10 +111,18 @@ void ShardOptions::declare(CLI::App& app) {
       ->needs(part);
 }
 
-Costs ShardOptions::read_costs() const { return costs.empty() ? Costs() : opgate::read_costs(costs); }
+std::optional<Costs> ShardOptions::read_costs() const {
+  if (costs.empty()) return std::nullopt;
+  try {
+    return opgate::read_costs(costs);
+  } catch (const OtherVersion& error) {  // the same for every shard: all of them are cut by position
+    return std::nullopt;
+  }
+}
 
 Cut ShardOptions::cut(const Calls& calls) const {
-  return costs.empty() ? Cut(read()) : Cut(read(), calls, read_costs());
+  const auto known = read_costs();
+  return known ? Cut(read(), calls, *known) : Cut(read());
 }
 
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
@@ -126,21 +135,21 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();
   std::optional<SourceDigests> digests;  // they cost a look at every source file
-  if (!project.config.evidence.empty()) digests.emplace(project.config, project.subjects);
+  if (!project.config.evidence.empty()) digests.emplace(project.config, setup.libraries, project.subjects);
   for (const Spec& spec : project.subjects) {
     if (!planned.contains(spec.id)) continue;
     SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec);
     if (digests) facts.sources = digests->of(spec);
   }
-  header.sources = engine_sources();
+  header.sources = c10::sha1(std::string(engine_sources()) + project.sources).str();
   if (std::string model = device_model(c10::kCUDA); !model.empty())
     header.devices[device_name(c10::kCUDA)] = std::move(model);
-  if (!part.costs.empty()) header.costs = digest(part.read_costs());
+  if (const auto costs = part.read_costs()) header.costs = digest(*costs);
   return header;
 }
 
-bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo, size_t jobs,
-           size_t known, Journal& journal, const OnCase& on_case) {
+std::optional<Costs> sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
+                           size_t jobs, size_t known, Journal& journal, const OnCase& on_case) {
   const auto start = std::chrono::steady_clock::now();
   const size_t total = known + todo.size();
   size_t done = known;
@@ -151,7 +160,7 @@ bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet&
     on_case(id, judgement);
     ++done;
   };
-  give_by_evidence(project, plan, header, todo, take);
+  Costs costs = give_by_evidence(project, plan, header, todo, take);
   const bool complete = project.supervisor->run(
       plan, header.filter.get<Filter>(), todo, jobs,
       {.verdict = [&](Calls::Position call, const Check& check,
@@ -170,7 +179,9 @@ bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet&
     throw SetupError(
         fmt::format("{} of {} planned cases have no verdict: this is a fault of OpGate", todo.size(), total));
   }
-  return complete;
+  if (!complete) return std::nullopt;
+  add(project.supervisor->costs(), costs);
+  return costs;
 }
 
 }  // namespace opgate

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "cli/project.h"
@@ -33,7 +34,8 @@ struct ShardOptions {
 
   void declare(CLI::App& app);
   Shard read() const { return shard.empty() ? Shard{} : shard_from_string(shard); }
-  Costs read_costs() const;
+  /// None where there are none, or another version of OpGate wrote them. Throws SetupError.
+  std::optional<Costs> read_costs() const;
   Cut cut(const Calls& calls) const;
 };
 
@@ -44,9 +46,9 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 
 /// Gives each case of `todo` a verdict, by evidence where this machine lacks the device, writes it to
-/// `journal`, which begins with `header`, and tells `on_case`. `known` cases have one already. False where it
-/// was interrupted. Throws SetupError where a case was left without a verdict.
-bool sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo, size_t jobs,
-           size_t known, Journal& journal, const OnCase& on_case);
+/// `journal`, which begins with `header`, and tells `on_case`. `known` cases have one already. What the calls
+/// took; none where it was interrupted. Throws SetupError where a case was left without a verdict.
+std::optional<Costs> sweep(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
+                           size_t jobs, size_t known, Journal& journal, const OnCase& on_case);
 
 }  // namespace opgate

@@ -8,6 +8,7 @@
 
 #include "base/new_file.h"
 #include "gate/toml_text.h"
+#include "plan/plan.h"
 
 namespace opgate {
 namespace {
@@ -24,11 +25,13 @@ std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& al
       op);
   for (const DeviceEvidence& one : all) {
     text += fmt::format(
-        "\n[[{}]]\nmodel = {}\ndate = {}\ntorch = {}\nengine = {}\nsources = {}\n[{}.checks]  # with their "
-        "cases\n",
-        one.device, toml_string(one.model), toml_string(one.date), toml_string(one.tested.torch),
-        toml_string(one.tested.engine), toml_string(one.tested.sources), one.device);
-    for (const auto& [check, cases] : one.checks) text += fmt::format("{} = {}\n", toml_string(check), cases);
+        "\n[[{}]]\nmodel = {}\ntorch = {}\nengine = {}\nsources = {}\n[{}.checks]  # that passed\n",
+        one.device, toml_string(one.model), toml_string(one.tested.torch), toml_string(one.tested.engine),
+        toml_string(one.tested.sources), one.device);
+    for (const auto& [check, passed] : one.checks) {
+      text += fmt::format("{} = {{ cases = {}, date = {} }}\n", toml_string(check), passed.cases,
+                          toml_string(passed.date));
+    }
   }
   return text;
 }
@@ -44,20 +47,26 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
   for (const auto& [key_, value] : *node.as_table()) {
     const std::string_view key = key_.str();
     if (key == "checks" && value.is_table()) {
-      for (const auto& [check, cases] : *value.as_table()) {
-        if (!cases.is_integer() || *cases.value<int64_t>() < 0) wrong(cases);
-        one.checks[std::string(check.str())] = static_cast<size_t>(*cases.value<int64_t>());
+      for (const auto& [check, passed] : *value.as_table()) {
+        const toml::table* words = passed.as_table();
+        if (words == nullptr) wrong(passed);
+        const auto cases = words->at_path("cases").value<int64_t>();
+        const auto date = words->at_path("date").value<std::string>();
+        if (!cases || *cases < 1 || !date || words->size() != 2) wrong(passed);
+        one.checks[std::string(check.str())] = {static_cast<size_t>(*cases), *date};
       }
       continue;
     }
     const std::map<std::string_view, std::string*> words{{"model", &one.model},
-                                                         {"date", &one.date},
                                                          {"torch", &one.tested.torch},
                                                          {"engine", &one.tested.engine},
                                                          {"sources", &one.tested.sources}};
     const auto word = words.find(key);
     if (word == words.end() || !value.is_string()) wrong(value);
     *word->second = *value.value<std::string>();
+  }
+  for (const std::string* word : {&one.model, &one.tested.torch, &one.tested.engine, &one.tested.sources}) {
+    if (word->empty()) wrong(node);
   }
   return one;
 }
@@ -72,17 +81,18 @@ void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
   if (same == all.end()) {
     all.push_back(one);
   } else if (same->tested == one.tested) {
-    for (const auto& [check, cases] : one.checks) same->checks[check] = cases;
-    same->date = one.date;
+    for (const auto& [check, passed] : one.checks) same->checks[check] = passed;
+    for (const std::string& check : one.failed) same->checks.erase(check);
   } else {
     *same = one;
   }
+  std::erase_if(all, [](const DeviceEvidence& other) { return other.checks.empty(); });
 }
 
 }  // namespace
 
-std::string in_words(const DeviceEvidence& evidence) {
-  return fmt::format("{}{}, {}", kByEvidence, evidence.model, evidence.date);
+std::string in_words(const DeviceEvidence& evidence, const std::string& date) {
+  return fmt::format("{}{}{}{}", kByEvidence, evidence.model, date.empty() ? "" : ", ", date);
 }
 
 std::string difference(const Tested& then, const Tested& now) {
@@ -110,25 +120,28 @@ Evidences read_evidence(const fs::path& folder) {
 }
 
 Evidences evidence_of(const RunState& run) {
+  if (!run.header.filter.get<Filter>().cases.empty()) {
+    throw SetupError(fmt::format("{} has only some cases of its checks; make a run of them without --case",
+                                 run.file.string()));
+  }
   Evidences all;
   for (const auto& [id, subject] : run.state) {
     for (const auto& [name, model] : run.header.devices) {
       const auto device = subject.devices.find(name);
       if (device == subject.devices.end() || subject.facts.sources.empty()) continue;
-      DeviceEvidence one{name,
-                         model,
-                         run.header.started.substr(0, kDateLength),
-                         {run.header.torch, run.header.sources, subject.facts.sources},
-                         {}};
+      DeviceEvidence one{name, model, {run.header.torch, run.header.sources, subject.facts.sources}, {}};
       for (const auto& [check, by_dtype] : device->second.cases) {
         const bool broken = std::ranges::any_of(run.broken, [&](const Broken& group) {
           const CaseParts parts = parts_of_case(group.case_id);
           return parts.op == id && parts.device == name && parts.check == check;
         });
-        if (!broken && !device->second.owed.contains(check) && !device->second.elsewhere.contains(check))
-          one.checks[check] = total(by_dtype);
+        if (broken) {
+          one.failed.insert(check);
+        } else if (!device->second.owed.contains(check) && !device->second.elsewhere.contains(check)) {
+          one.checks[check] = {total(by_dtype), run.header.started.substr(0, kDateLength)};
+        }
       }
-      if (!one.checks.empty()) all[id].push_back(std::move(one));
+      if (!one.checks.empty() || !one.failed.empty()) all[id].push_back(std::move(one));
     }
   }
   return all;

@@ -18,6 +18,7 @@ struct OldPackage {
   std::string file;
   std::vector<Problem> problems;
   size_t answered = 0;  ///< calls that answered as they should
+  size_t unknown = 0;   ///< calls of models of which nobody knows what they should answer
   std::string owed;     ///< why it could not be asked here; empty where it was
 };
 

@@ -20,7 +20,7 @@ struct Remark {
 
   Kind kind = Kind::refused;
   std::string rule;   ///< or the check that is broken: what a waiver names
-  std::string op;     ///< its id; empty where it is about all of them
+  std::string op;     ///< its id; empty where it is about all of them, which a waiver calls "*"
   std::string what;   ///< "accuracy, float16: worst error 1.1 -> 3.6 ulps"
   std::string shown;  ///< the case or line that shows it; may be empty
 };

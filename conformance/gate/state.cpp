@@ -133,6 +133,8 @@ class Gathering {
     } else {
       ++run_.broken[place->second].others;
     }
+    run_.broken[place->second].cases.insert(
+        std::hash<std::string>()(fmt::format("{} {}", case_id, to_string(judgement.verdict))));
   }
 
   RunState& run_;

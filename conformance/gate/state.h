@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ struct Broken {
   std::string case_id;
   Judgement judgement;
   size_t others = 0;
+  /// All of them, each a hash of its id and verdict: a million ids would fill the memory.
+  std::set<size_t> cases = {};
 };
 
 /// A run as the gate sees it.

@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kAllOperators = "*";  // of a remark that is about all of them
 constexpr auto kRule = "waiver";
 
 std::string date_text(const toml::node& node) {
@@ -52,11 +53,14 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   return waiver;
 }
 
-// How many refusals it took.
+// How many remarks it is about: what the base broke, too, is a note without it, and will be refused once that
+// is not the base any more.
 size_t use(const Waiver& waiver, Remarks& remarks) {
   size_t used = 0;
   for (Remark& remark : remarks) {
-    if (remark.kind != Remark::Kind::refused || remark.rule != waiver.check || remark.op != waiver.op)
+    const bool for_all = remark.op.empty() && waiver.op == kAllOperators;
+    if (remark.kind == Remark::Kind::better || remark.rule != waiver.check ||
+        (remark.op != waiver.op && !for_all))
       continue;
     remark.kind = Remark::Kind::note;
     remark.what += fmt::format("; waived until {}: {} ({})", waiver.expires, waiver.reason, waiver.issue);
@@ -104,7 +108,11 @@ void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today,
                          waiver.check, waiver.expires, waiver.issue));
     } else if (use(waiver, remarks) == 0) {
       const bool not_run = change.some && !change.head.state.contains(waiver.op);
-      if (!not_run) refuse(fmt::format("the waiver of {} waives nothing: remove it", waiver.check));
+      // Neither is asked of every change.
+      const bool not_asked = (waiver.check == "package.stale" && change.packages.empty()) ||
+                             (waiver.check == "speed.slower" && change.speeds.empty());
+      if (!not_run && !not_asked)
+        refuse(fmt::format("the waiver of {} waives nothing: remove it", waiver.check));
     }
   }
   std::ranges::stable_sort(remarks, {}, &Remark::kind);

@@ -108,6 +108,8 @@ std::string RunHeader::difference(const RunHeader& other) const {
        {differs("version of OpGate", opgate, other.opgate), differs("torch", torch, other.torch),
         differs("plan", plan, other.plan), differs("build of the libraries", libraries, other.libraries),
         differs("build of OpGate", engine, other.engine),
+        differs("vector instructions", capability, other.capability),
+        differs("GPU", json(devices).dump(), json(other.devices).dump()),
         differs("costs that the shards are cut by", costs, other.costs)}) {
     if (first.empty()) first = difference;
   }

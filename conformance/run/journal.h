@@ -33,7 +33,7 @@ struct RunHeader {
   nlohmann::json filter = {};                         ///< what was asked for: Filter as JSON
   std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
   std::map<std::string, SubjectFacts> subjects = {};  ///< that the plan has, by id
-  std::string sources = "";                           ///< engine_sources() of what gave the verdicts
+  std::string sources = "";                           ///< digest of engine_sources() and the Python half's
   std::map<std::string, std::string> devices = {};    ///< "cuda": "NVIDIA H200"; those that are here
   std::string costs = "";  ///< digest() of what the shards were cut by, if anything
 

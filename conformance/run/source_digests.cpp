@@ -14,13 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of what kernels, specs and the samples of regressions are written in.
-constexpr std::array<std::string_view, 16> kEndings{".h",   ".hh",   ".hpp",  ".hxx", ".cuh", ".inl",
-                                                    ".inc", ".c",    ".cc",   ".cpp", ".cxx", ".cu",
-                                                    ".py",  ".json", ".toml", ".S"};
+// Of what kernels and specs are written in, and how they are built.
+constexpr std::array<std::string_view, 16> kEndings{".h",   ".hh", ".hpp",  ".hxx",  ".cuh", ".inl",
+                                                    ".inc", ".c",  ".cc",   ".cpp",  ".cxx", ".cu",
+                                                    ".py",  ".S",  ".json", ".cmake"};
 
 bool is_source(const fs::path& file) {
-  return std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
+  return file.filename() == "CMakeLists.txt" ||
+         std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
 }
 
 std::string content_digest(const fs::path& file) {
@@ -29,21 +30,25 @@ std::string content_digest(const fs::path& file) {
   return c10::sha1(std::string{std::istreambuf_iterator<char>(stream), {}}).str();
 }
 
-// Relative to `folder`, so that it is the same on every machine.
-std::string folder_digest(const fs::path& folder) {
-  std::vector<std::string> lines;
-  for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::recursive_directory_iterator();
-       ++entry) {
-    const bool hidden = entry->path().filename().string().starts_with(".");
-    const bool is_build = entry->is_directory() && fs::exists(entry->path() / "CMakeCache.txt");
-    if (entry->is_directory() && (hidden || is_build)) entry.disable_recursion_pending();
-    if (!entry->is_regular_file() || hidden || !is_source(entry->path())) continue;
-    lines.push_back(entry->path().lexically_relative(folder).string() + " " + content_digest(entry->path()));
+// What OpGate itself writes is no source.
+bool is_skipped(const fs::path& folder, const Config& config) {
+  return folder.filename().string().starts_with(".") || fs::exists(folder / "CMakeCache.txt") ||
+         folder.lexically_normal() == config.output.lexically_normal();
+}
+
+std::vector<fs::path> sources_in(const fs::path& folder, const Config& config) {
+  std::vector<fs::path> files;
+  for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry->is_directory()) {
+      if (is_skipped(entry->path(), config)) entry.disable_recursion_pending();
+    } else if (entry->is_regular_file() && is_source(entry->path()) &&
+               !entry->path().filename().string().starts_with(".")) {
+      files.push_back(entry->path());
+    }
   }
-  std::ranges::sort(lines);
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return c10::sha1(text).str();
+  std::ranges::sort(files);
+  return files;
 }
 
 // "ops/add/spec.cpp:7" is in ops/add; nothing where the file is not here.
@@ -54,7 +59,11 @@ fs::path folder_of(const Spec& subject) {
 
 }  // namespace
 
-SourceDigests::SourceDigests(const Config& config, const std::vector<Spec>& subjects) {
+SourceDigests::SourceDigests(const Config& config, const std::vector<std::string>& libraries,
+                             const std::vector<Spec>& subjects)
+    : config_(config) {
+  for (const std::string& library : libraries)
+    built_ = std::max(built_.value_or(fs::file_time_type::min()), fs::last_write_time(library));
   for (const Spec& subject : subjects) folders_.insert(folder_of(subject));
   for (const fs::path& place : config.sources) {
     if (!fs::exists(place)) {
@@ -69,7 +78,14 @@ SourceDigests::SourceDigests(const Config& config, const std::vector<Spec>& subj
 
 const std::string& SourceDigests::of_place(const fs::path& place) {
   const auto [known, is_new] = by_place_.try_emplace(place);
-  if (is_new) known->second = fs::is_directory(place) ? folder_digest(place) : content_digest(place);
+  if (!is_new) return known->second;
+  const bool is_folder = fs::is_directory(place);
+  // Names relative to the folder: they are the same on every machine.
+  for (const fs::path& file : is_folder ? sources_in(place, config_) : std::vector{place}) {
+    const std::string name = is_folder ? file.lexically_relative(place).string() : place.filename().string();
+    known->second += fmt::format("{} {}\n", name, content_digest(file));
+    if (built_ && file.extension() != ".py" && fs::last_write_time(file) > *built_) unbuilt_.insert(place);
+  }
   return known->second;
 }
 
@@ -78,7 +94,10 @@ std::string SourceDigests::digest_of(const std::set<fs::path>& folders) {
   for (const fs::path& folder : folders) {
     if (folder.empty()) return "";
     text += of_place(folder);
+    if (unbuilt_.contains(folder)) return "";
   }
+  if (std::ranges::any_of(config_.sources, [&](const fs::path& p) { return unbuilt_.contains(p); }))
+    return "";
   return c10::sha1(text).str();
 }
 

@@ -74,6 +74,17 @@ std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
                      spec.id);
 }
 
+// The one that the environment names; or that this OpGate was built for; or, in a wheel that was built
+// elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), the environment's.
+std::string interpreter_for(const fs::path& program) {
+  const char* chosen = std::getenv("OPGATE_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  fs::path environment = program;
+  for (int level = 0; level < 6; ++level) environment = environment.parent_path();
+  const fs::path beside = environment / "bin" / "python3";
+  return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
+}
+
 // "worker-native.log", "worker-native-2.log": each its own, so that what one printed last is found.
 fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
   if (number == 1) return folder / fmt::format("worker-{}.log", to_string(kind));
@@ -84,9 +95,7 @@ fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
 
 Programs this_program(const Config& config) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
-  const char* chosen = std::getenv("OPGATE_PYTHON");
-  Programs programs{program, chosen != nullptr && *chosen != '\0' ? chosen : kPython, config.python_path,
-                    config.output};
+  Programs programs{program, interpreter_for(program), config.python_path, config.output};
   programs.python_path.insert(programs.python_path.begin(), program.parent_path().parent_path() / "python");
   return programs;
 }

@@ -11,6 +11,7 @@
 
 #include "base/engine_sources.h"
 #include "call/ctest_gpus.h"
+#include "plan/plan.h"
 #include "run/source_digests.h"
 #include "support.h"
 
@@ -27,7 +28,10 @@ using testing::text_of;
 const Tested kTested{"2.15.0", "e1", "s1"};
 
 DeviceEvidence some_evidence() {
-  return {"cuda", "NVIDIA \"H200\"", "2026-11-22", kTested, {{"value.layout", 18}, {"run.stream", 2}}};
+  return {"cuda",
+          "NVIDIA \"H200\"",
+          kTested,
+          {{"value.layout", {18, "2026-11-22"}}, {"run.stream", {2, "2026-11-21"}}}};
 }
 
 TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
@@ -38,7 +42,8 @@ TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
   const Evidences read = read_evidence(folder / "evidence");
   ASSERT_EQ(read.size(), 2u);
   const DeviceEvidence& one = read.at("other::op.out").at(0);
-  EXPECT_EQ(in_words(one), "evidence: NVIDIA \"H200\", 2026-11-22");
+  EXPECT_EQ(in_words(one), "evidence: NVIDIA \"H200\"");
+  EXPECT_EQ(in_words(one, "2026-11-22"), "evidence: NVIDIA \"H200\", 2026-11-22");
   EXPECT_EQ(one.device, "cuda");
   EXPECT_EQ(one.tested, kTested);
   EXPECT_EQ(one.checks, some_evidence().checks);
@@ -48,9 +53,10 @@ TEST(DeviceEvidence, OfTheSameSourcesAddsChecksAndOfOthersReplacesThem) {
   const TemporaryFolder folder;
   add_evidence(folder.path(), {{"op", {some_evidence()}}});
   DeviceEvidence more = some_evidence();
-  more.checks = {{"memory.bounds", 5}};
+  more.checks = {{"memory.bounds", {5, "2026-11-23"}}};
   add_evidence(folder.path(), {{"op", {more}}});
   EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks.size(), 3u);
+  EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks.at("run.stream").date, "2026-11-21");
   more.tested.sources = "s2";
   add_evidence(folder.path(), {{"op", {more}}});
   ASSERT_EQ(read_evidence(folder.path()).at("op").size(), 1u);
@@ -58,6 +64,19 @@ TEST(DeviceEvidence, OfTheSameSourcesAddsChecksAndOfOthersReplacesThem) {
   more.tested.torch = "2.11.0";  // of another torch stands beside it
   add_evidence(folder.path(), {{"op", {more}}});
   EXPECT_EQ(read_evidence(folder.path()).at("op").size(), 2u);
+}
+
+TEST(DeviceEvidence, OfACheckEndsWhereItFails) {
+  const TemporaryFolder folder;
+  add_evidence(folder.path(), {{"op", {some_evidence()}}});
+  DeviceEvidence failing = some_evidence();
+  failing.checks.clear();
+  failing.failed = {"value.layout"};
+  EXPECT_THAT(add_evidence(folder.path(), {{"op", {failing}}}), ElementsAre("op"));
+  EXPECT_FALSE(read_evidence(folder.path()).at("op").at(0).checks.contains("value.layout"));
+  failing.failed = {"run.stream"};
+  add_evidence(folder.path(), {{"op", {failing}}});
+  EXPECT_THAT(read_evidence(folder.path())["op"], IsEmpty());
 }
 
 TEST(DeviceEvidence, HoldsWhileWhatWasTestedIsTheSame) {
@@ -84,6 +103,7 @@ RunState run_on_gpu() {
   run.header.sources = "e1";
   run.header.started = "2026-11-22T10:00:00Z";
   run.header.devices = {{"cuda", "NVIDIA H200"}};
+  run.header.filter = Filter();
   SubjectState& subject = run.state["op"];
   subject.facts.sources = "s1";
   const ByDtype<size_t> two{{"float32", 1}, {"float64", 1}};
@@ -99,11 +119,19 @@ TEST(DeviceEvidence, IsOfChecksThatPassedThereAndThen) {
   const Evidences evidence = evidence_of(run_on_gpu());
   ASSERT_EQ(evidence.size(), 1u);
   ASSERT_EQ(evidence.at("op").size(), 1u);
-  EXPECT_EQ(evidence.at("op").at(0).checks, (std::map<std::string, size_t>{{"ok", 2}}));
+  EXPECT_EQ(evidence.at("op").at(0).checks,
+            (std::map<std::string, DeviceEvidence::Passed>{{"ok", {2, "2026-11-22"}}}));
+  EXPECT_THAT(evidence.at("op").at(0).failed, ElementsAre("broken"));
   EXPECT_EQ(evidence.at("op").at(0).tested, kTested);
   RunState unknown = run_on_gpu();
   unknown.state["op"].facts.sources = "";
   EXPECT_THAT(evidence_of(unknown), IsEmpty());
+}
+
+TEST(DeviceEvidence, IsNotOfSomeCasesOfACheck) {
+  RunState some = run_on_gpu();
+  some.header.filter = Filter{{}, {}, {}, {"*/contiguous/*"}};
+  EXPECT_THAT(message_of<SetupError>([&] { evidence_of(some); }), HasSubstr("only some cases"));
 }
 
 TEST(SourceDigests, ChangeWithWhatTheOperatorIsMadeFromAndNothingElse) {
@@ -123,12 +151,16 @@ TEST(SourceDigests, ChangeWithWhatTheOperatorIsMadeFromAndNothingElse) {
   std::vector<Spec> subjects(2);
   subjects[0].where = (folder / "ops/add/spec.cpp").string() + ":3";
   subjects[1].where = (folder / "ops/mul/spec.cpp").string() + ":3";
-  const auto digest = [&](size_t subject) { return SourceDigests(config, subjects).of(subjects[subject]); };
+  const auto digest = [&](size_t subject) {
+    return SourceDigests(config, {}, subjects).of(subjects[subject]);
+  };
   const std::string before = digest(0);
   EXPECT_EQ(before.size(), 40u);
   write("ops/mul/spec.cpp", "other");
   write("ops/add/notes.txt", "no source");
   write("ops/add/.cpu.cpp.swp", "hidden");
+  EXPECT_EQ(digest(0), before);
+  write("ops/add/ledger.toml", "what `opgate accept` writes");
   EXPECT_EQ(digest(0), before);
   write("ops/add/cpu.cpp", "kernel, mended");
   const std::string mended = digest(0);
@@ -142,6 +174,19 @@ TEST(SourceDigests, ChangeWithWhatTheOperatorIsMadeFromAndNothingElse) {
   EXPECT_EQ(digest(0), "");
 }
 
+TEST(SourceDigests, AreNotOfWhatWasNotBuilt) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "spec.cpp") << "kernel";
+  std::ofstream(folder / "lib.so") << "built";
+  std::vector<Spec> subjects(1);
+  subjects[0].where = (folder / "spec.cpp").string() + ":3";
+  const std::vector<std::string> libraries{folder / "lib.so"};
+  EXPECT_NE(SourceDigests({}, libraries, subjects).of(subjects[0]), "");
+  std::filesystem::last_write_time(
+      folder / "spec.cpp", std::filesystem::last_write_time(folder / "lib.so") + std::chrono::seconds(1));
+  EXPECT_EQ(SourceDigests({}, libraries, subjects).of(subjects[0]), "");
+}
+
 TEST(SourceDigests, OfAModelAreOfAllThatItMayCall) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "ops");
@@ -152,9 +197,9 @@ TEST(SourceDigests, OfAModelAreOfAllThatItMayCall) {
   subjects[0].where = (folder / "ops/spec.cpp").string() + ":3";
   subjects[1].where = (folder / "models/models.py").string() + ":3";
   subjects[1].kind = Spec::Kind::model;
-  const std::string before = SourceDigests({}, subjects).of(subjects[1]);
+  const std::string before = SourceDigests({}, {}, subjects).of(subjects[1]);
   std::ofstream(folder / "ops/spec.cpp") << "other kernel";
-  EXPECT_NE(SourceDigests({}, subjects).of(subjects[1]), before);
+  EXPECT_NE(SourceDigests({}, {}, subjects).of(subjects[1]), before);
 }
 
 TEST(EngineSources, AreKnown) { EXPECT_EQ(engine_sources().size(), 40u); }

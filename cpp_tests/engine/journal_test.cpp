@@ -164,6 +164,7 @@ TEST(RunHeader, SaysWhatDiffers) {
   EXPECT_EQ(differs(&RunHeader::opgate), "version of OpGate (0.1.0 and other)");
   EXPECT_EQ(differs(&RunHeader::engine), "build of OpGate (e1 and other)");
   EXPECT_EQ(differs(&RunHeader::libraries), "build of the libraries (f00 and other)");
+  EXPECT_EQ(differs(&RunHeader::capability), "vector instructions (AVX2 and other)");
   EXPECT_EQ(differs(&RunHeader::costs), "costs that the shards are cut by ( and other)");
   EXPECT_EQ(differs(&RunHeader::started), "");
 }

@@ -100,7 +100,7 @@ def test_an_interrupted_build_of_the_base_ends_the_gate(opgate: OpGate, reposito
     while gate.poll() is None and not list(base.glob("*/checkout/begun")):
         time.sleep(0.02)
     another = opgate("gate", "--base", "HEAD", folder=repository)
-    assert_refused(another, "another run is building HEAD (", "wait for it")
+    assert_refused(another, "another run uses HEAD (", "wait for it")
     os.kill(gate.pid, signal.SIGTERM)  # the gate alone: it tells the build
     said = gate.communicate(timeout=30)[1]
     assert gate.returncode == 130, said

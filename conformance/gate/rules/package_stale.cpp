@@ -1,6 +1,8 @@
 // package.stale: a package that was compiled before the change loads and answers as eager does now.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "gate/rule.h"
 
@@ -9,13 +11,31 @@ namespace {
 
 constexpr auto kRule = "package.stale";
 
+// Whether packages of the operator, or of any for an empty one, did not answer as eager in the base itself.
+bool was_broken(const RunState* base, const std::string& op) {
+  return base != nullptr && std::ranges::any_of(base->broken, [&](const Broken& broken) {
+           const CaseParts parts = parts_of_case(broken.case_id);
+           return parts.check.starts_with("aoti.") && (op.empty() || parts.op == op);
+         });
+}
+
 void judge(const Change& change, Remarks& remarks) {
   for (const OldPackage& package : change.packages) {
     for (const OldPackage::Problem& problem : package.problems) {
       std::string what = "a package that was compiled before: " + first_line(problem.what);
       if (problem.others > 0) what += fmt::format(" (and {} more calls)", problem.others);
-      remarks.push_back({Remark::Kind::refused, kRule, problem.op, std::move(what),
-                         problem.call.empty() ? package.file : problem.call});
+      const bool before = was_broken(change.base_run, problem.op);
+      if (before) what += "; in the base such packages did not answer as eager either";
+      remarks.push_back({before ? Remark::Kind::note : Remark::Kind::refused, kRule, problem.op,
+                         std::move(what), problem.call.empty() ? package.file : problem.call});
+    }
+    if (package.unknown > 0) {
+      remarks.push_back(
+          {Remark::Kind::note, kRule, "",
+           fmt::format("{} calls of models in a package that was compiled before are not judged: "
+                       "the head's run made no package of them",
+                       package.unknown),
+           package.file});
     }
     if (!package.owed.empty())
       remarks.push_back({Remark::Kind::note, kRule, "",

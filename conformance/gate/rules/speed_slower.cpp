@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "gate/rule.h"
 
 namespace opgate {
@@ -25,7 +26,11 @@ std::string in_words(const Measurement& measured) {
 // What was slower or faster, in both of its measurements.
 void judge_pair(const SpeedPair& pair, Remarks& remarks) {
   if (!pair.failed.empty()) {
-    remarks.push_back({Remark::Kind::note, kRule, pair.op, "is not timed: " + pair.failed, pair.bench});
+    remarks.push_back(
+        {pair.in_base ? Remark::Kind::note : Remark::Kind::refused, kRule, pair.op,
+         fmt::format("cannot be timed{}: {}", pair.in_base ? " in the base" : ", though the base can",
+                     first_line(pair.failed)),
+         pair.bench});
     return;
   }
   if (pair.measured.size() < 2) return;

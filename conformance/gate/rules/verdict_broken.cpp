@@ -15,9 +15,15 @@ std::string group_of(const std::string& case_id) {
   return fmt::format("{}/{}/{}", parts.op, parts.device, parts.check);
 }
 
-bool was_broken(const RunState* base, const std::string& group) {
-  return base != nullptr &&
-         std::ranges::any_of(base->broken, [&](const Broken& b) { return group_of(b.case_id) == group; });
+// Cases that broke their promise in the base, too, and in the same way.
+size_t broken_before(const RunState* base, const Broken& broken) {
+  if (base == nullptr) return 0;
+  const std::string group = group_of(broken.case_id);
+  const auto then = std::ranges::find_if(
+      base->broken, [&](const Broken& other) { return group_of(other.case_id) == group; });
+  if (then == base->broken.end()) return 0;
+  return static_cast<size_t>(
+      std::ranges::count_if(broken.cases, [&](size_t id) { return then->cases.contains(id); }));
 }
 
 void judge(const Change& change, Remarks& remarks) {
@@ -30,9 +36,12 @@ void judge(const Change& change, Remarks& remarks) {
                               to_string(broken.judgement.verdict), first_line(happened)),
                   broken.case_id};
     if (broken.others > 0) remark.what += fmt::format(" (and {} more cases)", broken.others);
-    if (was_broken(change.base_run, group_of(broken.case_id))) {
+    const size_t before = broken_before(change.base_run, broken);
+    if (before == broken.cases.size()) {
       remark.kind = Remark::Kind::note;
       remark.what += "; so it was before";
+    } else if (before > 0) {
+      remark.what += fmt::format("; {} of them did so before", before);
     }
     remarks.push_back(std::move(remark));
   }

@@ -1,0 +1,27 @@
+"""`opgate` as pip installs it: the program in this package, with this interpreter for its Python half."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import metadata
+from pathlib import Path
+
+
+def main() -> None:
+    """Becomes the program. Ends with status 2 where torch is not the one that it was built with."""
+    program = Path(__file__).parent / "bin" / "opgate"
+    built_with = (Path(__file__).parent / "torch-version").read_text().strip()
+    try:
+        present = metadata.version("torch").partition("+")[0]
+    except metadata.PackageNotFoundError:
+        present = "none"
+    if present != built_with:
+        print(
+            f"opgate: this OpGate was built with torch {built_with}, and {sys.executable} has {present}; "
+            "install OpGate anew: pip install --force-reinstall --no-deps --no-build-isolation",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    os.environ.setdefault("OPGATE_PYTHON", sys.executable)
+    os.execv(program, ["opgate", *sys.argv[1:]])
