@@ -35,6 +35,7 @@ target_include_directories(OpGate::torch SYSTEM INTERFACE "${OPGATE_TORCH_DIR}/i
 target_link_libraries(OpGate::torch INTERFACE "${OPGATE_TORCH_DIR}/lib/libtorch_cpu.so" "${OPGATE_TORCH_DIR}/lib/libc10.so")
 # torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in.
 target_compile_definitions(OpGate::torch INTERFACE FMT_HEADER_ONLY)
+target_compile_features(OpGate::torch INTERFACE cxx_std_20)  # torch's headers do not compile with less
 # at::parallel_for is inline and, without this, compiles to a serial loop without a word. libgomp itself is torch's own.
 target_compile_options(OpGate::torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
 # What libtorch_cpu.so itself needs lies in the wheel's nvidia folders; the linker wants to see it for executables.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -106,6 +107,27 @@ def test_a_change_that_is_no_worse_is_accepted(base: str, head: str, runs: Runs)
     assert result.stdout.rstrip().splitlines()[-1].startswith("accepted: ")
 
 
+def test_one_new_failure_among_old_ones_is_refused(runs: Runs, tmp_path: Path) -> None:
+    """The base broke the same promise, but not in this case."""
+    base = runs.of("stride_blind") / "results.jsonl"
+    lines = [json.loads(line) for line in base.read_text().splitlines()]
+    failing = [
+        line
+        for line in lines
+        if line.get("verdict") == "fail" and re.fullmatch(r"scale/.*/value\.layout", line["case"])
+    ]
+    assert len(failing) > 1
+    for line in lines:
+        if line is failing[0]:
+            line["verdict"] = "pass"
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    words = ["gate", "--base", tmp_path, "--results", base]
+    result = runs.opgate(*words, folder=runs.project)
+    assert result.returncode == 1, result
+    assert "of them did so before" in result.stdout
+    assert result.stdout.count("so it was before") >= 1, "the others are as they were"
+
+
 def test_owed_cases_are_counted_and_refused_where_that_is_asked_for(runs: Runs, has_gpu: bool) -> None:
     if has_gpu:
         pytest.skip("nothing is owed here")
@@ -154,6 +176,19 @@ def test_a_waiver_lets_one_check_of_one_operator_pass_and_says_so(runs: Runs, wa
     assert "waived until 2999-12-31: mended in the next release (https://example.org/1)" in result.stdout
     assert "scale.twice" in checks_refused(result), "another operator is not waived"
     assert "  scale  " not in checks_refused(result)
+
+
+def test_a_waiver_of_what_the_base_breaks_too_is_no_idle_one(runs: Runs, waivers: Path) -> None:
+    waivers.write_text(waiver())
+    result = runs.gate("stride_blind", "stride_blind,refactored")
+    assert result.returncode == 0, result
+    assert "waived until" in result.stdout
+
+
+@pytest.mark.parametrize("check", ["package.stale", "speed.slower"])
+def test_a_waiver_of_a_rule_that_was_not_asked_waits(check: str, runs: Runs, waivers: Path) -> None:
+    waivers.write_text(waiver(check=f'"{check}"', op='"*"'))
+    assert runs.gate("", "refactored").returncode == 0
 
 
 @pytest.mark.parametrize(
