@@ -2,15 +2,20 @@
 # package in share/cmake/OpGate/, Python in OPGATE_PYTHON_FOLDER ("." in a wheel, where all of it is the package `opgate`).
 include(CMakePackageConfigHelpers)
 set(OPGATE_PYTHON_FOLDER "python/opgate" CACHE STRING "Where the Python package is installed, below the prefix")
-# torch beside the package in site-packages, where that is; elsewhere the one that it was built with.
-set(_torch "$ORIGIN/../../torch/lib" "${OPGATE_TORCH_DIR}/lib")
+# In a wheel torch is beside the package, in site-packages; elsewhere it is the one that this was built with.
+set(_torch "${OPGATE_TORCH_DIR}/lib")
+set(_torch_of_python "${OPGATE_TORCH_DIR}/lib")
+if(SKBUILD)
+  set(_torch "$ORIGIN/../../torch/lib")
+  set(_torch_of_python "$ORIGIN/../torch/lib")
+endif()
 set(_parts opgate opgate_engine)
 if(OPGATE_CUDA)
   list(APPEND _parts opgate_cuda)
 endif()
 set_target_properties(${_parts} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib;${_torch}")
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${OPGATE_PYTHON_FOLDER}" OUTPUT_VARIABLE _up)
-set_target_properties(opgate_python PROPERTIES INSTALL_RPATH "$ORIGIN/${_up}/lib;$ORIGIN/${_up}/../torch/lib;${OPGATE_TORCH_DIR}/lib")
+set_target_properties(opgate_python PROPERTIES INSTALL_RPATH "$ORIGIN/${_up}/lib;${_torch_of_python}")
 install(TARGETS ${_parts} RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
 install(TARGETS opgate_python LIBRARY DESTINATION "${OPGATE_PYTHON_FOLDER}")
 install(DIRECTORY conformance/python/opgate/ DESTINATION "${OPGATE_PYTHON_FOLDER}"

@@ -11,6 +11,7 @@ import pytest
 from harness import Completed, OpGate
 
 LIBRARY = "libopgate_changes.so"
+QUICK = ["--no-speed", "--op", "scale"]
 
 
 @dataclass(frozen=True)
@@ -53,21 +54,21 @@ def project(opgate: OpGate, build: Path, new_project: Callable[..., Path]) -> Pr
 
 # Each state has a word, so that what the library does to know its state costs the same on both sides.
 def test_a_refactoring_is_accepted_with_the_packages_and_speed_of_the_base(project: Project) -> None:
-    result = project.gate("first", "first,refactored", "--no-speed")
+    result = project.gate("first", "first,refactored", *QUICK)
     assert result.returncode == 0, result
     assert "base: running the build in" in result.stdout
     assert result.stdout.rstrip().splitlines()[-1].startswith("accepted: ")
 
 
 def test_a_package_of_the_base_survives_an_argument_with_a_default(project: Project) -> None:
-    result = project.gate("first", "longer", "--no-speed")
+    result = project.gate("first", "longer", *QUICK)
     assert result.returncode == 0, result
     assert "the schema changed so that callers still fit" in result.stdout
     assert "compiled before" not in result.stdout
 
 
 def test_a_package_of_the_base_that_breaks_is_refused(project: Project) -> None:
-    result = project.gate("first", "columns", "--no-speed")
+    result = project.gate("first", "columns", *QUICK)
     assert result.returncode == 1
     said = "a package that was compiled before: the package raises: expected size 4==4, stride 1==8"
     assert said in result.stdout
@@ -77,13 +78,15 @@ def test_a_package_of_the_base_that_breaks_is_refused(project: Project) -> None:
 
 def test_a_package_that_must_go_on_working_is_asked_beside_any_base(project: Project) -> None:
     """`packages` in opgate.toml names it; here it holds an operator that is gone."""
-    base = project.folder / ".opgate" / "base"
-    (package,) = base.glob("*/packages/cpu-*.pt2")
+    whole = project.folder / "whole"
+    run = ["run", "--check", "aoti.cpp", "--output", whole]
+    assert project.opgate(*run, folder=project.folder, timeout=600).returncode == 0
+    (package,) = whole.glob("packages/cpu-*.pt2")
     configuration = project.folder / "opgate.toml"
     before = configuration.read_text()
     configuration.write_text(before + f'packages = ["{package.relative_to(project.folder)}"]\n')
     try:
-        result = project.gate("first", "no_overload", "--no-speed")
+        result = project.gate("first", "no_overload", *QUICK)
     finally:
         configuration.write_text(before)
     assert result.returncode == 1
