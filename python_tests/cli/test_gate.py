@@ -275,6 +275,7 @@ def test_the_gate_compares_with_the_ledger(runs: Runs, whole_run: Path, ledger: 
     changed = runs.opgate("gate", "--results", whole_run, folder=runs.project)
     assert changed.returncode == 1, changed
     assert "changed from [4, 8] strides (1, 4) to [4, 8] strides (8, 1)" in changed.stdout
+    assert changed.stdout.rstrip().endswith("where they are meant, review and run `opgate accept`.")
 
 
 def test_broken_promises_are_not_accepted(runs: Runs, whole_run: Path, ledger: Path) -> None:
