@@ -10,6 +10,9 @@ struct Explanation {
   std::string why;      ///< why PyTorch's subsystems, or those who use the operator, rely on it
   std::string fix;      ///< what to change in the operator
   std::string example;  ///< a real bug that it would have caught
+  // Last, and empty unless given: not every check can show its mistake in a few lines, and no rule can.
+  std::string wrong = {};  ///< a few lines of code with the mistake, most often of a C++ kernel
+  std::string right = {};  ///< the same lines without it
 };
 
 }  // namespace opgate

@@ -50,13 +50,27 @@ bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at
   return true;
 }
 
+Judgement judge_memory(Evidence& evidence, const std::string& promised) {
+  for (const PoisonedMemory kind : {PoisonedMemory::outside, PoisonedMemory::fresh}) {
+    const Judgement judgement = judge_poison(evidence, kind, promised);
+    if (judgement.verdict != Verdict::pass) return judgement;
+  }
+  return Judgement::pass();
+}
+
 }  // namespace
 
 Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome& good) {
   const CallKey& key = evidence.key();
   const Outcome& call = evidence.observed().outcome;
-  const Outcome& reference = evidence.reference();
   const std::string what = describe_bad_input(bad.text);
+  if (key.spec->reference == nullptr) {
+    return judge_memory(evidence,
+                        fmt::format("where {}, an exception is raised, or the result follows from the "
+                                    "arguments alone",
+                                    what));
+  }
+  const Outcome& reference = evidence.reference();
   if (!reference.ok()) {
     // An index in another integer type is the same index: to take it is more than was asked for, and not
     // less.
@@ -84,11 +98,7 @@ Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome&
   if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified))
     judgement = Judgement::pass();
   if (judgement.verdict != Verdict::pass) return judgement;
-  for (const PoisonedMemory kind : {PoisonedMemory::outside, PoisonedMemory::fresh}) {
-    judgement = judge_poison(evidence, kind, promised);
-    if (judgement.verdict != Verdict::pass) return judgement;
-  }
-  return Judgement::pass();
+  return judge_memory(evidence, promised);
 }
 
 }  // namespace opgate

@@ -30,8 +30,8 @@ Worker worker_from_string(std::string_view text) { return static_cast<Worker>(po
 Check check_from_json(const nlohmann::json& described) {
   Check check;
   check.name = described.at("id");
-  check.explanation = {described.at("promise"), described.at("why"), described.at("fix"),
-                       described.at("example")};
+  check.explanation = {described.at("promise"), described.at("why"),          described.at("fix"),
+                       described.at("example"), described.value("wrong", ""), described.value("right", "")};
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
   check.scope.ops = described.at("ops");
@@ -39,6 +39,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.scope.classes = described.at("classes");
   check.scope.dtypes = described.at("dtypes") == "first" ? Scope::Dtypes::first : Scope::Dtypes::declared;
   check.scope.first_sample = described.at("first_sample");
+  check.scope.reference = described.at("reference");
   check.scope.variants =
       static_cast<Scope::Variants>(position(kVariants, described.at("variants").get<std::string>()));
   if (const nlohmann::json& subjects = described.at("subjects"); !subjects.is_null())

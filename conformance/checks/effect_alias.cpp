@@ -133,11 +133,16 @@ OPGATE_REGISTER_CHECK(
           .why = "torch.compile and functionalization plan memory by the schema: an undeclared alias is "
                  "overwritten, or kept alive, behind the operator's back. Autograd refuses or silently "
                  "detaches views it was not told of.",
-          .fix = "Return fresh memory on every path; x.contiguous() returns x itself when it is contiguous "
-                 "already.\n"
-                 "  wrong:  return x.contiguous();\n  right:  return x.clone(at::MemoryFormat::Contiguous);",
+          .fix = "Return fresh memory on every path: x.contiguous() and x.to(dtype) return x "
+                 "itself where there is nothing to do.",
           .example =
-              "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do."},
+              "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do.",
+          .wrong = R"(at::Tensor dense_copy(const at::Tensor& x) {  // dense_copy(Tensor x) -> Tensor
+  return x.contiguous();  // x itself where it is contiguous
+})",
+          .right = R"(at::Tensor dense_copy(const at::Tensor& x) {  // dense_copy(Tensor x) -> Tensor
+  return x.clone(at::MemoryFormat::Contiguous);  // always a copy
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

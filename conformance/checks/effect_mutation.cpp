@@ -107,7 +107,20 @@ OPGATE_REGISTER_CHECK(
                  "buffers on the word of the schema. The gap between a slice's rows is somebody else's data.",
           .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
                  "inside the view: bound each row by its size and not by its stride.",
-          .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor."},
+          .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor.",
+          .wrong =
+              R"(const at::Tensor scratch = x.contiguous();  // may be x itself, whose rows get sorted
+auto* row = scratch.mutable_data_ptr<float>();
+for (int64_t i = 0; i < x.size(0); ++i, row += columns) {
+  std::nth_element(row, row + columns / 2, row + columns);
+  to[i] = row[columns / 2];
+})",
+          .right = R"(const at::Tensor scratch = x.clone(at::MemoryFormat::Contiguous);  // always a copy
+auto* row = scratch.mutable_data_ptr<float>();
+for (int64_t i = 0; i < x.size(0); ++i, row += columns) {
+  std::nth_element(row, row + columns / 2, row + columns);
+  to[i] = row[columns / 2];
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

@@ -39,7 +39,16 @@ OPGATE_REGISTER_CHECK(
                  "changes every later dropout.",
           .fix = "Use guard objects, never set and reset by hand: an exception in between leaves the state "
                  "changed.",
-          .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and leave it so."},
+          .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and leave it so.",
+          .wrong = R"(const bool before = c10::GradMode::is_enabled();
+c10::GradMode::set_enabled(false);
+if (x.numel() == 0) return at::empty(x.sizes(), x.options());  // and grad mode stays off
+at::Tensor out = normalised(x);
+c10::GradMode::set_enabled(before);
+return out;)",
+          .right = R"(const c10::NoGradGuard guard;  // undone on every way out, an exception's too
+if (x.numel() == 0) return at::empty(x.sizes(), x.options());
+return normalised(x);)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

@@ -95,8 +95,10 @@ Judgement judge_elsewhere(Evidence& evidence, const Outcome& got, const std::str
   Judgement judgement = judge_values(got.values(), evidence.observed().outcome.values(),
                                      {.promised = promised, .unspecified = spec.unspecified});
   if (!judgement.finding) return judgement;
-  if (!spec.accuracy->exact && evidence.reference().ok()) {
-    const Judgement near = judge_near_reference(evidence, got, promised);
+  if (!spec.accuracy->exact && (spec.reference == nullptr || evidence.reference().ok())) {
+    const Judgement near = spec.reference == nullptr
+                               ? judge_near_each_other(spec, got, evidence.observed().outcome, promised)
+                               : judge_near_reference(evidence, got, promised);
     if (near.verdict == Verdict::pass) return near;
   }
   judgement.finding->likely = likely;

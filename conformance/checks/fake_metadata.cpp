@@ -52,7 +52,21 @@ OPGATE_REGISTER_CHECK(
           .fix =
               "Allocate the output by the same expression in both kernels. at::empty_like(x) keeps the "
               "strides of a dense x, at::empty(x.sizes()) does not: do not use one here and the other there.",
-          .example = "pytorch 182328, pytorch 149425, vllm 29014."},
+          .example = "pytorch 182328, pytorch 149425, vllm 29014.",
+          .wrong = R"(at::Tensor twice_cpu(const at::Tensor& x) {
+  at::Tensor out = at::empty_like(x);  // with the strides of x, where it is dense
+  return out.copy_(x).mul_(2);
+}
+at::Tensor twice_meta(const at::Tensor& x) {
+  return at::empty_symint(x.sym_sizes(), x.options());  // row-major
+})",
+          .right =
+              R"(at::Tensor output_for(const at::Tensor& x) { return at::empty_like(x); }  // for both
+at::Tensor twice_cpu(const at::Tensor& x) {
+  at::Tensor out = output_for(x);
+  return out.copy_(x).mul_(2);
+}
+at::Tensor twice_meta(const at::Tensor& x) { return output_for(x); })"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

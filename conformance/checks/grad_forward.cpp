@@ -49,6 +49,7 @@ OPGATE_REGISTER_CHECK(
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::same_sizes,
                .promised = Promise::forward_differentiable,
+               .reference = true,
                .derivatives = true},
      .judge = &judge});
 

@@ -116,7 +116,13 @@ OPGATE_REGISTER_CHECK(
           .fix = "In the backward, call .contiguous() on each incoming gradient or read through its strides; "
                  "ask .defined() before you use one; ask needs_input_grad before you compute one.",
           .example =
-              "fla 871, unsloth 10675: backward kernels that took an expanded gradient for a dense one."},
+              "fla 871, unsloth 10675: backward kernels that took an expanded gradient for a dense one.",
+          .wrong =
+              R"(const auto* g = grad.const_data_ptr<float>();  // of .sum(): one number, strides of 0
+for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)",
+          .right = R"(const at::Tensor dense_grad = grad.contiguous();
+const auto* g = dense_grad.const_data_ptr<float>();
+for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .promised = Promise::differentiable,

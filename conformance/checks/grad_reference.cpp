@@ -30,10 +30,19 @@ OPGATE_REGISTER_CHECK(
           .fix =
               "Derive the formula again for an incoming gradient that is not one. Save what the derivative "
               "reads (save_for_backward), and not what is written later. Half types accumulate in float.",
-          .example = "fla 1138: a backward kernel whose gradients were wrong for some shapes only."},
+          .example = "fla 1138: a backward kernel whose gradients were wrong for some shapes only.",
+          .wrong =
+              R"(// Of a transposed copy: the right sizes, and the elements in another order.
+static variable_list backward(AutogradContext* context, const variable_list& grads) {
+  return {grads[0].reshape_symint(context->saved_data["sizes"].toSymIntVector())};
+})",
+          .right = R"(static variable_list backward(AutogradContext*, const variable_list& grads) {
+  return {grads[0].t()};
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::same_sizes,
                .promised = Promise::differentiable,
+               .reference = true,
                .derivatives = true},
      .judge = &judge});
 

@@ -31,6 +31,7 @@ OPGATE_REGISTER_CHECK(
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .promised = Promise::twice_differentiable,
+               .reference = true,
                .derivatives = true},
      .judge = &judge});
 

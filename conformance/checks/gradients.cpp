@@ -125,6 +125,7 @@ double rounding_of(const at::Tensor& gradient) {
 }
 
 Slack slack(Evidence& evidence, const Derivative& mine) {
+  if (evidence.key().spec->reference == nullptr) return {};
   const Differentiated reference = reference_differentiated(evidence, {}, mine);
   return reference.none ? Slack() : slack_around(evidence, {}, mine, reference.derivative);
 }

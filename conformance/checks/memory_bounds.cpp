@@ -30,7 +30,15 @@ OPGATE_REGISTER_CHECK(
                             "remainder. Size the output by the same expression that indexes it. A stride "
                             "says where the next row begins, not how long it is.",
                      .example = "vision 9629, sglang 36600: kernels that read or write past the end for "
-                                "sizes that are no multiple of the tile."},
+                                "sizes that are no multiple of the tile.",
+                     .wrong = R"(using Vector = at::vec::Vectorized<float>;
+for (int64_t i = 0; i < x.numel(); i += Vector::size())  // the last one runs over the end
+  (Vector::loadu(from + i) * Vector(2.0F)).store(to + i);)",
+                     .right = R"(using Vector = at::vec::Vectorized<float>;
+for (int64_t i = 0; i < x.numel(); i += Vector::size()) {
+  const int64_t count = std::min<int64_t>(Vector::size(), x.numel() - i);
+  (Vector::loadu(from + i, count) * Vector(2.0F)).store(to + i, count);
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

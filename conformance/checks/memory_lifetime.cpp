@@ -63,10 +63,7 @@ Judgement judge_by_largest(Evidence& evidence, const Outcome& call, const std::s
   Agreement agreement{promised, ulps(std::max(kRoundingUlps, spec.accuracy->ulps)).scaled_by_inputs(),
                       Rounding::to_output, spec.unspecified};
   const std::vector<at::Tensor> expected = expected_values(evidence.reference(making), call);
-  for (const at::Tensor& tensor : expected) {
-    const bool has_size = tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0;
-    agreement.scales.push_back(has_size ? tensor.abs().nan_to_num(0, 0, 0).max().expand_as(tensor) : tensor);
-  }
+  agreement.scales = largest_of_each(expected);
   return judge_values(call.values(), expected, agreement);
 }
 
@@ -107,7 +104,8 @@ Judgement sees_new_contents(Evidence& evidence) {
   std::string likely = "a result, or something computed from an argument, is cached by its address";
   // What is remembered by shape, or once and for all, is as stale for fresh tensors: only the reference
   // knows.
-  const bool right_so_far = judge_against_reference(evidence).verdict == Verdict::pass;
+  const bool right_so_far =
+      key.spec->reference != nullptr && judge_against_reference(evidence).verdict == Verdict::pass;
   if (!judgement.finding && again.ok() && right_so_far && evidence.reference(other).ok()) {
     judgement = judge_by_largest(evidence, again, promised, other);
     likely = "something computed from an argument of an earlier call is cached, by its shape or for good";
@@ -140,7 +138,16 @@ OPGATE_REGISTER_CHECK(
                  "x.contiguous() has a name, x.contiguous().data_ptr() dangles. Key a cache by contents, or "
                  "do without.",
           .example =
-              "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr."},
+              "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr.",
+          .wrong = R"(at::Tensor packed(const at::Tensor& weight) {
+  static std::map<const void*, at::Tensor> kept;  // an optimizer's step changes no address
+  at::Tensor& known = kept[weight.const_data_ptr()];
+  if (!known.defined()) known = weight.t().contiguous();
+  return known;
+})",
+          .right = R"(at::Tensor packed(const at::Tensor& weight) {
+  return weight.t().contiguous();  // from what the weight holds now
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first},
      .judge = &judge});

@@ -24,7 +24,14 @@ OPGATE_REGISTER_CHECK(
           .fix =
               "Write every element of what at::empty gave you, on every path (the rows that no index names, "
               "the tail, the case of no elements); or allocate with at::zeros. Initialise accumulators.",
-          .example = "FBGEMM 5754, apex 1322: outputs of which some rows are written only sometimes."},
+          .example = "FBGEMM 5754, apex 1322: outputs of which some rows are written only sometimes.",
+          .wrong = R"(at::Tensor out = at::empty({rows, x.size(1)}, x.options());
+for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].zero_();  // and the rows that nobody names?
+for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].add_(x[i]);
+return out;)",
+          .right = R"(at::Tensor out = at::zeros({rows, x.size(1)}, x.options());
+for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].add_(x[i]);
+return out;)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
      .judge = &judge});

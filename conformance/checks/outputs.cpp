@@ -118,12 +118,33 @@ Judgement judge_near_reference(Evidence& evidence, const Outcome& call, const st
   return judge_values(call.values(), expected_values(evidence.reference(making), call), agreement);
 }
 
+Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
+                                const std::string& promised) {
+  Agreement agreement{promised, *spec.accuracy, Rounding::none, spec.unspecified, {}};
+  if (!spec.accuracy->exact) {
+    agreement.accuracy = spec.accuracy->scaled_by_inputs();
+    agreement.scales = largest_of_each(want.values());
+  }
+  return judge_values(got.values(), want.values(), agreement);
+}
+
+std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> scales;
+  for (const at::Tensor& tensor : tensors) {
+    const bool has_size = tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0;
+    scales.push_back(has_size ? tensor.abs().nan_to_num(0, 0, 0).max().expand_as(tensor) : tensor);
+  }
+  return scales;
+}
+
 Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const Making& making) {
   const Spec& spec = *evidence.key().spec;
   Judgement same =
       judge_values(got.values(), want.values(), {.promised = promised, .unspecified = spec.unspecified});
-  if (!same.finding || bits || !evidence.reference(making).ok()) return same;
+  if (!same.finding || bits) return same;
+  if (spec.reference == nullptr) return judge_near_each_other(spec, got, want, promised);
+  if (!evidence.reference(making).ok()) return same;
   return judge_near_reference(evidence, got, promised, making);
 }
 

@@ -47,8 +47,17 @@ std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome&
 /// refuse a size that the engine derived.
 Judgement judge_against_reference(Evidence& evidence);
 
+/// What an accuracy by inputs is measured at where it is that of the largest element: one a tensor.
+std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors);
+
+/// Two calls on the same values, which may round otherwise, of an operator without a reference: passes where
+/// they are within the accuracy of each other, at the largest element of each result.
+Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
+                                const std::string& promised);
+
 /// Two calls on the same values. Passes where they have the same bits; where `bits` are not promised also
-/// where `got` is within the promised accuracy of the reference, for values made by `making`.
+/// where `got` is within the promised accuracy of the reference, for values made by `making`; without a
+/// reference, of `want`.
 Judgement judge_same(Evidence& evidence, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const Making& making = {});
 

@@ -95,9 +95,17 @@ OPGATE_REGISTER_CHECK(
                  "One that returns its mutable argument cannot be functionalized outside ATen; a label that "
                  "leads nowhere is believed; a default that differs from the function it stands for is a "
                  "silent change of results.",
-          .fix = "Write `my_op(Tensor(a!) out, ...) -> ()` for an operator that writes, and give arguments "
-                 "the defaults of the function that it replaces.",
-          .example = "flashinfer 403, sglang 19725."},
+          .fix = "Let an operator return nothing that it writes, and give its arguments the defaults of the "
+                 "function that it replaces.",
+          .example = "flashinfer 403, sglang 19725.",
+          .wrong = "TORCH_LIBRARY(my_ops, m) {\n"
+                   "  // As add_ of ATen does.\n"
+                   "  m.def(\"add_rows(Tensor(a!) table, Tensor rows, Tensor index) -> Tensor(a!)\");\n"
+                   "}",
+          .right = "TORCH_LIBRARY(my_ops, m) {\n"
+                   "  // The caller has the table.\n"
+                   "  m.def(\"add_rows(Tensor(a!) table, Tensor rows, Tensor index) -> ()\");\n"
+                   "}"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
      .judge = &judge});

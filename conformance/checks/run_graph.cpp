@@ -76,7 +76,13 @@ OPGATE_REGISTER_CHECK(
                  "sizes, strides and pointers as arguments, not through a buffer that the host fills; "
                  "allocate workspaces with at::empty in each call.",
           .example = "flash-attention 1782, vllm 13632; the copies of shape and strides to the device in a "
-                     "published identity_conv."},
+                     "published identity_conv.",
+          .wrong =
+              R"(const float largest = x.abs().max().item<float>();  // waits, which no capture allows
+divide<<<blocks, kThreads, 0, stream>>>(from, to, largest, x.numel());)",
+          .right =
+              R"(const at::Tensor largest = x.abs().max();  // stays on the device, where the kernel reads it
+divide<<<blocks, kThreads, 0, stream>>>(from, to, largest.const_data_ptr<float>(), x.numel());)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .promised = Promise::capturable,

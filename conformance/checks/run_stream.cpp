@@ -31,11 +31,17 @@ OPGATE_REGISTER_CHECK(
               "default one, which waits for none of these; it is right in every test that uses the default "
               "stream only. Here the inputs are produced on a side stream behind a delay, so that whoever "
               "does not wait for it reads other values, and the result is read on the same stream.",
-          .fix = "Pass the stream to every launch, library handle and asynchronous copy:\n"
-                 "  kernel<<<blocks, threads, 0, c10::cuda::getCurrentCUDAStream()>>>(...)\n"
-                 "An operator with streams of its own makes them wait for the current one before, and the "
-                 "current one for them after.",
-          .example = "extension-cpp 118, vllm 13632: kernels launched on the default stream."},
+          .fix = "Pass the stream to every launch, library handle and asynchronous copy. An operator with "
+                 "streams of its own makes them wait for the current one before, and the current one for "
+                 "them after.",
+          .example = "extension-cpp 118, vllm 13632: kernels launched on the default stream.",
+          .wrong = R"(const c10::cuda::CUDAGuard device_guard(x.device());
+twice<<<blocks, kThreads>>>(from, to, x.numel());  // on the default stream
+C10_CUDA_KERNEL_LAUNCH_CHECK();)",
+          .right = R"(const c10::cuda::CUDAGuard device_guard(x.device());
+const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
+twice<<<blocks, kThreads, 0, stream>>>(from, to, x.numel());
+C10_CUDA_KERNEL_LAUNCH_CHECK();)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},
      .judge = &judge});

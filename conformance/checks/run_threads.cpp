@@ -119,7 +119,12 @@ OPGATE_REGISTER_CHECK(
                  "chunk writing its own part of the result. Promise thread_invariant only where sums are "
                  "independent of chunks.",
           .example =
-              "operators with a static scratch tensor; reductions per thread that forget a partial sum."},
+              "operators with a static scratch tensor; reductions per thread that forget a partial sum.",
+          .wrong = R"(static std::array<int64_t, 256> counts;  // one for all threads that call
+counts.fill(0);
+for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)",
+          .right = R"(std::array<int64_t, 256> counts{};  // this call's
+for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .device = c10::kCPU},
      .judge = &judge});

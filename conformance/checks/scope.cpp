@@ -73,7 +73,7 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
     case Scope::Dtypes::declared:
       return is_declared;
     case Scope::Dtypes::every:
-      return first_sample && (is_declared || takes_the_dtype(key));
+      return first_sample && (is_declared || (takes_the_dtype(key) && !key.spec->draft));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
     case Scope::Dtypes::doubles:
@@ -103,6 +103,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
   return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&
          of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
          of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
+         (!scope.reference || key.spec->reference != nullptr) &&
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.suits == nullptr || variant.suits(key.dtype)) &&
          (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&

@@ -49,6 +49,7 @@ struct Scope {
   bool first_sample = false;                           ///< one sample is enough
   std::optional<Promise> promised = {};                ///< only where the spec makes this promise
   std::optional<c10::DeviceType> device = {};          ///< only there
+  bool reference = false;    ///< only where the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating argument, whose numbers are all ordinary ones
   bool in_cpp = false;       ///< only operators that a C++ program can call
   bool on_cpu_too = false;   ///< only dtypes that the spec declares on the CPU as well

@@ -120,7 +120,20 @@ OPGATE_REGISTER_CHECK(
           .fix = "Choose tiles and reduction orders by the row's own size and never by the batch. Check the "
                  "limits of grids and of fixed-size buffers.",
           .example =
-              "vision 2027: wrong for batches over 32; vllm 48391: results that change with the batch size."},
+              "vision 2027: wrong for batches over 32; vllm 48391: results that change with the batch size.",
+          .wrong =
+              R"(const bool split = x.size(0) >= 64;  // another order of additions where there are many rows
+for (int64_t row = 0; row < x.size(0); ++row) {
+  float sums[2] = {0, 0};
+  for (int64_t i = 0; i < x.size(1); ++i) sums[split ? i % 2 : 0] += from[row][i];
+  to[row] = sums[0] + sums[1];
+})",
+          .right = R"(const bool split = x.size(1) >= 64;  // decided by the length of a row alone
+for (int64_t row = 0; row < x.size(0); ++row) {
+  float sums[2] = {0, 0};
+  for (int64_t i = 0; i < x.size(1); ++i) sums[split ? i % 2 : 0] += from[row][i];
+  to[row] = sums[0] + sums[1];
+})"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::batch_invariant},
      .judge = &judge});

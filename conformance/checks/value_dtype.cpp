@@ -54,16 +54,21 @@ Judgement judge(Evidence& evidence) {
 OPGATE_REGISTER_CHECK(
     value_dtype,
     {.name = "value.dtype",
-     .explanation = {.promise = "The dtypes accepted on each device are exactly the declared ones; another "
-                                "raises and is named.",
-                     .why = "A dtype that slips through is computed by accident: read as something else, or "
-                            "right on one device and refused on the other, which is found in production.",
-                     .fix = "Check the dtype first, on every device alike:\n"
-                            "  TORCH_CHECK(x.scalar_type() == at::kFloat, \"my_op: x must be Float, got \", "
-                            "x.scalar_type());\n"
-                            "or use AT_DISPATCH_*, which raises \"not implemented for 'Int'\".",
-                     .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
-                                "int, bool and complex which its CUDA twin refuses."},
+     .explanation =
+         {.promise = "The dtypes accepted on each device are exactly the declared ones; another "
+                     "raises and is named.",
+          .why = "A dtype that slips through is computed by accident: read as something else, or "
+                 "right on one device and refused on the other, which is found in production.",
+          .fix = "Check the dtype first, on every device alike, or use AT_DISPATCH_*, which raises "
+                 "\"not implemented for 'Int'\".",
+          .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
+                     "int, bool and complex which its CUDA twin refuses.",
+          .wrong = R"(const at::Tensor dense = x.contiguous();
+const auto* from = static_cast<const float*>(dense.const_data_ptr());  // Half is read in pairs)",
+          .right =
+              R"(TORCH_CHECK(x.scalar_type() == at::kFloat, "x must be Float, got ", x.scalar_type());
+const at::Tensor dense = x.contiguous();
+const auto* from = dense.const_data_ptr<float>();  // would refuse another dtype, too)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
      .judge = &judge});

@@ -15,13 +15,24 @@ OPGATE_REGISTER_CHECK(
           .why = "A batch that happens to be empty, a mask that selects nothing: sizes of 0 reach every "
                  "operator in production. A CUDA launch of 0 blocks is an error, a division by a size of 0 a "
                  "crash, and an early return often forgets the dims that are not empty.",
-          .fix = "Allocate the output first, with its full shape, then return it if there is nothing to do:\n"
-                 "  at::Tensor out = at::empty(sizes, x.options());\n"
-                 "  if (out.numel() == 0) return out;\n"
-                 "A reduction over nothing has a value all the same: zero for a sum, NaN for a mean.",
-          .example = "FBGEMM 3705, apex 403: kernels that fail for a batch of 0."},
+          .fix = "Allocate the output first, with its full shape, then return it if there is "
+                 "nothing to do. A reduction over nothing has a value all the same: zero for a "
+                 "sum, NaN for a mean.",
+          .example = "FBGEMM 3705, apex 403: kernels that fail for a batch of 0.",
+          .wrong = R"(at::Tensor product(const at::Tensor& x, const at::Tensor& y) {
+  if (x.numel() == 0 || y.numel() == 0) return at::empty({0}, x.options());  // another shape
+  at::Tensor out = at::empty({x.size(0), y.size(1)}, x.options());
+  multiply(x, y, out);
+  return out;
+})",
+          .right = R"(at::Tensor product(const at::Tensor& x, const at::Tensor& y) {
+  at::Tensor out = at::zeros({x.size(0), y.size(1)}, x.options());  // m x 0 by 0 x n: m x n zeros
+  if (x.numel() == 0 || y.numel() == 0) return out;
+  multiply(x, y, out);
+  return out;
+})"},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::resized},
+     .scope = {.variants = Scope::Variants::resized, .reference = true},
      .judge = &judge});
 
 }  // namespace

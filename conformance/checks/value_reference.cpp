@@ -19,9 +19,19 @@ OPGATE_REGISTER_CHECK(
                  "is wrong. Accumulate half types in float. Where an error is inherent, promise the ulps it "
                  "needs and say why.",
           .example = "torchvision's deform_conv2d for batches over 32 (vision 2027); BEVDet's pooling in "
-                     "fp16 (BEVDet 50)."},
+                     "fp16 (BEVDet 50).",
+          .wrong = R"(for (int64_t row = 0; row < x.size(0); ++row) {
+  scalar_t sum = 0;  // rounded at each step: a sum of ones in Half stops at 2048
+  for (int64_t i = 0; i < x.size(1); ++i) sum += from[row][i];
+  to[row] = sum;
+})",
+          .right = R"(for (int64_t row = 0; row < x.size(0); ++row) {
+  at::opmath_type<scalar_t> sum = 0;  // float for Half and BFloat16
+  for (int64_t i = 0; i < x.size(1); ++i) sum += from[row][i];
+  to[row] = static_cast<scalar_t>(sum);
+})"},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous},
+     .scope = {.variants = Scope::Variants::contiguous, .reference = true},
      .judge = &judge});
 
 }  // namespace

@@ -67,4 +67,27 @@ int run_to_end(const Command& command, const fs::path& folder, const fs::path& l
   return status;
 }
 
+int run_here(const Command& command) {
+  std::fflush(stdout);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  const pid_t pid = spawn(command, files, attributes);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction before_int {
+  }, before_term{};
+  sigaction(SIGINT, &ignore, &before_int);
+  sigaction(SIGTERM, &ignore, &before_term);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  sigaction(SIGINT, &before_int, nullptr);
+  sigaction(SIGTERM, &before_term, nullptr);
+  return status;
+}
+
 }  // namespace opgate

@@ -22,4 +22,9 @@ enum class Errors {
 int run_to_end(const Command& command, const std::filesystem::path& folder, const std::filesystem::path& log,
                Errors errors, std::chrono::seconds limit = std::chrono::hours(24));
 
+/// Runs the command as a shell would: with this process's own input and output, in its folder and process
+/// group, so that Ctrl-C is for it as well; meanwhile this process ignores Ctrl-C. Gives what waitpid() does.
+/// Throws SetupError where it cannot be started.
+int run_here(const Command& command);
+
 }  // namespace opgate

@@ -74,7 +74,7 @@ fs::path results_file(const Config& config) { return config.output / "results.js
 
 std::optional<Tally> full_run(const RunOptions& options) {
   static_cast<void>(options.part.read());  // what is wrong with it is told before the wait for Python
-  Project project = open_project(options.project, options.sweep.limits());
+  Project project = open_project(options.project, options.sweep.limits(), &options.filter);
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
   CaseSet todo(plan.calls, options.part.cut(plan.calls));
   const fs::path file = results_file(project.config);

@@ -1,4 +1,4 @@
-// opgate list ops|checks|cases|tests: what there is, without running any of it.
+// opgate list ops|checks|cases|tests|sources: what there is, without running any of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +10,7 @@
 #include "cli/project.h"
 #include "cli/subcommand.h"
 #include "cli/sweep.h"
+#include "run/source_digests.h"
 
 namespace opgate {
 namespace {
@@ -52,14 +53,28 @@ void list_tests(const Plan& plan) {
   for (const auto& [test, cases] : tests) fmt::print("{} {}\n", test, cases);
 }
 
+// What `opgate watch` tells by which operators a change of a source file reaches; "-" where nobody knows.
+void list_sources(const Project& project) {
+  std::vector<std::string> libraries;
+  for (const auto& names : {project.config.libraries, project.config.specs}) {
+    for (const std::string& name : names) libraries.push_back(project.config.find_library(name));
+  }
+  SourceDigests digests(project.config, libraries, project.subjects);
+  for (const Spec& spec : project.subjects) {
+    const std::string digest = digests.of(spec);
+    fmt::print("{} {}\n", digest.empty() ? "-" : digest, spec.id);
+  }
+}
+
 int list(const ProjectOptions& options, const Filter& filter, const ShardOptions& part,
          const std::string& what) {
   if (!part.shard.empty() && what != "cases")
     throw SetupError(fmt::format("--shard is for `opgate list cases`; {} are not shared out", what));
   static_cast<void>(part.read());  // what is wrong with it is told before the wait for Python
-  const Project project = open_project(options);
+  const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);
   if (what == "ops") list_ops(project);
   if (what == "checks") list_checks(project);
+  if (what == "sources") list_sources(project);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
   return kAllKept;
@@ -75,9 +90,10 @@ std::function<int()> declare(CLI::App& app) {
   options->declare(app);
   declare_filter(app, *filter);
   part->declare(app);
-  app.add_option("WHAT", *what, "ops, checks, cases or tests")
+  app.add_option("WHAT", *what,
+                 "ops, checks, cases or tests; or sources: a digest of what each operator is made from")
       ->required()
-      ->check(CLI::IsMember({"ops", "checks", "cases", "tests"}));
+      ->check(CLI::IsMember({"ops", "checks", "cases", "tests", "sources"}));
   return [=] { return list(*options, *filter, *part, *what); };
 }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/build.h"
+#include "plan/patterns.h"
 #include "run/subjects.h"
 
 namespace opgate {
@@ -42,12 +46,31 @@ void declare_filter(CLI::App& app, Filter& filter) {
   app.add_option("--case", filter.cases, "only cases with this id; * and ? match")->type_name(pattern);
 }
 
-Project open_project(const ProjectOptions& options, const Limits& limits) {
+namespace {
+
+bool asks_python(const Config& config, const Supervisor& supervisor, const Filter& filter) {
+  if (!config.modules.empty() || filter.planted || filter.checks.empty()) return true;
+  const std::vector<std::string> ids = supervisor.python_check_ids();
+  return ids.empty() || std::ranges::any_of(ids, [&](const std::string& id) {
+           return selects(filter.checks, id) || selects(filter.checks, id.substr(0, id.find('.')));
+         });
+}
+
+}  // namespace
+
+Project open_project(const ProjectOptions& options, const Limits& limits, const Filter* filter) {
   Project project;
   project.config = options.read();
   project.config.apply_environment();  // before a library reads it, and a child inherits it
   Setup setup = setup_from(project.config);
   project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
+  project.supervisor->make_folders();
+  if (filter != nullptr && !asks_python(project.config, *project.supervisor, *filter)) {
+    project.torch = kTorchVersion;
+    project.checks = all_checks(nlohmann::json::array());
+    project.subjects = load_subjects(setup);
+    return project;
+  }
   project.supervisor->start_python();  // imports torch while this process loads its libraries
   load_subjects(setup);                // a broken library or spec is reported before the wait for Python
   const PythonHalf python = project.supervisor->python_half();

@@ -41,7 +41,9 @@ struct Project {
   std::unique_ptr<Supervisor> supervisor;
 };
 
-/// Loads the operator and spec libraries and starts the Python half. Throws SetupError.
-Project open_project(const ProjectOptions& options, const Limits& limits = default_limits());
+/// Loads the operator and spec libraries and starts the Python half, except where `filter` asks for native
+/// checks alone and no Python module is configured: then there is none of it. Throws SetupError.
+Project open_project(const ProjectOptions& options, const Limits& limits = default_limits(),
+                     const Filter* filter = nullptr);
 
 }  // namespace opgate

@@ -143,6 +143,8 @@ Config read_config(fs::path file) {
       config.library_path = folders(strings(node, file, key), base);
     else if (key == "output" && node.is_string())
       config.output = base / *node.value<std::string>();
+    else if (key == "recorded" && node.is_string())
+      config.recorded = base / *node.value<std::string>();
     else if (key == "regressions" && node.is_string())
       config.regressions = base / *node.value<std::string>();
     else if (key == "ledger" && node.is_string())
@@ -162,8 +164,8 @@ Config read_config(fs::path file) {
     else
       throw SetupError(fmt::format(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
-          "library_path, sources, packages (lists of strings), output, regressions, ledger, waivers, "
-          "evidence (a string each), build and environment (tables)",
+          "library_path, sources, packages (lists of strings), output, recorded, regressions, ledger, "
+          "waivers, evidence (a string each), build and environment (tables)",
           file.string(), node.source().begin.line, key));
   }
   return config;

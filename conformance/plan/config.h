@@ -23,6 +23,7 @@ struct Config {
       python_path;  ///< where those modules are found, besides the interpreter's own path
   std::vector<std::filesystem::path> library_path;  ///< where a bare library name is looked for
   std::filesystem::path output;                     ///< folder of results.jsonl and of the packages
+  std::filesystem::path recorded;                   ///< folder of recorded calls; empty for none
   std::filesystem::path regressions;                ///< folder of samples in JSON; empty for none
   std::filesystem::path ledger;                     ///< folder of the accepted state; empty for none
   std::filesystem::path waivers;                    ///< file of exceptions; empty for none

@@ -32,6 +32,9 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return variables;
 }
 
+// Of a backtrace, as c10 prints it: "frame #37: <unknown function> + 0x2bc2f (0x7f8cc01a3c2f in libc.so.6)".
+bool is_frame(std::string_view line) { return line.starts_with("frame #"); }
+
 }  // namespace
 
 pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
@@ -61,7 +64,7 @@ std::vector<std::string> last_lines(const std::filesystem::path& log, size_t cou
   file.seekg(begin);
   std::deque<std::string> kept;
   for (std::string line; std::getline(file, line);) {
-    if (line.empty()) continue;
+    if (line.empty() || is_frame(line)) continue;
     kept.push_back(line);
     if (kept.size() > count) kept.pop_front();
   }

@@ -23,7 +23,8 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
 /// "SIGSEGV (Segmentation fault)", "exit status 1": from what waitpid() gives.
 std::string ending(int status);
 
-/// The last `count` lines of a log that are not empty; what lies before `begin` was printed by others.
+/// The last `count` lines of a log that are neither empty nor frames of a backtrace; what lies before `begin`
+/// was printed by others.
 std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count, std::streamoff begin = 0);
 
 }  // namespace opgate

@@ -28,7 +28,8 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"filter", setup.filter},
           {"plan", setup.plan},
           {"worker", to_string(setup.worker)},
-          {"regressions", setup.regressions}};
+          {"regressions", setup.regressions},
+          {"recorded", setup.recorded}};
 }
 
 void from_json(const nlohmann::json& json, Setup& setup) {
@@ -38,6 +39,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
   json.at("regressions").get_to(setup.regressions);
+  json.at("recorded").get_to(setup.recorded);
   json.at("memory").get_to(setup.memory);
   setup.checks = json.at("checks");
   json.at("filter").get_to(setup.filter);
@@ -72,6 +74,7 @@ Setup setup_from(const Config& config) {
   for (const std::string& name : config.specs) setup.specs.push_back(config.find_library(name));
   setup.modules = config.modules;
   setup.regressions = config.regressions;
+  setup.recorded = config.recorded;
   setup.packages = config.output / "packages";
   return setup;
 }

@@ -44,6 +44,7 @@ struct Setup {
   std::string packages;                             ///< folder of AOTInductor packages
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
   std::string regressions;                          ///< folder of samples in JSON; may be empty
+  std::string recorded;                             ///< folder of recorded calls; may be empty
   std::string sources;                              ///< digest of the Python half's files
 
   uint64_t memory = 0;  ///< bytes of its own that the worker may hold

@@ -1,5 +1,6 @@
 #include "run/subjects.h"
 
+#include "spec/recordings.h"
 #include "spec/regressions.h"
 #include "spec/spec_json.h"
 
@@ -10,6 +11,7 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();
   for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
+  add_recordings(setup.recorded, !setup.modules.empty(), subjects);
   add_regressions(setup.regressions, subjects);
   for (Spec& subject : subjects) fit_to_schema(subject);
   name_subjects(subjects);

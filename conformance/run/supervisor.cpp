@@ -138,20 +138,38 @@ Lane Supervisor::make_lane(Worker kind, size_t number) const {
   return Lane({command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)});
 }
 
-void Supervisor::start_python() {
+void Supervisor::make_folders() const {
   std::error_code failed;
   fs::create_directories(setup_.packages, failed);  // inside the folder of the logs
   if (failed) {
     throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
                                  programs_.logs.string(), failed.message()));
   }
+  for (const fs::directory_entry& entry : fs::directory_iterator(programs_.logs)) {
+    if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);
+  }
+}
+
+std::vector<std::string> Supervisor::python_check_ids() const {
+  const fs::path prefix = programs_.opgate.parent_path().parent_path();
+  std::vector<std::string> ids;
+  for (const fs::path& folder : {prefix / "python" / "opgate" / "checks", prefix / "checks"}) {
+    std::error_code missing;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing)) {
+      std::string id = entry.path().stem();
+      if (entry.path().extension() != ".py" || id.starts_with('_')) continue;
+      if (const size_t end = id.find('_'); end != std::string::npos) id[end] = '.';
+      ids.push_back(std::move(id));
+    }
+  }
+  return ids;
+}
+
+void Supervisor::start_python() {
   if (programs_.python.find('/') != std::string::npos && !fs::exists(programs_.python)) {
     throw SetupError(
         fmt::format("there is no Python interpreter {}; set OPGATE_PYTHON to one that has torch {}",
                     programs_.python, kTorchVersion));
-  }
-  for (const fs::directory_entry& entry : fs::directory_iterator(programs_.logs)) {
-    if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);
   }
   recalled_ = memory_.recall();
   if (!recalled_) python_.start();

@@ -36,8 +36,15 @@ class Supervisor {
 
   Supervisor(Programs programs, Setup setup, Limits limits);
 
+  /// Those of the logs and the packages; logs of earlier workers are removed. Throws SetupError where they
+  /// cannot be written.
+  void make_folders() const;
+
+  /// The checks of OpGate's own Python half, told from the names of their files: without asking Python.
+  std::vector<std::string> python_check_ids() const;
+
   /// Begins to find out what the Python half has: starts a Python worker, without waiting for it, where what
-  /// one said last time no longer holds. Throws SetupError where the folder of the logs cannot be written.
+  /// one said last time no longer holds. Throws SetupError where there is no interpreter.
   void start_python();
 
   /// Waits for it and hears which checks and models there are; every worker is told of them from now on.

@@ -24,6 +24,10 @@ json to_json(const c10::IValue& value) {
   if (value.isString()) return value.toStringRef();
   if (value.isIntList()) return value.toIntVector();
   if (value.isDoubleList()) return value.toDoubleVector();
+  if (value.isBoolList()) {
+    const c10::List<bool> list = value.toBoolList();
+    return std::vector<bool>(list.begin(), list.end());
+  }
   throw SpecError(fmt::format("a sample argument of type {} cannot be written as JSON", value.type()->str()));
 }
 
@@ -35,6 +39,11 @@ c10::IValue value_from_json(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array() && std::ranges::all_of(value, [](const json& e) { return e.is_number_integer(); })) {
     return value.get<std::vector<int64_t>>();
+  }
+  if (value.is_array() && std::ranges::all_of(value, [](const json& e) { return e.is_boolean(); })) {
+    c10::List<bool> list;
+    for (const json& element : value) list.push_back(element.get<bool>());
+    return list;
   }
   if (value.is_array()) return value.get<std::vector<double>>();
   throw SpecError(fmt::format("{} is no sample argument", value.dump()));
@@ -82,6 +91,12 @@ c10::ScalarType known_dtype(const std::string& name) {
     throw SpecError(
         fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
   return *dtype;
+}
+
+c10::DeviceType known_device(const std::string& name) {
+  if (name == "cpu") return c10::kCPU;
+  if (name == "cuda") return c10::kCUDA;
+  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
 }
 
 json to_json(const Sample& sample) {

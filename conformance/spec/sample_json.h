@@ -2,6 +2,7 @@
 // made for.
 #pragma once
 
+#include <c10/core/DeviceType.h>
 #include <opgate/spec.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,9 @@ namespace opgate {
 
 /// The dtype of that name. Throws SpecError where OpGate knows none.
 c10::ScalarType known_dtype(const std::string& name);
+
+/// "cpu" or "cuda". Throws SpecError for another.
+c10::DeviceType known_device(const std::string& name);
 
 nlohmann::json to_json(const Sample& sample);
 

@@ -59,6 +59,9 @@ void check_promises(const Spec& spec) {
   }
 }
 
+// What two calls of an operator without a reference may differ by, where they must agree.
+constexpr Accuracy kDraftAccuracy = ulps(64);
+
 Spec written(const Registration& registration) {
   Spec spec;
   spec.name = registration.name;
@@ -70,11 +73,16 @@ Spec written(const Registration& registration) {
   } catch (const std::exception& error) {  // a spec is user code, and may throw anything
     throw SpecError(fmt::format("{}: the spec of {} throws: {}", spec.where, spec.name, error.what()));
   }
+  complete_draft(spec);
   validate(spec);
   return spec;
 }
 
 }  // namespace
+
+void complete_draft(Spec& spec) {
+  if (spec.draft && spec.reference == nullptr && !spec.accuracy) spec.accuracy = kDraftAccuracy;
+}
 
 void validate(const Spec& spec) {
   const auto demand = [&](bool present, std::string_view what, std::string_view how) {
@@ -84,7 +92,8 @@ void validate(const Spec& spec) {
   };
   demand(!spec.dtypes.empty(), "dtypes", "spec.dtypes(floating())");
   if (spec.kind == Spec::Kind::torch_class) return;  // fit_to_class demands the rest
-  demand(spec.reference != nullptr, "reference", "spec.reference(\"aten::...\") or a lambda");
+  demand(spec.reference != nullptr || spec.draft, "reference",
+         "spec.reference(\"aten::...\") or a lambda; or say spec.draft(), until there is one");
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");
   check_promises(spec);
@@ -257,6 +266,11 @@ BenchWriter SpecWriter::bench(std::vector<Argument> arguments, std::source_locat
   Bench& bench = spec_.benches.emplace_back();
   bench.sample = {std::move(name), std::move(arguments), at_line(here.file_name(), here.line())};
   return BenchWriter(bench);
+}
+
+SpecWriter& SpecWriter::draft() {
+  spec_.draft = true;
+  return *this;
 }
 
 SpecWriter& SpecWriter::planted_for(std::string check, std::string twin) {

@@ -13,12 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-c10::DeviceType known_device(const std::string& name) {
-  if (name == "cpu") return c10::kCPU;
-  if (name == "cuda") return c10::kCUDA;
-  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
-}
-
 Accuracy accuracy_from(const json& described) {
   Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
   accuracy.by_inputs = described.at("by_inputs");
@@ -32,19 +26,6 @@ Reference elsewhere(const std::string& where) {
   };
 }
 
-// The schema alone; the registration lives as long as the process.
-void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
-  static std::list<torch::Library> libraries;
-  try {
-    libraries
-        .emplace_back(torch::Library::FRAGMENT, name.substr(0, name.find("::")), std::nullopt,
-                      "a spec written in Python", 0)
-        .def(schema.c_str());
-  } catch (const c10::Error& error) {
-    throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
-  }
-}
-
 Spec op_from_json(const json& described) {
   Spec spec;
   spec.where = described.at("where");
@@ -55,6 +36,7 @@ Spec op_from_json(const json& described) {
   } else if (described.at("reference").get<bool>()) {
     spec.reference = elsewhere(spec.where);
   }
+  spec.draft = described.at("draft");
   if (described.at("scale").get<bool>()) spec.scale = elsewhere(spec.where);
   if (!described.at("accuracy").is_null()) spec.accuracy = accuracy_from(described.at("accuracy"));
   if (!described.at("gradient_accuracy").is_null())
@@ -80,6 +62,18 @@ Spec model_from_json(const json& described) {
 
 }  // namespace
 
+void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
+  static std::list<torch::Library> libraries;
+  try {
+    libraries
+        .emplace_back(torch::Library::FRAGMENT, name.substr(0, name.find("::")), std::nullopt,
+                      "a spec written in Python", 0)
+        .def(schema.c_str());
+  } catch (const c10::Error& error) {
+    throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
+  }
+}
+
 Spec spec_from_json(const json& described) {
   try {
     const bool is_op = described.at("kind") == "op";
@@ -90,6 +84,7 @@ Spec spec_from_json(const json& described) {
     }
     for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
     if (!is_op) return spec;
+    complete_draft(spec);
     validate(spec);
     if (!find_op(spec.name)) {
       spec.kernels_in_python = true;

@@ -13,6 +13,9 @@ namespace opgate {
 /// Runs every registered spec function, sorted by name. Throws SpecError.
 std::vector<Spec> registered_specs();
 
+/// Gives a draft without a reference the accuracy that it does not name.
+void complete_draft(Spec& spec);
+
 /// Throws SpecError that names what the spec lacks, or where it contradicts itself.
 void validate(const Spec& spec);
 
@@ -26,6 +29,10 @@ std::optional<c10::OperatorHandle> find_op(const std::string& name);
 /// The operator that a spec names as a reference. Throws SpecError, which begins with `where`, where it is
 /// not there.
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where);
+
+/// Registers the schema alone, of an operator whose kernels are in another process; for as long as this one
+/// lives. Throws SpecError, which begins with `where`.
+void define_schema(const std::string& name, const std::string& schema, const std::string& where);
 
 /// A reference may take more arguments than the operator, where they have defaults: aten::clone's memory
 /// format. Adds them to the operator's arguments. Throws SpecError where it takes others.

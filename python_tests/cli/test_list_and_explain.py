@@ -21,6 +21,32 @@ NATIVE = [
 PYTHON = ["aoti.python", "export.graph", "opcheck"]
 AOTI = ["aoti.cpp", "aoti.cross"]
 RULES = ["case.lost", "package.stale", "schema.compatible", "speed.slower", "verdict.broken"]
+SHOWN = [
+    "compile.equal",
+    "effect.alias",
+    "effect.mutation",
+    "effect.state",
+    "error.raises",
+    "fake.exists",
+    "fake.metadata",
+    "fake.symbolic",
+    "grad.layout",
+    "grad.reference",
+    "memory.bounds",
+    "memory.lifetime",
+    "memory.uninitialised",
+    "opcheck",
+    "registration.schema",
+    "run.deterministic",
+    "run.graph",
+    "run.stream",
+    "run.threads",
+    "value.batch",
+    "value.dtype",
+    "value.empty",
+    "value.layout",
+    "value.reference",
+]
 CASE = re.compile(r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|bad:[^/]+|[^/=]+=[\w-]+)/(cpu|cuda)/\w+(\.\w+)?")
 
 
@@ -106,14 +132,32 @@ def test_tests_are_one_line_an_operator_group_and_device(opgate: OpGate, project
     ]
 
 
-@pytest.mark.parametrize("check", [*NATIVE, *PYTHON, *AOTI, *RULES])
-def test_each_check_and_rule_is_explained_in_four_parts(check: str, opgate: OpGate, project: Path) -> None:
+def explained(opgate: OpGate, project: Path, check: str) -> dict[str, list[str]]:
+    """The lines of `opgate explain`, by title."""
     result = opgate("explain", check, folder=project)
     assert (result.returncode, result.stderr) == (0, "")
-    parts = re.split(r"\n\n(?=\S)", result.stdout.rstrip())
-    titles = [part.splitlines()[0] for part in parts]
-    assert titles == [check, "Why it matters", "How to mend it", "A bug of this kind"]
-    assert all(part.splitlines()[1].startswith("  ") and len(part.splitlines()[1]) > 20 for part in parts)
+    parts = [part.splitlines() for part in re.split(r"\n\n(?=\S)", result.stdout.rstrip())]
+    return {title: lines for title, *lines in parts}
+
+
+@pytest.mark.parametrize("check", sorted({*NATIVE, *PYTHON, *AOTI, *RULES, *SHOWN}))
+def test_each_check_and_rule_is_explained_in_parts(check: str, opgate: OpGate, project: Path) -> None:
+    parts = explained(opgate, project, check)
+    code = ["Wrong", "Right"] if check in SHOWN else []
+    assert list(parts) == [check, "Why it matters", "How to mend it", *code, "A bug of this kind"]
+    assert all(len(lines[0]) > 20 for lines in parts.values())
+    assert all(line.startswith("  ") for lines in parts.values() for line in lines)
+
+
+@pytest.mark.parametrize("check", SHOWN)
+def test_wrong_and_right_code_is_short_and_whole(check: str, opgate: OpGate, project: Path) -> None:
+    parts = explained(opgate, project, check)
+    assert parts["Wrong"] != parts["Right"]
+    for lines in (parts["Wrong"], parts["Right"]):
+        assert 2 <= len(lines) <= 10
+        assert all(line.strip() and len(line) <= 110 for line in lines)
+        assert all("".join(lines).count(a) == "".join(lines).count(b) for a, b in ("()", "{}", "[]"))
+    assert "wrong:" not in " ".join(parts["How to mend it"]), "code is not said twice"
 
 
 def test_a_native_check_is_explained_without_a_project(opgate: OpGate) -> None:

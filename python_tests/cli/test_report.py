@@ -108,7 +108,11 @@ def test_sarif_has_rules_with_help_and_results_with_places(report: Any, project:
     run = json.loads((project / "out.sarif").read_text())["runs"][0]
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
     assert set(rules) == {"value.layout", "effect.alias", "case.lost"}
-    assert "stride" in rules["value.layout"]["help"]["text"]
+    told = rules["value.layout"]["help"]
+    assert "stride" in told["text"]
+    assert re.search(
+        r"\*\*Wrong\*\*\n\n```\nat::Tensor .+\n```\n\n+\*\*Right\*\*\n\n```\n", told["markdown"], re.DOTALL
+    )
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert {place["artifactLocation"]["uri"] for place in places} == {"ops/spec.cpp"}
     assert {place["region"]["startLine"] for place in places} == {7}
@@ -200,8 +204,16 @@ def test_the_page_says_what_the_run_says(page: Any) -> None:
     assert page.locator("tbody tr").count() == 3
     assert page.locator("td.bad").all_inner_texts() == ["CRASH 1", "FAIL 2"]
     assert page.locator("td.owed").all_inner_texts() == ["owed"]
-    assert page.locator("b, script").count() == 4 * 2 + 1, "nothing of a name became an element"
-    assert "it differs <b>&\"'|`*_%0A::x" in page.locator("pre").nth(1).text_content()
+    assert page.locator("b, script").count() == 6 * 2 + 1, "nothing of a name became an element"
+    assert "it differs <b>&\"'|`*_%0A::x" in page.locator("summary + pre").nth(1).text_content()
+
+
+def test_a_finding_has_the_wrong_and_the_right_code(page: Any) -> None:
+    layout = page.locator("details", has_text="value.layout: bad on cpu").locator("pre code")
+    wrong, right = layout.all_text_contents()
+    assert "x.const_data_ptr<float>()" in wrong
+    assert "x.contiguous()" in right
+    assert wrong.count("\n") > 1, "lines are kept"
 
 
 def test_a_cell_leads_to_its_finding_by_keyboard_alone(page: Any) -> None:

@@ -108,6 +108,7 @@ def test_each_check_describes_itself_in_full(setup: dict[str, Any]) -> None:
     with worker() as python:
         for check in python.ask({"setup": setup})["ready"]["checks"]:
             assert all(check[word].strip() for word in ("id", "promise", "why", "fix", "example"))
+            assert bool(check["wrong"]) == bool(check["right"])
             variants = {"contiguous", "rearranged", "resized", "same_sizes", "packaged", "every", "bad"}
             assert check["variants"] in variants
 

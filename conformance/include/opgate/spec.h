@@ -72,6 +72,7 @@ struct Spec {
   const void* schema_seen = nullptr;           ///< its arguments then, in the dispatcher
   std::shared_ptr<ClassPromises> torch_class;  ///< of a TorchBind class
   std::string where;                           ///< file:line
+  bool draft = false;                          ///< what it does not say is not asked
   bool in_python = false;                      ///< written in Python: its calls are made in the Python worker
   bool kernels_in_python = false;              ///< the operator is, too: no C++ program can call it
 
@@ -153,6 +154,12 @@ class SpecWriter {
   /// One set of arguments on which `opgate bench` times the operator; what follows says how fast it must be.
   BenchWriter bench(std::vector<Argument> arguments,
                     std::source_location here = std::source_location::current());
+
+  /// A beginning: what this spec does not say is not asked. It needs no reference; without one, checks that
+  /// compare with it are not planned, and calls that must agree are compared with each other, within
+  /// `accuracy` (or 64 ulps) of the largest element. Other dtypes than the declared ones are not tried, and
+  /// what the engine damages by itself must neither crash nor be read out of bounds, but may be accepted.
+  SpecWriter& draft();
 
   /// This operator is wrong on purpose: `opgate selftest` demands that `check` convicts it, and that no check
   /// convicts `twin`, the correct operator beside it, whose spec must be there too.

@@ -57,10 +57,12 @@ State& state() {
 // that are written in Python, by operator.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
-          const std::map<std::string, py::object>& scales, const std::string& regressions) {
+          const std::map<std::string, py::object>& scales, const std::string& regressions,
+          const std::string& recorded) {
   Setup setup;
   setup.specs = spec_libraries;
   setup.regressions = regressions;
+  setup.recorded = recorded;
   setup.models = json::parse(described);
   State loaded{load_subjects(setup), {}};
   for (Spec& spec : loaded.subjects) {
@@ -216,8 +218,8 @@ std::string explanations() {
   json all;
   for (const Check& check : native_checks()) {
     const Explanation& told = check.explanation;
-    all[check.name] = {
-        {"promise", told.promise}, {"why", told.why}, {"fix", told.fix}, {"example", told.example}};
+    all[check.name] = {{"promise", told.promise}, {"why", told.why},     {"fix", told.fix},
+                       {"example", told.example}, {"wrong", told.wrong}, {"right", told.right}};
   }
   return all.dump();
 }
@@ -266,7 +268,7 @@ PYBIND11_MODULE(_engine, module) {
       "are the functions of such specs, by operator. Raises RuntimeError for a broken spec.",
       pybind11::arg("spec_libraries"), pybind11::arg("described"),
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
-      pybind11::arg("regressions") = "");
+      pybind11::arg("regressions") = "", pybind11::arg("recorded") = "");
   module.def("judge", &opgate::judge,
              "What native checks say of a call: JSON of \"judgements\" by check, and \"facts\" where one "
              "looked at it. Raises RuntimeError for a call or check that is not there.",
@@ -308,7 +310,8 @@ PYBIND11_MODULE(_engine, module) {
              pybind11::arg("described_checks"), pybind11::arg("checks"));
   module.def(
       "explanations", &opgate::explanations,
-      "What each of the engine's own checks asks and why: JSON of promise, why, fix and example, by id.");
+      "What each of the engine's own checks asks and why: JSON of promise, why, fix, example, wrong and "
+      "right, by id.");
   module.def("native_checks", &opgate::native_check_ids, "The ids of the engine's own checks.");
   module.def("difference", &opgate::difference,
              "How two tensors differ: bit for bit, or by more than `ulps`, at the magnitudes of `scale` "

@@ -29,6 +29,10 @@ class Check:
     why: str
     fix: str
     example: str
+    wrong: str = ""
+    """A few lines of code with the mistake."""
+    right: str = ""
+    """The same lines without it."""
     variants: str = "every"
     """contiguous, rearranged, resized, same_sizes, packaged, every or bad."""
     dtypes: str = "declared"
@@ -37,6 +41,8 @@ class Check:
     """One sample is enough."""
     promised: str | None = None
     """Only where the spec makes this promise."""
+    reference: bool = False
+    """Only where the spec has a reference, which a draft need not have."""
     ops: bool = True
     models: bool = False
     classes: bool = False
@@ -57,7 +63,8 @@ def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 
     """Registers the decorated judge as the check `id`; `described` are the other fields of Check."""
 
     def register(judge: Judge) -> Judge:
-        texts = {name: inspect.cleandoc(described.pop(name)) for name in ("why", "fix")}
+        cleaned = {"why", "fix", "wrong", "right"} & described.keys()
+        texts = {name: inspect.cleandoc(described.pop(name)) for name in cleaned}
         CHECKS[id] = Check(id=id, judge=judge, **texts, **described)
         return judge
 

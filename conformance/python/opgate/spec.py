@@ -79,6 +79,7 @@ class OpSpec:
     trusted: set[str] = field(default_factory=set)
     contiguous: set[str] = field(default_factory=set)
     without_values: set[int] = field(default_factory=set)
+    is_draft: bool = False
     planted: dict[str, str] | None = None
 
     def dtypes(self, *dtypes: torch.dtype, device: str | None = None) -> OpSpec:
@@ -151,6 +152,17 @@ class OpSpec:
         self.without_values.add(index)
         return self
 
+    def draft(self) -> OpSpec:
+        """A beginning: what this spec does not say is not asked.
+
+        It needs no reference; without one, checks that compare with it are not planned, and calls that must
+        agree are compared with each other, within `accuracy` (or 64 ulps) of the largest element. Other
+        dtypes than the declared ones are not tried, and what the engine damages by itself must neither crash
+        nor be read out of bounds, but may be accepted.
+        """
+        self.is_draft = True
+        return self
+
     def planted_for(self, check: str, twin: str) -> OpSpec:
         """This operator is wrong on purpose: `check` must convict it, and none `twin`."""
         self.planted = {"check": check, "twin": twin}
@@ -180,6 +192,7 @@ class OpSpec:
             "trusted": sorted(self.trusted),
             "wants_contiguous": sorted(self.contiguous),
             "unspecified": sorted(self.without_values),
+            "draft": self.is_draft,
             "planted": self.planted,
         }
 

@@ -62,6 +62,7 @@ class Worker:
                 {name: spec.reference_function for name, spec in SPECS.items() if spec.reference_function},
                 {name: spec.scale_function for name, spec in SPECS.items() if spec.scale_function},
                 setup["regressions"],
+                setup["recorded"],
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error

@@ -122,6 +122,21 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     fix="First make fake.metadata and fake.symbolic pass. Register the operator and its autograd formula "
     "with the dispatcher: code that Python must run in between breaks the graph.",
     example="pytorch 137437, 186850: compiled results that differ from eager's.",
+    wrong="""
+        static variable_list backward(AutogradContext* context, const variable_list& grads) {
+          const at::Tensor x = context->get_saved_variables()[0];
+          return {cube_backward_cpu(grads[0], x)};  // reads memory, which a trace does not have
+        }
+    """,
+    right="""
+        static variable_list backward(AutogradContext* context, const variable_list& grads) {
+          const at::Tensor x = context->get_saved_variables()[0];
+          static const auto op = c10::Dispatcher::singleton()
+                                     .findSchemaOrThrow("my_ops::cube_backward", "")
+                                     .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+          return {op.call(grads[0], x)};  // an operator, which has a fake kernel
+        }
+    """,
     variants="contiguous",
     dtypes="first",
     first_sample=True,

@@ -168,6 +168,16 @@ def judge_resized(
     fix="In a C++ meta kernel take sym_sizes(), sym_size(), sym_numel() and at::empty_symint; compare with "
     "TORCH_SYM_CHECK. In Python pass shapes on as they are, and demand with torch._check.",
     example="FBGEMM 5910, pytorch 156622: meta kernels that specialise.",
+    wrong="""
+        at::Tensor flattened_meta(const at::Tensor& x) {
+          return at::empty({x.numel()}, x.options());  // the example's number
+        }
+    """,
+    right="""
+        at::Tensor flattened_meta(const at::Tensor& x) {
+          return at::empty_symint({x.sym_numel()}, x.options());
+        }
+    """,
     variants="contiguous",
 )
 def judge(call: Call) -> Judgement:

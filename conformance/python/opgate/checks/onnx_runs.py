@@ -100,6 +100,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     dtypes="first",
     first_sample=True,
     subjects=operators,
+    reference=True,
 )
 def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""

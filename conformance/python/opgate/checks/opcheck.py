@@ -20,6 +20,16 @@ TRACES = "test_aot_dispatch_dynamic"  # takes NaN for different from NaN
     "holds NaN, only its other tests count.",
     fix="Its message names the failing test; see torch.library.opcheck in the PyTorch documentation.",
     example="An operator without a fake kernel; one whose schema does not say that it mutates an argument.",
+    wrong="""
+        @torch.library.custom_op("my_ops::add_one", mutates_args=())
+        def add_one(x: torch.Tensor) -> None:
+            x.add_(1)  # the schema says that x is only read
+    """,
+    right="""
+        @torch.library.custom_op("my_ops::add_one", mutates_args=("x",))
+        def add_one(x: torch.Tensor) -> None:
+            x.add_(1)
+    """,
     variants="same_sizes",  # it takes an exception for a fault, and other sizes may be refused
 )
 def judge(call: Call) -> Judgement:

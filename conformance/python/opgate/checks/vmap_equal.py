@@ -71,6 +71,7 @@ def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -
     variants="contiguous",
     dtypes="first",
     promised="vmappable",
+    reference=True,
 )
 def judge(call: Call) -> Judgement:
     """Maps over rows of all tensors, at the front and at the end, and of each tensor alone."""

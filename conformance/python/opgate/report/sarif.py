@@ -7,6 +7,7 @@ from typing import Any
 
 from opgate.finding import finding_text
 from opgate.report.explanations import Explanation
+from opgate.report.markdown import cell, code
 from opgate.report.summary import Summary
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -19,6 +20,16 @@ def location(summary: Summary, op: str) -> list[dict[str, Any]]:
         return []
     artifact = {"artifactLocation": {"uri": file}, "region": {"startLine": line}}
     return [{"physicalLocation": artifact}]
+
+
+def help_markdown(told: Explanation) -> str:
+    """How to mend it, and the code with the mistake and without it where there is some."""
+    examples = [
+        f"**{title}**\n\n{code(text)}"
+        for title, text in (("Wrong", told.wrong), ("Right", told.right))
+        if text
+    ]
+    return "\n".join([cell(told.fix), "", *examples])
 
 
 def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
@@ -51,7 +62,7 @@ def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
             rule |= {
                 "shortDescription": {"text": told.promise},
                 "fullDescription": {"text": told.why},
-                "help": {"text": told.fix},
+                "help": {"text": told.fix, "markdown": help_markdown(told)},
             }
         rules.append(rule)
     driver = {"name": "OpGate", "version": summary.header["opgate"], "rules": rules}

@@ -1,0 +1,99 @@
+#include "cli/origins.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/gather.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Torch's own, CUDA's, Python's and the system's.
+bool is_foreign(const fs::path& library) {
+  const std::string path = library.string();
+  return std::ranges::any_of(
+      std::array{"/torch/lib/", "/nvidia/", "/lib-dynload/", "/libopgate", "/opgate/_engine",
+                 "/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/torch/_C."},
+      [&](const char* part) { return path.find(part) != std::string::npos; });
+}
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string namespace_of(const std::string& op) { return op.substr(0, op.find("::")); }
+
+std::string plain_name(const std::string& op) {
+  const std::string name = op.substr(op.find("::") + 2);
+  return name.substr(0, name.find('.'));
+}
+
+// A library that registers operators is linked with c10 and has their names among its text.
+bool defines(const std::string& bytes, const std::string& op) {
+  return bytes.find("libc10.so") != std::string::npos && bytes.find(namespace_of(op)) != std::string::npos &&
+         bytes.find(plain_name(op)) != std::string::npos;
+}
+
+bool is_inside(const fs::path& file, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return end == folder.end();
+}
+
+// Where Python must look for `module`, which this file is.
+fs::path root_of(const fs::path& file, const std::string& module) {
+  fs::path folder = file.parent_path();
+  const auto dots = std::ranges::count(module, '.') + (file.stem() == "__init__" ? 1 : 0);
+  for (auto i = 0; i < dots; ++i) folder = folder.parent_path();
+  return folder;
+}
+
+template <class T>
+void add_once(std::vector<T>& all, const T& one) {
+  if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+}  // namespace
+
+void Origins::read(const nlohmann::json& line) {
+  if (line.contains("torch")) torch_.insert(line.at("torch").get<std::string>());
+  if (line.contains("library")) libraries_.insert(line.at("library").get<std::string>());
+  if (line.contains("package")) packages_[line.at("package")] = line.at("folder").get<std::string>();
+  if (line.contains("module"))
+    modules_[line.at("op")] = {line.at("module"), line.at("file").get<std::string>()};
+}
+
+void Origins::find(Recording& recording) const {
+  recording.torch = torch_;
+  std::map<fs::path, std::string> candidates;
+  for (const fs::path& library : libraries_) {
+    if (!is_foreign(library)) candidates[library] = bytes_of(library);
+  }
+  for (const auto& [op, told] : recording.operators) {
+    bool found = false;
+    for (const auto& [library, bytes] : candidates) {
+      if (!defines(bytes, op)) continue;
+      found = true;
+      add_once(recording.libraries, library);
+      for (const auto& [package, folder] : packages_) {
+        if (is_inside(library, folder)) add_once(recording.modules, package);
+      }
+    }
+    if (const auto module = modules_.find(op); module != modules_.end()) {
+      found = true;
+      add_once(recording.modules, module->second.name);
+      if (!packages_.contains(module->second.name.substr(0, module->second.name.find('.'))))
+        add_once(recording.python_path, root_of(module->second.file, module->second.name));
+    } else if (!found && packages_.contains(namespace_of(op))) {
+      found = true;  // raw torch.library registrations say nothing of their module
+      add_once(recording.modules, namespace_of(op));
+    }
+    if (!found) recording.unknown.push_back(op);
+  }
+}
+
+}  // namespace opgate

@@ -1,0 +1,1 @@
+"""A first spec for every operator of a namespace, from its schema and the calls that were recorded."""

@@ -1,0 +1,77 @@
+"""python -m opgate.first_spec NAMESPACE --into FOLDER: what `opgate init` becomes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+
+from opgate.first_spec.guess import first_accepted
+from opgate.first_spec.operators import Operator, operators_of, recordings
+from opgate.first_spec.writing import module
+from opgate.worker import SetupError, load_modules
+
+
+def write(operator: Operator, folder: Path) -> str:
+    """Writes the operator's file; says in a few words what it is made of."""
+    file = folder / f"{operator.word}.py"
+    if file.exists():
+        return "has a file already, which is kept"
+    guessed, refusal = (None, "") if operator.recorded is not None else first_accepted(operator)
+    file.write_text(module(operator, guessed, refusal))
+    if operator.recorded is not None:
+        return f"{len(operator.recorded['samples'])} recorded samples"
+    return (
+        "a guessed sample" if guessed is not None else "in comments: no call of it is known that it accepts"
+    )
+
+
+def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str], modules: list[str]) -> int:
+    """Writes a file an operator, and the module that imports them."""
+    for library in libraries:
+        try:
+            torch.ops.load_library(library)
+        except (OSError, RuntimeError) as error:
+            raise SetupError(f"library {library} cannot be loaded: {error}") from error
+    load_modules(modules)
+    operators = operators_of(namespace, recordings(recorded))
+    if not operators:
+        known = sorted({name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()} - {"aten"})
+        raise SetupError(
+            f"no operator of {namespace} is registered by the libraries and modules that are loaded; there "
+            f"are operators of {', '.join(known)}"
+        )
+    into.mkdir(parents=True, exist_ok=True)
+    width = max(len(operator.name) for operator in operators)
+    for operator in operators:
+        print(f"  {operator.name:<{width}}  {write(operator, into)}", flush=True)
+    (into / "__init__.py").write_text(
+        '"""The specs of this folder; opgate.toml names it in `python`."""\n\n'
+        "import importlib\nimport pkgutil\n\n"
+        "for _found in pkgutil.iter_modules(__path__):\n"
+        '    importlib.import_module(f"{__name__}.{_found.name}")\n'
+    )
+    print(f"wrote {len(operators)} specs into {into}")
+    return 0
+
+
+def main() -> int:
+    """Reads the command line, which `opgate init` wrote."""
+    parser = argparse.ArgumentParser(prog="opgate init")
+    parser.add_argument("namespace")
+    parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--recorded", type=Path)
+    parser.add_argument("--library", action="append", default=[])
+    parser.add_argument("--module", action="append", default=[])
+    given = parser.parse_args()
+    try:
+        return run(given.namespace, given.into, given.recorded, given.library, given.module)
+    except (SetupError, ValueError) as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The operators of a namespace, with what is known of each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+DEVICES = {"cpu": "CPU", "cuda": "CUDA"}
+"""Where an operator may have a kernel: OpGate's word, and the dispatch key."""
+
+
+@dataclass
+class Operator:
+    """One overload."""
+
+    name: str
+    """ "ns::op" or "ns::op.overload"."""
+    schema: torch._C.FunctionSchema
+    recorded: dict[str, Any] | None = None
+    """What `opgate record` kept of it: see spec/recordings.h."""
+    tensors: list[str] = field(default_factory=list)
+    """Arguments that are tensors, or lists of them."""
+
+    @property
+    def word(self) -> str:
+        """Of a module or function: "add_Tensor"."""
+        return self.name.partition("::")[2].replace(".", "_")
+
+    def devices(self) -> list[str]:
+        """Where it has a kernel; a composite one has it everywhere."""
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        composite = any(
+            has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
+        )
+        return [device for device, key in DEVICES.items() if composite or has(self.name, key)]
+
+
+def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
+    """By operator. Raises ValueError that names the file for one that is no record."""
+    found = {}
+    for file in sorted(folder.glob("*.json")) if folder is not None else []:
+        try:
+            described = json.loads(file.read_text())
+            found[described["op"]] = described
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{file}: not a record of calls: {error}") from error
+    return found
+
+
+def operators_of(namespace: str, recorded: dict[str, dict[str, Any]]) -> list[Operator]:
+    """Sorted by name."""
+    found = []
+    for name in sorted(torch._C._dispatch_get_all_op_names()):
+        if name.partition("::")[0] != namespace:
+            continue
+        base, _, overload = name.partition(".")
+        schema = torch._C._get_schema(base, overload)
+        tensors = [argument.name for argument in schema.arguments if "Tensor" in str(argument.type)]
+        found.append(Operator(name, schema, recorded.get(name), tensors))
+    return found

@@ -1,0 +1,191 @@
+"""A spec as the text of a Python module, with what is still open marked by a question mark."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from typing import Any
+
+from opgate.first_spec.operators import Operator
+
+WIDTH = 100
+SAMPLES = 6
+"""So many are written out; `opgate run` takes the others from the recordings."""
+NUMBERS = 64
+"""So many values of a tensor are written out."""
+
+
+def number(value: float) -> str:
+    """As Python has it, in few digits."""
+    return str(int(value)) if value == int(value) else f"{value:.6g}"
+
+
+def tensor(described: dict[str, Any]) -> str:
+    """One of the words of opgate.domains."""
+    shape = tuple(described["shape"])
+    family, _, rest = described["values"].partition("(")
+    parameters = [float(part) for part in rest.rstrip(")").split(",") if part]
+    sizes = ", ".join(map(str, shape))
+    count = math.prod(shape)
+    if family == "literal" and len(parameters) == count <= NUMBERS and all(map(math.isfinite, parameters)):
+        text = f"opgate.values([{', '.join(map(number, parameters))}], shape={shape})"
+    elif family == "literal" and parameters:
+        finite = [value for value in parameters if math.isfinite(value)] or [0.0]
+        low, high = min(finite), max(finite)
+        high = high if high > low else low + 1
+        text = f"opgate.uniform({sizes}, low={number(low)}, high={number(high)})"
+    elif family == "uniform" and parameters:
+        text = f"opgate.uniform({sizes}, low={number(parameters[0])}, high={number(parameters[1])})"
+    elif family in ("indices", "sorted_indices"):
+        text = f"opgate.{family}({sizes}, n={number(parameters[0])})"
+    else:
+        text = f"opgate.uniform({sizes})"
+    dtype = described.get("dtype")
+    implied = dtype == "int64" and family in ("indices", "sorted_indices")
+    return text if dtype is None or implied else f"{text}.of(torch.{dtype})"
+
+
+def argument(value: Any) -> str:
+    """Of a sample."""
+    if not isinstance(value, dict):
+        return repr(value)
+    if "tensors" in value:
+        return f"[{', '.join(tensor(part) for part in value['tensors'])}]"
+    if "number" in value:
+        return f'float("{value["number"]}")'
+    if "seed" in value:
+        return "None"  # a generator: the default one
+    return tensor(value)
+
+
+def call(word: str, arguments: list[str], remark: str) -> str:
+    """spec.WORD(...), on several lines where one is too short."""
+    line = f"    spec.{word}({', '.join(arguments)})"
+    told = f"  # {remark}" if remark else ""
+    if len(line) + len(told) <= WIDTH:
+        return line + told
+    return f"    spec.{word}({told}\n{packed(arguments)}    )"
+
+
+def packed(arguments: list[str]) -> str:
+    """Several a line, where they are short."""
+    lines = [""]
+    for part in arguments:
+        if lines[-1] and len(lines[-1]) + len(part) > WIDTH - 12:
+            lines.append("")
+        lines[-1] += f"{', ' if lines[-1] else ''}{part}"
+    return "".join(f"        {line},\n" for line in lines)
+
+
+def samples(operator: Operator, guessed: list[Any] | None) -> list[str]:
+    """Recorded ones, the most frequent of them; or the one that was guessed."""
+    if operator.recorded is not None:
+        frequent = sorted(operator.recorded["samples"], key=lambda sample: -sample["calls"])[:SAMPLES]
+        written = [sample for sample in operator.recorded["samples"] if sample in frequent]
+        return [
+            call("sample", [argument(value) for value in sample["arguments"]], f"{sample['calls']} calls")
+            for sample in written
+        ]
+    assert guessed is not None
+    return [
+        call(
+            "sample",
+            [argument(value) for value in guessed],
+            "? guessed, and accepted: what is it called with",
+        )
+    ]
+
+
+def dtypes(operator: Operator) -> list[str]:
+    """A line a device."""
+    recorded = operator.recorded["dtypes"] if operator.recorded is not None else {}
+    lines = []
+    for device in operator.devices():
+        seen = recorded.get(device)
+        names = ", ".join(f"torch.{name}" for name in seen or ["float32"])
+        if seen:
+            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? those recorded; which others')
+        elif device == "cpu":
+            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? a guess: which')
+        else:
+            lines.append(f'    # spec.dtypes({names}, device="{device}")  # ? it has a kernel there: which')
+    return lines
+
+
+def trusted(operator: Operator) -> list[str]:
+    """Arguments with integers: what they point into is anybody's guess."""
+    if operator.recorded is None:
+        return []
+    found = []
+    for position, described in enumerate(operator.schema.arguments):
+        for sample in operator.recorded["samples"]:
+            values = sample["arguments"]
+            value = values[position] if position < len(values) else None
+            parts = value.get("tensors", [value]) if isinstance(value, dict) else []
+            if any("int" in part.get("dtype", "") for part in parts):
+                found.append(described.name)
+                break
+    return [
+        f'    spec.trusts("{name}")  # ? its values are the callers\' business; else drop this line'
+        for name in found
+    ]
+
+
+def head(operator: Operator) -> str:
+    """Docstring and imports."""
+    about = f'"""{operator.name}: what it promises.'
+    return f"""{about}
+
+Written by `opgate init`, and yours from now on. Lines with a question mark are open: answer them, then drop
+spec.draft(), and OpGate asks for all that the operator owes.
+\"\"\"
+
+import opgate
+import torch
+"""
+
+
+def schema_comment(operator: Operator) -> str:
+    """In lines of comment."""
+    return textwrap.fill(
+        str(operator.schema),
+        WIDTH,
+        initial_indent="    # ",
+        subsequent_indent="    #     ",
+        break_long_words=False,
+    )
+
+
+def module(operator: Operator, guessed: list[Any] | None, refusal: str) -> str:
+    """The text of the file. Without a sample that the operator takes, all but the imports is a comment."""
+    names = ", ".join(re.sub(r"\W", "_", argument.name) for argument in operator.schema.arguments)
+    names = names if len(names) < WIDTH // 3 else "*arguments"
+    differentiated = operator.recorded is not None and operator.recorded["differentiated"]
+    body = [
+        f'@opgate.spec("{operator.name}")',
+        f"def {operator.word}(spec: opgate.OpSpec) -> None:",
+        schema_comment(operator),
+        "    spec.draft()  # until there is a reference: what the spec does not say is not asked",
+        f"    # spec.reference(lambda {names}: ...)  # ? what it must compute, in plain PyTorch",
+        "    # spec.accuracy(opgate.ulps(4))  # ? how near to it; opgate.exact() for what only moves data",
+        *dtypes(operator),
+        '    spec.promises("differentiable")  # gradients were asked for; "twice_differentiable", too?'
+        if differentiated
+        else '    # spec.promises("differentiable")  # ? has it a derivative',
+        '    # spec.promises("deterministic")  # ? are its bits the same on every call',
+        *trusted(operator),
+    ]
+    if operator.recorded is None and guessed is None:
+        body.append("    spec.sample()  # ? with what is it called")
+        told = f"# ? Nobody was seen to call it, and no guess was accepted; the last: {refusal}"
+        return (
+            "\n".join([head(operator), *textwrap.wrap(told, WIDTH, subsequent_indent="# "), *commented(body)])
+            + "\n"
+        )
+    return "\n".join([head(operator), "", *body, *samples(operator, guessed)]) + "\n"
+
+
+def commented(lines: list[str]) -> list[str]:
+    """Each line of each as a comment."""
+    return [f"# {line}".rstrip() for text in lines for line in text.splitlines()]

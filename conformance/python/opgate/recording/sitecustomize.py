@@ -1,0 +1,103 @@
+"""Takes libopgate_record.so into a Python program that `opgate record` runs, once that imports torch.
+
+Python imports a module of this name when it starts. One that was there before is imported, too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+HERE = str(Path(__file__).parent)
+
+
+class LoaderThatTells(importlib.abc.Loader):
+    """Loads torch as its own loader does, and the recorder after it."""
+
+    def __init__(self, loader: importlib.abc.Loader) -> None:
+        self.loader = loader
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        """As torch's own."""
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As torch's own; then the recorder begins."""
+        self.loader.exec_module(module)
+        begin()
+
+
+class TorchFinder(importlib.abc.MetaPathFinder):
+    """Finds torch where it would be found anyway."""
+
+    def find_spec(
+        self, name: str, path: object = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Once, for torch itself."""
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = LoaderThatTells(spec.loader)
+        return spec
+
+
+def begin() -> None:
+    """Loads the recorder. The program goes on where that fails, and it is said."""
+    try:
+        ctypes.CDLL(os.environ["OPGATE_RECORD_LIBRARY"])
+    except OSError as error:
+        print(f"opgate record: nothing is recorded in this program: {error}", file=sys.stderr)
+        return
+    atexit.register(write_origins)
+    # Operators written in Python: torch 2.15 calls them without its C++ dispatcher, where calls are seen,
+    # unless it is told to go there as before.
+    overload = sys.modules["torch"]._ops.OpOverload
+    if hasattr(overload, "_can_enable_pyobj_dispatch"):
+        overload._can_enable_pyobj_dispatch = lambda self: False
+
+
+def write_origins() -> None:
+    """Where operators come from, as far as Python knows: packages, and modules of those written in Python."""
+    lines: list[dict[str, str]] = []
+    for name, module in list(sys.modules.items()):
+        if "." in name or name == "torch":
+            continue
+        for folder in list(getattr(module, "__path__", None) or [])[:1]:
+            lines.append({"package": name, "folder": str(folder)})
+    custom_ops = sys.modules.get("torch._library.custom_ops")
+    for op, reference in dict(getattr(custom_ops, "OPDEFS", {})).items():
+        defined = reference() if callable(reference) and not hasattr(reference, "_init_fn") else reference
+        module = sys.modules.get(getattr(getattr(defined, "_init_fn", None), "__module__", ""))
+        if module is not None and getattr(module, "__file__", None):
+            lines.append({"op": op, "module": module.__name__, "file": str(module.__file__)})
+    file = Path(os.environ["OPGATE_RECORD"]) / f"{os.getpid()}-python.jsonl"
+    if file.parent.is_dir():
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def import_the_other() -> None:
+    """The sitecustomize that would have been imported without this one."""
+    sys.path[:] = [folder for folder in sys.path if folder != HERE]
+    this = sys.modules.pop("sitecustomize", None)
+    try:
+        importlib.import_module("sitecustomize")
+    except ModuleNotFoundError as error:
+        if error.name != "sitecustomize":
+            raise
+        if this is not None:
+            sys.modules["sitecustomize"] = this
+
+
+if "OPGATE_RECORD" in os.environ:
+    sys.meta_path.insert(0, TorchFinder())
+import_the_other()

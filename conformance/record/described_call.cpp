@@ -1,0 +1,162 @@
+#include "record/described_call.h"
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+#include <opgate/values.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/dtypes.h"
+#include "call/call_key.h"
+#include "spec/sample_json.h"
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+
+// Up to here each number is kept: boxes, offsets and weights mean something. A file of samples stays
+// readable.
+constexpr int64_t kNumbersKept = 256;
+
+void demand_describable(const at::Tensor& tensor) {
+  const auto unfit = [](std::string_view what) { throw SpecError(std::string(what)); };
+  if (tensor.layout() != at::kStrided) unfit("a sparse tensor");
+  if (tensor.is_quantized()) unfit("a quantized tensor");
+  if (tensor.is_nested()) unfit("a nested tensor");
+  const c10::DispatchKeySet keys = tensor.key_set();
+  if (keys.has_any(c10::DispatchKeySet(c10::python_ks)))
+    unfit("a tensor subclass (while tracing, a fake tensor)");
+  if (keys.has(c10::DispatchKey::Functionalize)) unfit("a functional tensor (while tracing)");
+  if (keys.has(c10::DispatchKey::FuncTorchBatched)) unfit("a batched tensor (in vmap)");
+  if (keys.has(c10::DispatchKey::FuncTorchGradWrapper)) unfit("a wrapped tensor (in torch.func.grad)");
+  if (!tensor.is_cpu() && !tensor.is_cuda())
+    unfit(fmt::format("a tensor on {}", c10::DeviceTypeName(tensor.device().type(), /*lower_case=*/true)));
+  if (dtype_name(tensor.scalar_type()).empty()) unfit("a tensor of a dtype that OpGate makes none of");
+}
+
+std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
+  if (value.isTensor() && value.toTensor().defined()) return {value.toTensor()};
+  if (value.isTensorList()) return value.toTensorVector();
+  return {};
+}
+
+bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
+
+json value_as_json(const c10::IValue& value) {
+  if (value.isTensor() || value.isNone()) return nullptr;  // an undefined tensor is None for who calls
+  if (value.isGenerator()) return to_json(Sample{"", {generator(0)}, ""}).at("arguments").at(0);
+  return to_json(Sample{"", {Argument(value)}, ""}).at("arguments").at(0);
+}
+
+json metadata(const at::Tensor& tensor) {
+  demand_describable(tensor);
+  json described{{"shape", tensor.sizes().vec()},
+                 {"dtype", dtype_name(tensor.scalar_type())},
+                 {"device", device_name(tensor.device().type())}};
+  if (tensor.is_conj() || tensor.is_neg()) described["view"] = tensor.is_conj() ? "conj" : "neg";
+  if (!tensor.is_contiguous()) described["strides"] = tensor.strides().vec();
+  if (tensor.storage_offset() != 0) described["offset"] = tensor.storage_offset();
+  // Not in a backward pass, whose saved tensors require a gradient that nobody asks for.
+  if (tensor.requires_grad() && c10::GradMode::is_enabled()) described["requires_grad"] = true;
+  return described;
+}
+
+// The shortest decimal number that is rounded to this one.
+template <class T>
+double shortest(T value) {
+  if constexpr (std::is_same_v<T, float>) return std::stod(fmt::format("{}", value));
+  if constexpr (std::is_same_v<T, c10::Half>)
+    return std::stod(fmt::format("{:.5g}", static_cast<float>(value)));
+  if constexpr (std::is_same_v<T, c10::BFloat16>)
+    return std::stod(fmt::format("{:.4g}", static_cast<float>(value)));
+  return static_cast<double>(value);
+}
+
+// Of a CPU tensor, in row-major order, whatever its strides.
+std::vector<double> numbers_of(const at::Tensor& tensor) {
+  std::vector<double> numbers;
+  numbers.reserve(static_cast<size_t>(tensor.numel()));
+  const int64_t dims = tensor.dim();
+  visit_dtype(tensor.scalar_type(), [&]<class T>() {
+    if constexpr (!Opaque<T> && !c10::is_complex<T>::value) {
+      const T* data = static_cast<const T*>(tensor.const_data_ptr());
+      std::vector<int64_t> index(static_cast<size_t>(dims), 0);
+      for (int64_t i = 0; i < tensor.numel(); ++i) {
+        int64_t at = 0;
+        for (int64_t dim = 0; dim < dims; ++dim) at += index[static_cast<size_t>(dim)] * tensor.stride(dim);
+        numbers.push_back(tensor.is_neg() ? -shortest(data[at]) : shortest(data[at]));
+        for (int64_t dim = dims - 1; dim >= 0; --dim) {
+          if (++index[static_cast<size_t>(dim)] < tensor.size(dim)) break;
+          index[static_cast<size_t>(dim)] = 0;
+        }
+      }
+    }
+  });
+  return numbers;
+}
+
+Domain range_of(const std::vector<double>& numbers, bool integral) {
+  std::optional<double> low, high;
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) continue;
+    low = std::min(low.value_or(number), number);
+    high = std::max(high.value_or(number), number);
+  }
+  if (!low) return {"uniform", {}};
+  if (*low == *high) return {"literal", {*low}};
+  if (integral && std::ranges::is_sorted(numbers) && *low >= 0) return {"sorted_indices", {*high + 1}};
+  return {"uniform", {*low, *high}};
+}
+
+Domain values_of(const at::Tensor& tensor) {
+  const bool integral = c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+  if (!tensor.is_cpu()) {
+    if (integral) throw SpecError("integers on CUDA, whose values are not read");
+    return {"uniform", {}};
+  }
+  if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};
+  std::vector<double> numbers = numbers_of(tensor);
+  if (numbers.empty()) return {"uniform", {}};  // a dtype that holds bits and no numbers
+  if (tensor.numel() <= kNumbersKept) return {"literal", std::move(numbers)};
+  return range_of(numbers, integral);
+}
+
+template <class OfTensor>
+json described(const c10::IValue& value, const OfTensor& of_tensor) {
+  if (is_tensor(value)) return of_tensor(value.toTensor());
+  if (!value.isTensorList()) return value_as_json(value);
+  json list = json::array();
+  for (const at::Tensor& tensor : tensors_of(value)) {
+    if (!tensor.defined()) throw SpecError("a list with an undefined tensor");
+    list.push_back(of_tensor(tensor));
+  }
+  return {{"tensors", std::move(list)}};
+}
+
+}  // namespace
+
+std::string kind_of_call(c10::ArrayRef<c10::IValue> arguments) {
+  json kind = json::array();
+  for (const c10::IValue& value : arguments) kind.push_back(described(value, metadata));
+  return kind.dump();
+}
+
+json described_arguments(c10::ArrayRef<c10::IValue> arguments) {
+  const auto with_values = [](const at::Tensor& tensor) {
+    json whole = metadata(tensor);
+    whole["values"] = to_string(values_of(tensor));
+    return whole;
+  };
+  json all = json::array();
+  for (const c10::IValue& value : arguments) all.push_back(described(value, with_values));
+  return all;
+}
+
+}  // namespace opgate

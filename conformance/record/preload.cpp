@@ -1,0 +1,21 @@
+// libopgate_preload.so, named in LD_PRELOAD: takes libopgate_record.so into every program that is linked with
+// torch, and does nothing in any other. It needs no library itself, so that a shell or a compiler that runs
+// on the way costs nothing.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+__attribute__((constructor)) void load_recorder() {
+  const char* const recorder = std::getenv("OPGATE_RECORD_LIBRARY");
+  if (recorder == nullptr) return;
+  void* const torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (torch == nullptr) return;
+  dlclose(torch);  // the handle: the program goes on using it
+  if (dlopen(recorder, RTLD_NOW) == nullptr)
+    std::fprintf(stderr, "opgate record: nothing is recorded in this program: %s\n", dlerror());
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+#include "spec/recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "spec/sample_json.h"
+#include "spec/specs.h"
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::vector<Sample> samples_of(const json& recorded, const std::string& where) {
+  std::vector<Sample> samples;
+  std::set<std::string> names;
+  for (const json& described : recorded.at("samples")) {
+    Sample sample = sample_from_json(described);
+    sample.where = where;
+    std::ranges::replace(sample.name, '/', '_');  // which separates the parts of a case id
+    const std::string base = sample.name;
+    for (int again = 2; !names.insert(sample.name).second; ++again)
+      sample.name = fmt::format("{} ({})", base, again);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+// Numbers that point into something, as far as anybody can know.
+std::set<std::string> integer_tensors(const c10::FunctionSchema& schema, const std::vector<Sample>& samples) {
+  const auto is_integer = [](const TensorArgument& tensor) {
+    return tensor.dtype && c10::isIntegralType(*tensor.dtype, /*includeBool=*/false);
+  };
+  std::set<std::string> names;
+  for (const Sample& sample : samples) {
+    for (size_t i = 0; i < sample.arguments.size(); ++i) {
+      const auto* list = sample.arguments[i].tensors();
+      const auto* tensor = sample.arguments[i].tensor();
+      if ((tensor != nullptr && is_integer(*tensor)) ||
+          (list != nullptr && std::ranges::any_of(*list, is_integer)))
+        names.insert(schema.arguments().at(i).name());
+    }
+  }
+  return names;
+}
+
+Spec draft_of(const json& recorded, const std::string& where, bool in_python) {
+  Spec spec;
+  spec.name = recorded.at("op");
+  spec.where = where;
+  spec.draft = true;
+  spec.in_python = in_python;
+  for (const auto& [device, names] : recorded.at("dtypes").items()) {
+    for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
+  }
+  if (recorded.at("differentiated").get<bool>()) spec.promises.insert(Promise::differentiable);
+  if (!find_op(spec.name)) {
+    if (!in_python) {
+      throw SpecError(fmt::format(
+          "{}: nothing that opgate.toml loads defines {}; add its library to `libraries`, or the Python "
+          "module that defines it to `python`",
+          where, spec.name));
+    }
+    spec.kernels_in_python = true;
+    define_schema(spec.name, recorded.at("schema"), where);
+  }
+  complete_draft(spec);
+  return spec;
+}
+
+void add_recording(const json& recorded, const std::string& where, bool python_too,
+                   std::vector<Spec>& subjects) {
+  if (recorded.value("recorded", 0) != kRecordingFormat)
+    throw SpecError("another OpGate wrote it; delete it and record again");
+  const std::string op = recorded.at("op");
+  auto spec = std::ranges::find(subjects, op, &Spec::name);
+  if (spec == subjects.end()) {
+    subjects.push_back(draft_of(recorded, where, python_too));
+    spec = std::prev(subjects.end());
+  }
+  const auto found = find_op(op);
+  for (Sample& sample : samples_of(recorded, where)) {
+    if (spec->find_sample(sample.name) != nullptr) continue;  // the spec's own says more
+    try {
+      if (found) fit_sample(sample, found->schema());
+    } catch (const SpecError& error) {
+      throw SpecError(
+          fmt::format("{}; it was recorded when the schema was {}: delete the file and record again",
+                      error.what(), recorded.at("schema").get<std::string>()));
+    }
+    spec->samples.push_back(std::move(sample));
+  }
+  if (spec->draft && found) spec->trusted.merge(integer_tensors(found->schema(), spec->samples));
+  if (spec->samples.empty()) throw SpecError(fmt::format("it has no sample of {}", op));
+}
+
+}  // namespace
+
+void add_recordings(const fs::path& folder, bool python_too, std::vector<Spec>& subjects) {
+  if (folder.empty()) return;
+  if (!fs::is_directory(folder)) {
+    throw SpecError(fmt::format(
+        "`recorded` in opgate.toml names {}, which is no folder; `opgate record -- PROGRAM` makes it",
+        folder.string()));
+  }
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    try {
+      add_recording(json::parse(std::ifstream(file)), file.string(), python_too, subjects);
+    } catch (const json::exception& error) {
+      throw SpecError(fmt::format("{}: not a record of calls: {}", file.string(), error.what()));
+    } catch (const SpecError& error) {
+      if (std::string_view(error.what()).starts_with(file.string())) throw;
+      throw SpecError(fmt::format("{}: {}", file.string(), error.what()));
+    }
+  }
+}
+
+}  // namespace opgate

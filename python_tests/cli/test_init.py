@@ -1,0 +1,120 @@
+"""opgate init: a first spec for each operator of a namespace, which runs as it is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from harness import OpGate, assert_refused, read_results
+
+CALLS = """
+import torch
+torch.ops.load_library("libseen.so")
+torch.ops.seen.blind(torch.ones(4, 6))
+torch.ops.seen.pick(torch.rand(4, 6), torch.tensor([3, 0, 3]), [0.5])
+"""
+
+
+@pytest.fixture
+def folder(seen_library: Path, tmp_path: Path) -> Path:
+    place = tmp_path / "a user's folder"
+    place.mkdir()
+    shutil.copy(seen_library, place)
+    return place
+
+
+def test_specs_from_schemas_alone_run(folder: Path, opgate: OpGate) -> None:
+    result = opgate("init", "seen", "--library", "libseen.so", folder=folder)
+    assert result.returncode == 0, result
+    assert "seen::blind  a guessed sample" in result.stdout
+    assert "seen::pick   in comments: no call of it is known that it accepts" in result.stdout
+    spec = (folder / "opgate_specs" / "blind.py").read_text()
+    assert "# seen::blind(Tensor x, float factor=2.) -> Tensor" in spec
+    assert "spec.draft()" in spec
+    assert "? guessed, and accepted" in spec
+    commented = (folder / "opgate_specs" / "pick.py").read_text()
+    assert "no guess was accepted; the last: " in " ".join(commented.split("\n# "))
+    assert '# @opgate.spec("seen::pick")' in commented
+    run = opgate("run", "--check", "value", "effect", "fake.metadata", folder=folder)
+    assert run.returncode == 1, run
+    results = read_results(folder / ".opgate")
+    assert results.convicted("blind") == {"value.layout", "value.index64"}, run.stdout
+    assert results.of("pick") == {}
+
+
+def test_specs_from_recorded_calls_run(folder: Path, opgate: OpGate) -> None:
+    assert opgate("record", "--", sys.executable, "-c", CALLS, folder=folder).returncode == 0
+    result = opgate("init", "seen", "--into", "specs", folder=folder)
+    assert result.returncode == 0, result
+    assert "seen::pick   1 recorded samples" in result.stdout
+    text = (folder / "opgate.toml").read_text()
+    assert 'python = ["specs"]' in text
+    assert 'python_path = ["."]' in text
+    spec = (folder / "specs" / "pick.py").read_text()
+    assert "opgate.values([3, 0, 3], shape=(3,)).of(torch.int64)" in spec
+    assert 'spec.trusts("rows")' in spec
+    run = opgate("run", "--op", "pick", "--check", "value", "effect", "memory", "error", folder=folder)
+    assert run.returncode == 0, run
+    # The author answers: what was a draft is a spec.
+    answered = spec.replace(
+        "    # spec.reference(lambda x, rows, weights: ...)", "    spec.reference(picked)"
+    )
+    answered = answered.replace("    # spec.accuracy(opgate.ulps(4))", "    spec.accuracy(opgate.ulps(1))")
+    answered = answered.replace(
+        "@opgate", "def picked(x, rows, weights):\n    return x[rows] * weights[0]\n\n\n@opgate"
+    )
+    (folder / "specs" / "pick.py").write_text(answered)
+    run = opgate("run", "--op", "pick", "--check", "value.reference", folder=folder)
+    assert run.returncode == 0, run
+    assert {case.rpartition("/")[2] for case in read_results(folder / ".opgate").of("pick")} == {
+        "value.reference"
+    }
+
+
+def test_what_is_there_is_kept(folder: Path, opgate: OpGate) -> None:
+    opgate("init", "seen", "--library", "libseen.so", folder=folder)
+    mine = folder / "opgate_specs" / "blind.py"
+    mine.write_text("# mine\n")
+    again = opgate("init", "seen", folder=folder)
+    assert again.returncode == 0, again
+    assert "seen::blind  has a file already, which is kept" in again.stdout
+    assert mine.read_text() == "# mine\n"
+    assert (folder / "opgate.toml").read_text().count("opgate_specs") == 1
+
+
+def test_a_namespace_without_operators_is_told(folder: Path, opgate: OpGate) -> None:
+    result = opgate("init", "scene", "--library", "libseen.so", folder=folder)
+    said = assert_refused(
+        result, "no operator of scene is registered by the libraries and modules that are loaded"
+    )
+    assert "seen" in said.partition("there are operators of")[2]
+
+
+def test_what_defines_them_must_be_said(folder: Path, opgate: OpGate) -> None:
+    assert_refused(
+        opgate("init", "seen", folder=folder), "--library FILE or --python MODULE", "opgate record"
+    )
+
+
+def test_a_library_that_needs_a_gpu_to_be_imported_is_told(folder: Path, opgate: OpGate) -> None:
+    (folder / "only_gpu.py").write_text("raise RuntimeError('No CUDA GPUs are available')\n")
+    (folder / "opgate.toml").write_text('python = ["only_gpu"]\npython_path = ["."]\n')
+    said = "Python module only_gpu cannot be imported: RuntimeError: No CUDA GPUs are available"
+    assert_refused(opgate("init", "seen", folder=folder), said)
+    assert_refused(opgate("run", folder=folder), said)
+
+
+def test_a_folder_that_is_no_python_name_is_told(folder: Path, opgate: OpGate) -> None:
+    result = opgate("init", "seen", "--library", "libseen.so", "--into", "my specs", folder=folder)
+    assert_refused(result, "'my specs' is no name of one")
+
+
+def test_a_list_over_several_lines_is_left_to_its_author(folder: Path, opgate: OpGate) -> None:
+    text = 'libraries = ["./libseen.so"]\npython = [\n  "json",\n]\n'
+    (folder / "opgate.toml").write_text(text)
+    result = opgate("init", "seen", folder=folder)
+    assert result.returncode == 0, result
+    assert "add to " in result.stdout and '"opgate_specs"' in result.stdout
+    assert (folder / "opgate.toml").read_text() == text

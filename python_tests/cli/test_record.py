@@ -1,0 +1,290 @@
+"""opgate record: what a program calls becomes samples, and `opgate run` checks them without a spec."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from harness import Compiler, Completed, OpGate, assert_refused, read_results
+
+PROGRAM = """
+import sys, torch
+torch.ops.load_library("libseen.so")
+x = torch.arange(24.).reshape(4, 6) / 7
+for _ in range(5):
+    y = torch.ops.seen.blind(x)
+torch.ops.seen.blind(x.double(), 3.)
+torch.ops.seen.blind(x.t(), 3.)
+rows = torch.tensor([3, 0, 3])
+z = torch.ops.seen.pick(x, rows, [0.5])
+try:
+    torch.ops.seen.blind(x, -1.)
+except RuntimeError:
+    pass
+print(y.sum().item(), z.sum().item())
+sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+"""
+
+IN_CPP = """
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <dlfcn.h>
+#include <cstdio>
+
+int main() {
+  if (dlopen("./libseen.so", RTLD_NOW) == nullptr) return 3;
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("seen::blind", "");
+  const at::Tensor y = op.typed<at::Tensor(const at::Tensor&, double)>().call(at::ones({2, 3}), 2.);
+  std::printf("%g\\n", y.sum().item<double>());
+}
+"""
+
+
+@pytest.fixture
+def folder(seen_library: Path, tmp_path: Path) -> Path:
+    """An empty folder of a user, but for the library and a program that uses it."""
+    place = tmp_path / "a user's folder"
+    place.mkdir()
+    shutil.copy(seen_library, place)
+    (place / "program.py").write_text(PROGRAM)
+    return place
+
+
+@pytest.fixture
+def record(opgate: OpGate) -> Callable[..., Completed]:
+    def run(folder: Path, *words: str | Path, options: tuple[str | Path, ...] = ()) -> Completed:
+        return opgate("record", *options, "--", *(words or (sys.executable, "program.py")), folder=folder)
+
+    return run
+
+
+Record = Callable[..., Completed]
+
+
+def recorded(folder: Path, op: str) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads((folder / "recorded" / f"seen.{op}.json").read_text())
+    return described
+
+
+def test_a_program_s_calls_become_samples_and_are_checked(
+    folder: Path, record: Record, opgate: OpGate
+) -> None:
+    alone = subprocess.run(
+        [sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    result = record(folder)
+    assert result.returncode == 0, result
+    assert result.stdout.startswith(alone.stdout), "the program computes what it computes without"
+    assert "recorded: 9 calls of 2 operators, 4 samples in " in result.stdout
+    assert "no samples: 1 calls that raised" in result.stdout
+    blind = recorded(folder, "blind")
+    assert (blind["calls"], blind["dtypes"]) == (8, {"cpu": ["float32", "float64"]})
+    assert [sample["calls"] for sample in blind["samples"]] == [5, 1, 1]
+    assert {"x strides (1,6)": 1} in [sample.get("layouts") for sample in blind["samples"]]
+    rows = recorded(folder, "pick")["samples"][0]["arguments"][1]
+    assert rows == {"shape": [3], "dtype": "int64", "values": "literal(3,0,3)"}
+
+    # The configuration was written, and is enough.
+    checks = ["value", "effect", "memory", "fake.metadata", "error"]
+    run = opgate("run", "--check", *checks, folder=folder)
+    assert run.returncode == 1, run
+    results = read_results(folder / ".opgate")
+    convicted = {"value.layout", "value.index64", "memory.bounds"}
+    assert results.convicted("blind") == convicted, run.stdout
+    assert results.convicted("pick") == set(), run.stdout
+    assert "likely     `x` has stride 0 and only 6 elements of storage" in run.stdout
+    assert {case.rpartition("/")[2] for case in results.cases} >= {
+        "error.raises",
+        "memory.bounds",
+        "fake.metadata",
+    }
+    assert not any("value.reference" in case for case in results.cases)
+
+
+def test_a_second_recording_adds_and_a_new_one_forgets(folder: Path, record: Record) -> None:
+    record(folder)
+    other = "import torch; torch.ops.load_library('libseen.so'); torch.ops.seen.blind(torch.ones(3))"
+    record(folder, sys.executable, "-c", other)
+    assert [sample["calls"] for sample in recorded(folder, "blind")["samples"]] == [1, 5, 1, 1]
+    again = record(folder, sys.executable, "-c", other, options=("--anew",))
+    assert again.returncode == 0
+    assert [sample["calls"] for sample in recorded(folder, "blind")["samples"]] == [1]
+
+
+def test_the_exit_status_is_the_program_s(folder: Path, record: Record) -> None:
+    result = record(folder, sys.executable, "program.py", "7")
+    assert result.returncode == 7
+    assert "the program ended with exit status 7; what it had called until then is kept" in result.stdout
+    assert recorded(folder, "blind")["samples"]
+
+
+def test_what_a_killed_program_called_is_kept(folder: Path, record: Record) -> None:
+    (folder / "program.py").write_text(
+        PROGRAM.replace("print(", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\nprint(")
+    )
+    result = record(folder)
+    assert result.returncode == 128 + 9
+    assert "SIGKILL" in result.stdout
+    assert [sample["calls"] for sample in recorded(folder, "blind")["samples"]] == [4, 1, 1]  # 5: said at 4
+
+
+def test_children_are_recorded_too(folder: Path, record: Record) -> None:
+    (folder / "program.py").write_text("""
+import os, subprocess, sys, torch
+torch.ops.load_library("libseen.so")
+torch.ops.seen.blind(torch.ones(2))
+child = os.fork()
+torch.ops.seen.blind(torch.ones(3))
+if child == 0:
+    torch.ops.seen.blind(torch.ones(4))
+    sys.exit(0)
+os.waitpid(child, 0)
+subprocess.run([sys.executable, "-c",
+    "import torch; torch.ops.load_library('libseen.so'); torch.ops.seen.blind(torch.ones(5))"], check=True)
+""")
+    assert record(folder).returncode == 0
+    calls = {tuple(s["arguments"][0]["shape"]): s["calls"] for s in recorded(folder, "blind")["samples"]}
+    assert calls == {(2,): 1, (3,): 2, (4,): 1, (5,): 1}
+
+
+def test_calls_from_cpp_are_recorded(folder: Path, record: Record) -> None:
+    torch_folder = Path(torch.__file__).parent
+    (folder / "program.cpp").write_text(IN_CPP)
+    include = [torch_folder / "include", torch_folder / "include" / "torch" / "csrc" / "api" / "include"]
+    libraries = [torch_folder / "lib", *Path(torch_folder).parent.glob("nvidia/*/lib")]
+    command = ["g++", "-std=c++20", "-O0", "program.cpp", "-o", "program", *(f"-isystem{i}" for i in include)]
+    command += [f"-L{torch_folder}/lib", "-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", "-lc10"]
+    command += [f"-Wl,-rpath,{torch_folder}/lib", *(f"-Wl,-rpath-link,{place}" for place in libraries)]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    result = record(folder, "./program")
+    assert result.returncode == 0, result
+    assert result.stdout.startswith("12\n")
+    assert recorded(folder, "blind")["samples"][0]["arguments"][0]["values"] == "literal(1,1,1,1,1,1)"
+    assert 'libraries = ["./libseen.so"]' in (folder / "opgate.toml").read_text()
+
+
+def test_operators_written_in_python_are_found(folder: Path, record: Record, opgate: OpGate) -> None:
+    (folder / "my_ops.py").write_text("""
+import torch
+
+@torch.library.custom_op("seen::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+@twice.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+twice.register_autograd(lambda context, gradient: gradient * 2)
+""")
+    program = "import torch, my_ops; my_ops.twice(torch.randn(3, 4, dtype=torch.double, requires_grad=True))"
+    (folder / "program.py").write_text(program)
+    result = record(folder)
+    assert result.returncode == 0, result
+    assert 'python = ["my_ops"]' in (folder / "opgate.toml").read_text()
+    run = opgate("run", "--check", "value", "grad", "fake", folder=folder)
+    assert run.returncode == 0, run
+    results = read_results(folder / ".opgate")
+    assert {case.rpartition("/")[2] for case in results.cases} >= {
+        "value.layout",
+        "grad.numeric",
+        "grad.layout",
+    }
+
+
+def test_only_the_namespaces_asked_for(folder: Path, record: Record) -> None:
+    result = record(folder, options=("--namespace", "other"))
+    assert_refused_last(result, "no operator of other reached the dispatcher")
+    assert not (folder / "recorded").exists()
+    assert not (folder / "opgate.toml").exists()
+
+
+def assert_refused_last(result: Completed, *fragments: str) -> None:
+    assert result.returncode == 2, result
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("opgate: nothing was recorded: ")
+    for fragment in fragments:
+        assert fragment in last
+
+
+def test_a_program_without_torch_is_told(folder: Path, record: Record) -> None:
+    assert_refused_last(record(folder, "true"), "true never loaded torch")
+
+
+def test_a_program_that_is_not_there_is_told(folder: Path, record: Record) -> None:
+    assert_refused(record(folder, "./nothing"), "cannot start './nothing': No such file or directory")
+
+
+def test_a_user_s_own_sitecustomize_is_imported(folder: Path, record: Record) -> None:
+    (folder / "own").mkdir()
+    (folder / "own" / "sitecustomize.py").write_text("print('mine')\n")
+    os.environ["PYTHONPATH"], present = f"{folder}/own", os.environ.get("PYTHONPATH", "")
+    try:
+        result = record(folder)
+    finally:
+        os.environ["PYTHONPATH"] = present
+    assert result.stdout.startswith("mine\n")
+    assert recorded(folder, "blind")["samples"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"recorded": 99}, "another OpGate wrote it; delete it and record again"),
+        ({"op": "seen::gone"}, "nothing that opgate.toml loads defines seen::gone"),
+        ({"samples": []}, "it has no sample of seen::blind"),
+        ({"samples": [{"arguments": [1, 2, 3]}]}, "it was recorded when the schema was seen::blind"),
+        ({"dtypes": {"cpu": ["float17"]}}, "'float17' is no dtype that OpGate knows"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_named(
+    change: dict[str, Any], said: str, folder: Path, record: Record, opgate: OpGate
+) -> None:
+    record(folder)
+    file = folder / "recorded" / "seen.blind.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    assert_refused(opgate("run", "--check", "value.layout", folder=folder), "seen.blind.json", said)
+
+
+def test_a_record_that_is_cut_is_named(folder: Path, record: Record, opgate: OpGate) -> None:
+    record(folder)
+    file = folder / "recorded" / "seen.blind.json"
+    file.write_text(file.read_text()[:40])
+    assert_refused(opgate("run", folder=folder), "seen.blind.json: not a record of calls")
+
+
+def test_samples_join_a_spec_that_is_there(
+    folder: Path, record: Record, opgate: OpGate, compiler: Compiler
+) -> None:
+    record(folder)
+    compiler(
+        """
+#include <ATen/ATen.h>
+#include <opgate/spec.h>
+using namespace opgate;
+OPGATE_SPEC("seen::pick", spec) {
+  spec.dtypes(c10::kCPU, {c10::kFloat});
+  spec.reference([](const at::Tensor& x, const at::Tensor& rows, std::vector<double> weights) {
+    return at::index_select(x, 0, rows).mul(weights[0]);
+  });
+  spec.accuracy(ulps(1)).trusts("rows");
+  spec.sample({uniform({2, 2}), indices({3}, 2), std::vector<double>{2.}});
+}
+""",
+        folder / "libspec.so",
+        spec=True,
+    )
+    with (folder / "opgate.toml").open("a") as config:
+        config.write('specs = ["./libspec.so"]\n')
+    run = opgate("run", "--check", "value.reference", folder=folder)
+    assert run.returncode == 0, run
+    cases = read_results(folder / ".opgate").of("pick")
+    assert {case.split("/")[2] for case in cases} == {"2x2,3,[2.]", "4x6,3,[0.5]"}
