@@ -3,6 +3,7 @@
 #include <ATen/core/function_schema.h>
 #include <c10/util/Exception.h>
 #include <opgate/error.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -19,6 +20,17 @@ std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const
   }
   return tensors;
 }
+
+/// A child that the operator forked, and that comes back from it, ends: one process gives the verdict.
+class OnlyHere {
+ public:
+  ~OnlyHere() {
+    if (getpid() != process_) _exit(0);
+  }
+
+ private:
+  pid_t process_ = getpid();
+};
 
 // pybind11 says what a kernel written in Python raised, and after it where.
 std::string without_python_stack(std::string message) {
@@ -51,6 +63,7 @@ std::vector<at::Tensor> Outcome::values() const {
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device) {
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
+  const OnlyHere only_here;
   try {
     call(stack);
     synchronize(device);  // kernels fail asynchronously: the error would be blamed on a later case

@@ -39,7 +39,8 @@ Judgement judge(Evidence& evidence) {
                                        key.spec->same_bits_in_any_layout(), promised);
       if (!judgement.finding) continue;
       judgement.finding->likely =
-          "an offset is computed in 32 bits: use int64_t, or let TensorIterator split";
+          "an offset is computed in 32 bits (use int64_t, or let TensorIterator split), or strides are not "
+          "followed at all, which value.layout says then";
       return judgement;
     }
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include "cli/project.h"
@@ -30,6 +31,23 @@ void print_section(std::string_view title, std::string_view text) {
   }
 }
 
+// Lines that are indented are code.
+std::string prose(const std::string& text) {
+  std::string markdown;
+  bool code = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ") != code) {
+      code = !code;
+      markdown += code ? "\n\n```\n" : "```\n\n";
+    } else if (!markdown.empty() && !code) {
+      markdown += ' ';
+    }
+    markdown += code ? line.substr(2) + '\n' : line;
+  }
+  return code ? markdown + "```" : markdown;
+}
+
 int explain(const ProjectOptions& options, const std::string& id) {
   const Explanation said = explanation_of(options, id);
   fmt::print("{}\n  {}\n", coloured(Colour::bold, id), said.promise);
@@ -41,6 +59,22 @@ int explain(const ProjectOptions& options, const std::string& id) {
   return kAllKept;
 }
 
+// For a page of Markdown: all checks there are, then the rules of the gate.
+int explain_all(const ProjectOptions& options) {
+  const auto entry = [](std::string_view id, const Explanation& said) {
+    fmt::print("\n### {}\n\n{}\n\n{}\n\n**How to mend it.** {}\n", id, prose(said.promise), prose(said.why),
+               prose(said.fix));
+    if (!said.wrong.empty())
+      fmt::print("\nWrong:\n\n```\n{}\n```\n\nRight:\n\n```\n{}\n```\n", said.wrong, said.right);
+    if (!said.example.empty()) fmt::print("\n**A bug of this kind.** {}\n", prose(said.example));
+  };
+  fmt::print("## Checks\n");
+  for (const Check& check : open_project(options).checks) entry(check.name, check.explanation);
+  fmt::print("\n## Rules of the gate\n");
+  for (const Rule& rule : Registry<Rule>::instance().parts()) entry(rule.name, rule.explanation);
+  return kAllKept;
+}
+
 std::function<int()> declare(CLI::App& app) {
   app.description(
       "Explain a check, or a rule of the gate: its promise, why PyTorch relies on it, how to mend the "
@@ -48,9 +82,15 @@ std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<ProjectOptions>();
   auto id = std::make_shared<std::string>();
   options->declare(app);
-  app.add_option("CHECK", *id, "its id, as in `opgate list checks`, or as `opgate gate` names a rule")
-      ->required();
-  return [=] { return explain(*options, *id); };
+  auto all = std::make_shared<bool>();
+  CLI::Option* one =
+      app.add_option("CHECK", *id, "its id, as in `opgate list checks`, or as `opgate gate` names a rule");
+  app.add_flag("--markdown", *all, "every check and every rule, as Markdown")->excludes(one);
+  return [=] {
+    if (*all) return explain_all(*options);
+    if (id->empty()) throw SetupError("which CHECK? See `opgate list checks`");
+    return explain(*options, *id);
+  };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(explain, {"explain", &declare});

@@ -1,7 +1,9 @@
 #include "cli/full_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/build.h"
@@ -65,6 +67,13 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
       header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
   fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases{}\n", kVersion,
              project.torch, ops.size(), checks.size(), header.cases, part);
+  std::vector<std::string> drafts;
+  for (const Spec* spec : ops) {
+    if (spec->draft) drafts.push_back(spec->id);
+  }
+  std::ranges::sort(drafts);
+  if (!drafts.empty())
+    fmt::print("drafts, of which only is asked what they say: {}\n", fmt::join(drafts, ", "));
   std::fflush(stdout);
 }
 

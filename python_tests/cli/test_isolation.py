@@ -16,6 +16,8 @@ LIBRARY = """
 #include <torch/library.h>
 #include <cstdio>
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using at::Tensor;
 namespace {
@@ -42,12 +44,23 @@ Tensor once(const Tensor& x) {
   return x.clone();
 }
 Tensor hopeless(const Tensor&) { std::_Exit(3); }
+Tensor forks(const Tensor& x) {
+  if (fork() == 0) return x.clone();  // the child comes back, too
+  wait(nullptr);
+  return x.clone();
+}
+Tensor prints(const Tensor& x) {
+  std::puts("{\\"ran\\":0}");
+  std::fprintf(stderr, "noise\\n");
+  return x.clone();
+}
 #define OPERATOR(name) \\
   m.def(#name "(Tensor x) -> Tensor"); \\
   m.impl(#name, torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(name))); \\
   m.impl(#name, torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(fine)));
 TORCH_LIBRARY(crashy, m) {
   OPERATOR(fine) OPERATOR(segfaults) OPERATOR(aborts) OPERATOR(exits) OPERATOR(once) OPERATOR(hopeless)
+  OPERATOR(forks) OPERATOR(prints)
 }
 }
 """
@@ -67,6 +80,8 @@ OPGATE_SPEC("crashy::aborts", spec) { promise(spec); }
 OPGATE_SPEC("crashy::exits", spec) { promise(spec); }
 OPGATE_SPEC("crashy::once", spec) { promise(spec); }
 OPGATE_SPEC("crashy::hopeless", spec) { promise(spec); }
+OPGATE_SPEC("crashy::forks", spec) { promise(spec); }
+OPGATE_SPEC("crashy::prints", spec) { promise(spec); }
 """
 ENDINGS = {
     "segfaults": "the native worker ended: SIGSEGV (Segmentation fault)",
@@ -130,12 +145,18 @@ def test_a_crash_quotes_what_its_own_process_printed_and_no_other(results: Resul
     assert quotes == {"segfaults": {""}, "aborts": {"", "a last word"}, "exits": {""}}
 
 
-def test_a_stranger_in_the_same_run_passes(results: Results) -> None:
-    assert {line["verdict"] for line in results.of("fine").values()} == {"pass"}
+@pytest.mark.parametrize("op", ["fine", "forks", "prints"])
+def test_a_stranger_in_the_same_run_passes(op: str, results: Results) -> None:
+    assert {line["verdict"] for line in results.of(op).values()} == {"pass"}
+
+
+def test_what_an_operator_prints_is_not_shown(finished: Completed) -> None:
+    assert "noise" not in finished.stderr
+    assert '"ran"' not in finished.stdout
 
 
 def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
-    uncalled = "/fake.exists"  # asks the dispatcher, and not the operator
+    uncalled = ("/fake.exists", "/fake.symbolic")  # they ask the dispatcher and the fake kernel
     lines = [line for case, line in results.of("hopeless").items() if not case.endswith(uncalled)]
     assert {line["verdict"] for line in lines} == {"crash"}
     given_up = [line["reason"] for line in lines if line["reason"].startswith("not run, because")]

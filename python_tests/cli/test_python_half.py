@@ -90,3 +90,15 @@ def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., 
     changed = ["run", "--check", "value.layout", "--device", "cpu"]
     assert_refused(run(*changed, MORE_SAMPLES="1"), "a module depends on more than files", "run again")
     assert run(*changed, MORE_SAMPLES="1").returncode == 0
+
+
+def test_an_operator_that_forks_has_one_verdict(
+    run: Callable[..., Completed], project: Path, tmp_path: Path
+) -> None:
+    """Its child, which returns as the parent does, ends where it comes back."""
+    forking = SPEC.replace("    return (x * 2)", "    os.fork() and os.wait()\n    return (x * 2)")
+    (project / "asked_once_specs.py").write_text(forking)
+    result = run("run", "--check", "value.reference", "opcheck")
+    assert result.returncode == 0, result
+    results = read_results(project / ".opgate")
+    assert len(results.cases) == results.header["cases"]

@@ -70,6 +70,7 @@ class Worker:
         self.sources = digest_of([*setup["modules"], "opgate"])
         self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
 
+        self.process = os.getpid()
         self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
         # As in native workers; processes are another matter: compilers must be started.
         resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
@@ -93,7 +94,10 @@ class Worker:
             "package": self._package,
             "run_package": self._run_package,
         }
-        return next(handler for name, handler in handlers.items() if name in command)(command)
+        answer = next(handler for name, handler in handlers.items() if name in command)(command)
+        if os.getpid() != self.process:  # a child that an operator forked, and that came back
+            os._exit(0)
+        return answer
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
         from opgate.call import Call
