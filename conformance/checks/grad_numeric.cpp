@@ -85,6 +85,11 @@ Judgement judge(Evidence& evidence) {
       try {
         judgement = judge_along(evidence, mine.derivative, arrived, attempt);
       } catch (const c10::Error& error) {
+        // A number that stands for an index, or a size, and has no gradient: it cannot be moved a little.
+        if (!arrived.gradient.any().item<bool>()) {
+          judgement = Judgement::pass();
+          break;
+        }
         return Judgement::invalid(fmt::format("{}: the operator refuses `{}` moved by {}: {}",
                                               evidence.key().sample->where, arrived.at, kStep,
                                               error.what_without_backtrace()));

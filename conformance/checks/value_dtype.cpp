@@ -13,7 +13,9 @@ namespace {
 
 // C++ messages say Int or BFloat16, Python ones torch.int32: as a word of its own, or "point" would name int.
 bool names_dtype(const std::string& message, c10::ScalarType dtype) {
-  const std::regex name(fmt::format("\\b({}|{})\\b", c10::toString(dtype), dtype_name(dtype)),
+  // By its number where torch's stable ABI refuses it, before the operator's own code: "ScalarType 18".
+  const std::regex name(fmt::format("\\b({}|{}|ScalarType {})\\b", c10::toString(dtype), dtype_name(dtype),
+                                    static_cast<int>(dtype)),
                         std::regex::icase);
   return std::regex_search(message, name);
 }

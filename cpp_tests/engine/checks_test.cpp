@@ -238,6 +238,11 @@ TEST(ValueDtype, WantsTheDtypeAsAWordOfItsOwn) {
               AllOf(HasSubstr("fail"), HasSubstr("int32 is refused without being named")));
 }
 
+// As torch's stable ABI does, before the operator's own code is called.
+TEST(ValueDtype, TakesTheNumberOfTheDtypeForItsName) {
+  EXPECT_THAT(said("names_a_number", "value.dtype", {.dtype = c10::kInt}), HasSubstr("pass"));
+}
+
 TEST(EffectMutation, FailsAWriteInAGap) {
   EXPECT_THAT(said("writes_in_a_gap", "effect.mutation", {.layout = "x=row-sliced"}),
               AllOf(HasSubstr("fail"), HasSubstr("4 of "), HasSubstr("the gap after x[0, 5]"),

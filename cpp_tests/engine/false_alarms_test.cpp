@@ -142,6 +142,28 @@ TEST(FalseAlarms, GradientsMakeNoAlias) {
   EXPECT_THAT(complaints(spec), IsEmpty());
 }
 
+TEST(FalseAlarms, ANumberThatStandsForAnIndexHasNoSlope) {
+  Spec spec = spec_of("opgate_test::row_named", {{uniform({4, 3}), values({2}, {0, 3})}}, {c10::kDouble});
+  const Check& numeric = find_check(native_checks(), "grad.numeric");
+  const CallKey key{&spec, &spec.samples.front(), c10::kDouble, c10::kCPU, std::string(kContiguous)};
+  Workbench bench;
+  const Judgement judgement = numeric.judge(*std::make_unique<Evidence>(key, bench));
+  EXPECT_EQ(judgement.verdict, Verdict::pass) << judgement.reason;
+}
+
+TEST(FalseAlarms, ADraftIsComparedWithItself) {
+  Spec spec = spec_of("opgate_test::doubled", {{uniform({4, 7})}}, {c10::kFloat});
+  spec.reference = nullptr;
+  spec.draft = true;
+  spec.accuracy = ulps(64);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+  spec = spec_of("opgate_test::ignores_strides", {{uniform({4, 7})}}, {c10::kFloat});
+  spec.reference = nullptr;
+  spec.draft = true;
+  spec.accuracy = ulps(64);
+  EXPECT_THAT(complaints(spec), ::testing::Contains(::testing::HasSubstr("/value.layout: ")));
+}
+
 TEST(FalseAlarms, LazyViewsAreMadeRealOrRefused) {
   EXPECT_THAT(
       complaints(spec_of("aten::add.Tensor", {{uniform({4, 6}), uniform({4, 6})}}, {c10::kComplexFloat})),

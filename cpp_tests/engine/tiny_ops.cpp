@@ -43,6 +43,11 @@ at::Tensor names_no_dtype(const at::Tensor& x) {
   return doubled(x);
 }
 
+at::Tensor names_a_number(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "Not yet supported ScalarType ", static_cast<int>(x.scalar_type()));
+  return doubled(x);
+}
+
 at::Tensor mentions_a_point(const at::Tensor& x) {
   TORCH_CHECK(is_floating(x), "x must be floating point");
   return doubled(x);
@@ -175,12 +180,20 @@ at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options
 
 }  // namespace
 
+// Of a row that a floating number names, as pooling operators name the image of a region.
+at::Tensor row_named(const at::Tensor& x, const at::Tensor& row) {
+  const at::Tensor whole = row.round();
+  TORCH_CHECK(whole.equal(row), "row must be whole, got ", row);
+  return x.index_select(0, whole.to(at::kLong));
+}
+
 TORCH_LIBRARY(opgate_test, m) {
-  for (const char* name :
-       {"doubled", "takes_any_dtype", "refuses_half", "names_no_dtype", "mentions_a_point",
-        "returns_other_dtype", "wrong_in_one_place", "ignores_strides", "ignores_offset", "wants_contiguous",
-        "writes_in_a_gap", "writes_its_input", "returns_input", "throws_a_number", "refuses_all",
-        "has_no_meta", "has_dense_meta", "has_double_meta", "loads_gaps"}) {
+  m.def("row_named(Tensor x, Tensor row) -> Tensor", &row_named);
+  for (const char* name : {"doubled",          "takes_any_dtype", "refuses_half",        "names_no_dtype",
+                           "mentions_a_point", "names_a_number",  "returns_other_dtype", "wrong_in_one_place",
+                           "ignores_strides",  "ignores_offset",  "wants_contiguous",    "writes_in_a_gap",
+                           "writes_its_input", "returns_input",   "throws_a_number",     "refuses_all",
+                           "has_no_meta",      "has_dense_meta",  "has_double_meta",     "loads_gaps"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
@@ -206,6 +219,7 @@ TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
   m.impl("refuses_half", &refuses_half);
   m.impl("names_no_dtype", &names_no_dtype);
   m.impl("mentions_a_point", &mentions_a_point);
+  m.impl("names_a_number", &names_a_number);
   m.impl("returns_other_dtype", &returns_other_dtype);
   m.impl("wrong_in_one_place", &wrong_in_one_place);
   m.impl("ignores_strides", &ignores_strides);
