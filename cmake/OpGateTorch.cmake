@@ -35,6 +35,8 @@ target_include_directories(OpGate::torch SYSTEM INTERFACE "${OPGATE_TORCH_DIR}/i
 target_link_libraries(OpGate::torch INTERFACE "${OPGATE_TORCH_DIR}/lib/libtorch_cpu.so" "${OPGATE_TORCH_DIR}/lib/libc10.so")
 # torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in.
 target_compile_definitions(OpGate::torch INTERFACE FMT_HEADER_ONLY)
+# Some of torch's classes (at::RecordFunction) have further members in a build without NDEBUG; the wheel is built with it.
+target_compile_definitions(OpGate::torch INTERFACE $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:NDEBUG>)
 target_compile_features(OpGate::torch INTERFACE cxx_std_20)  # torch's headers do not compile with less
 # at::parallel_for is inline and, without this, compiles to a serial loop without a word. libgomp itself is torch's own.
 target_compile_options(OpGate::torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)

@@ -88,7 +88,7 @@ std::function<int()> declare(CLI::App& app) {
   app.add_flag("--markdown", *all, "every check and every rule, as Markdown")->excludes(one);
   return [=] {
     if (*all) return explain_all(*options);
-    if (id->empty()) throw SetupError("which CHECK? See `opgate list checks`");
+    if (id->empty()) throw SetupError("which CHECK, of `opgate list checks`; see opgate --help");
     return explain(*options, *id);
   };
 }

@@ -40,11 +40,12 @@ void describe_call(const PlannedCall& call) {
   const Arguments arguments = materialise(on_cpu, values);
   for (const TensorInput& input : arguments.tensors)
     fmt::print("{:8} {}\n", input.name, describe_tensor(input));
-  for (size_t i = 0; i < call.key.sample->arguments.size(); ++i) {
-    const Argument& argument = call.key.sample->arguments[i];
-    if (argument.tensor() != nullptr) continue;
+  const size_t count = std::min(arguments.stack.size(), call.key.sample->arguments.size());
+  for (size_t i = 0; i < count; ++i) {
+    const c10::IValue& given = arguments.stack.at(i);  // damaged, where the case is a bad input
+    if (given.isTensor() || given.isTensorList()) continue;
     std::ostringstream text;
-    text << argument.other();
+    text << given;
     fmt::print("{:8} {}\n", argument_name(*call.key.spec, i), text.str());
   }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -101,6 +102,11 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     assert results.convicted("blind") == convicted, run.stdout
     assert results.convicted("pick") == set(), run.stdout
     assert "likely     `x` has stride 0 and only 6 elements of storage" in run.stdout
+    again = opgate("repro", "blind/float32/4x6,2./x=expanded/cpu/value.layout", folder=folder)
+    assert again.returncode == 1, again
+    assert re.search(r"^factor +2\.$", again.stdout, re.MULTILINE), again.stdout
+    damaged = opgate("repro", "blind/float32/4x6,2./bad:factor=-1/cpu/error.raises", folder=folder)
+    assert re.search(r"^factor +-1\.$", damaged.stdout, re.MULTILINE), damaged.stdout
     assert {case.rpartition("/")[2] for case in results.cases} >= {
         "error.raises",
         "memory.bounds",
