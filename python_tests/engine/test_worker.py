@@ -89,6 +89,7 @@ def setup(build: Path, tmp_path: Path) -> dict[str, Any]:
         "packages": str(tmp_path / "packages"),
         "models": [],
         "regressions": "",
+        "recorded": "",
         "memory": 64 << 30,
     }
 
