@@ -13,7 +13,7 @@ namespace opgate {
 
 /// Stays locked while it is there: two gates must not build, or use, one checkout at a time.
 struct BaseBuild {
-  std::string name;                 ///< "HEAD~1 (1a2b3c4d5e6f)", "the build in /work/build"
+  std::string name;                 ///< "HEAD~1 (1a2b3c4d5e6f)", "the build in out/build"
   std::filesystem::path config;     ///< its opgate.toml
   std::filesystem::path libraries;  ///< folder that all libraries are taken from; empty: where config says
   std::filesystem::path program;    ///< its own `opgate` where it has one, otherwise this one

@@ -33,11 +33,8 @@ std::string near(const fs::path& file, const fs::path& base) {
 }  // namespace
 
 std::optional<Config> config_if_any(const fs::path& named) {
-  if (!named.empty()) return read_config(named);
-  for (fs::path folder = fs::current_path();; folder = folder.parent_path()) {
-    if (fs::exists(folder / "opgate.toml")) return read_config(folder / "opgate.toml");
-    if (folder == folder.root_path()) return std::nullopt;
-  }
+  if (named.empty() && !nearest_config()) return std::nullopt;
+  return read_config(named);
 }
 
 void write_first_config(const fs::path& file, const FirstConfig& settings) {

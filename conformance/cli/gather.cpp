@@ -59,6 +59,7 @@ std::string without_values(json arguments) {
 void read_log(const fs::path& file, std::map<std::string, Seen>& seen, Origins& origins) {
   std::ifstream stream(file);
   std::map<size_t, Call*> by_number;
+  std::map<size_t, json> counts;  // of each kind the last count says all
   for (std::string text; std::getline(stream, text);) {
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!line.is_object()) continue;
@@ -71,17 +72,11 @@ void read_log(const fs::path& file, std::map<std::string, Seen>& seen, Origins& 
       by_number[line.at("call")] = &call;
     } else if (line.contains("left_out")) {
       seen[line.at("left_out")].left_out[line.at("because")] += line.at("count").get<uint64_t>();
-    } else if (!line.contains("count")) {
+    } else if (line.contains("count")) {
+      counts[line.at("count").at(0)] = line.at("count");
+    } else {
       origins.read(line);
     }
-  }
-  // Of each kind the last count says all.
-  std::map<size_t, json> counts;
-  stream = std::ifstream(file);
-  for (std::string text; std::getline(stream, text);) {
-    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (line.is_object() && line.contains("count") && !line.contains("left_out"))
-      counts[line.at("count").at(0)] = line.at("count");
   }
   for (auto& [number, call] : by_number) {
     const auto counted = counts.find(number);
@@ -160,6 +155,15 @@ void reduce(json& tensor, bool swept, const std::string& name, uint64_t calls,
   tensor = std::move(kept);
 }
 
+// Into the one that is alike but for values, where there is one.
+void add_sample(SampleSeen sample, std::map<std::string, SampleSeen>& samples) {
+  sample.elements = elements_of(sample.arguments, sample.empty);
+  const auto [known, is_new] = samples.try_emplace(without_values(sample.arguments), sample);
+  if (is_new) return;
+  known->second.calls += sample.calls;
+  for (const auto& [layout, count] : sample.layouts) known->second.layouts[layout] += count;
+}
+
 // One kind of call after the other into the samples, those that are alike but for dtype and layout into one.
 void add_call(const Call& call, const std::set<size_t>& swept, std::map<std::string, SampleSeen>& samples) {
   SampleSeen sample{call.arguments, call.calls, {}, 0, false};
@@ -167,11 +171,7 @@ void add_call(const Call& call, const std::set<size_t>& swept, std::map<std::str
     for (json* tensor : tensors_of(sample.arguments[i]))
       reduce(*tensor, swept.contains(i), call.names.at(i), call.calls, sample.layouts);
   }
-  sample.elements = elements_of(sample.arguments, sample.empty);
-  const auto [known, is_new] = samples.try_emplace(without_values(sample.arguments), sample);
-  if (is_new) return;
-  known->second.calls += sample.calls;
-  for (const auto& [layout, count] : sample.layouts) known->second.layouts[layout] += count;
+  add_sample(std::move(sample), samples);
 }
 
 // The smallest first, which all checks look at; those without elements last.
@@ -218,12 +218,7 @@ void add_earlier(const json& known, std::map<std::string, SampleSeen>& samples) 
   for (const json& old : known.value("samples", json::array())) {
     SampleSeen sample{old.at("arguments"), old.at("calls"), {}, 0, false};
     if (old.contains("layouts")) sample.layouts = old.at("layouts").get<std::map<std::string, uint64_t>>();
-    sample.elements = elements_of(sample.arguments, sample.empty);
-    const std::string key = without_values(sample.arguments);
-    const auto [place, is_new] = samples.try_emplace(key, sample);
-    if (is_new) continue;
-    place->second.calls += sample.calls;
-    for (const auto& [layout, count] : sample.layouts) place->second.layouts[layout] += count;
+    add_sample(std::move(sample), samples);
   }
 }
 

@@ -26,16 +26,6 @@ class WithoutOverrides : public c10::WarningHandler {
   }
 };
 
-fs::path nearest_config() {
-  for (fs::path folder = fs::current_path();; folder = folder.parent_path()) {
-    if (fs::exists(folder / kFileName)) return folder / kFileName;
-    if (folder == folder.root_path()) {
-      throw SetupError(fmt::format("no {} in {} or above it; write one, or name it with --config", kFileName,
-                                   fs::current_path().string()));
-    }
-  }
-}
-
 std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
   std::vector<std::string> values;
   const auto wrong = [&](const toml::node& at) {
@@ -112,8 +102,22 @@ fs::path program_library_folder() {
 
 }  // namespace
 
+std::optional<fs::path> nearest_config() {
+  for (fs::path folder = fs::current_path();; folder = folder.parent_path()) {
+    if (fs::exists(folder / kFileName)) return folder / kFileName;
+    if (folder == folder.root_path()) return std::nullopt;
+  }
+}
+
 Config read_config(fs::path file) {
-  if (file.empty()) file = nearest_config();
+  if (file.empty()) {
+    const auto nearest = nearest_config();
+    if (!nearest) {
+      throw SetupError(fmt::format("no {} in {} or above it; write one, or name it with --config", kFileName,
+                                   fs::current_path().string()));
+    }
+    file = *nearest;
+  }
   if (fs::is_directory(file)) {
     throw SetupError(fmt::format("--config names a folder, {}; name the file in it", file.string()));
   }

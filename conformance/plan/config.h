@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct Config {
   /// Sets the variables of `environment` for this process and its children, those excepted that are set.
   void apply_environment() const;
 };
+
+/// The nearest opgate.toml, from the working directory upwards; none where there is none.
+std::optional<std::filesystem::path> nearest_config();
 
 /// Reads `file`; an empty path means the nearest opgate.toml, from the working directory upwards. Relative
 /// paths in it are relative to its folder. Throws SetupError with file and line.

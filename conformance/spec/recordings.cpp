@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "spec/json_folder.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 
@@ -108,21 +108,9 @@ void add_recordings(const fs::path& folder, bool python_too, std::vector<Spec>& 
         "`recorded` in opgate.toml names {}, which is no folder; `opgate record -- PROGRAM` makes it",
         folder.string()));
   }
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  for (const fs::path& file : files) {
-    try {
-      add_recording(json::parse(std::ifstream(file)), file.string(), python_too, subjects);
-    } catch (const json::exception& error) {
-      throw SpecError(fmt::format("{}: not a record of calls: {}", file.string(), error.what()));
-    } catch (const SpecError& error) {
-      if (std::string_view(error.what()).starts_with(file.string())) throw;
-      throw SpecError(fmt::format("{}: {}", file.string(), error.what()));
-    }
-  }
+  for_each_json(folder, "not a record of calls: ", [&](const json& recorded, const std::string& file) {
+    add_recording(recorded, file, python_too, subjects);
+  });
 }
 
 }  // namespace opgate

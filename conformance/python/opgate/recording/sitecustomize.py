@@ -75,8 +75,7 @@ def write_origins() -> None:
         for folder in list(getattr(module, "__path__", None) or [])[:1]:
             lines.append({"package": name, "folder": str(folder)})
     custom_ops = sys.modules.get("torch._library.custom_ops")
-    for op, reference in dict(getattr(custom_ops, "OPDEFS", {})).items():
-        defined = reference() if callable(reference) and not hasattr(reference, "_init_fn") else reference
+    for op, defined in dict(getattr(custom_ops, "OPDEFS", {})).items():
         module = sys.modules.get(getattr(getattr(defined, "_init_fn", None), "__module__", ""))
         if module is not None and getattr(module, "__file__", None):
             lines.append({"op": op, "module": module.__name__, "file": str(module.__file__)})

@@ -38,6 +38,24 @@ def check_bins(pooled_height: int, pooled_width: int, least: int = 0) -> None:
         raise RuntimeError(f"bins must be in [{least}, {MOST}], got {pooled_height}, {pooled_width}")
 
 
+def channels_of_bins(features: torch.Tensor, pooled_height: int, pooled_width: int) -> int:
+    """Output channels of the position-sensitive operators, which give each bin channels of its own.
+
+    Raises RuntimeError where the input's cannot be divided among the bins.
+    """
+    check_bins(pooled_height, pooled_width, least=1)  # channels are divided by them
+    bins = pooled_height * pooled_width
+    if features.size(1) % bins != 0:
+        raise RuntimeError(f"input channels must be a multiple of {bins}, got {features.size(1)}")
+    return features.size(1) // bins
+
+
+def channel_mapping(pooled: torch.Tensor) -> torch.Tensor:
+    """The input channel of each element of [K, C, bins, bins]: numbered through."""
+    mapping = torch.arange(pooled.shape[1:].numel(), dtype=torch.int32).view(pooled.shape[1:])
+    return mapping.expand(pooled.shape).contiguous()
+
+
 def sampling_grid(sampling_ratio: int, size: tuple[float, float]) -> tuple[int, int]:
     """The points of a bin, in y and x: as many as asked for, or one a pixel, rounded up.
 

@@ -10,7 +10,8 @@ import torch
 from specs.common import (
     EXACT_REGIONS,
     REGIONS,
-    check_bins,
+    channel_mapping,
+    channels_of_bins,
     check_regions,
     sampled_mean,
     sampling_grid,
@@ -28,11 +29,7 @@ def reference(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Bin (i, j) of output channel c comes from input channel (c * pooled_height + i) * pooled_width + j."""
     check_regions(features, rois)
-    check_bins(pooled_height, pooled_width, least=1)  # channels are divided by them
-    bins = pooled_height * pooled_width
-    if features.size(1) % bins != 0:
-        raise RuntimeError(f"input channels must be a multiple of {bins}, got {features.size(1)}")
-    channels = features.size(1) // bins
+    channels = channels_of_bins(features, pooled_height, pooled_width)
     rows = []
     for image, *corners in rois.detach().tolist():
         x1, y1, x2, y2 = (corner * spatial_scale - 0.5 for corner in corners)
@@ -46,8 +43,7 @@ def reference(
         ]
         rows.append(torch.stack(means, -1).unflatten(-1, (pooled_height, pooled_width)))
     pooled = stacked_regions(features, rows, channels, pooled_height, pooled_width)
-    mapping = torch.arange(channels * bins, dtype=torch.int32).view(channels, pooled_height, pooled_width)
-    return pooled, mapping.expand(pooled.shape).contiguous()
+    return pooled, channel_mapping(pooled)
 
 
 @opgate.spec("torchvision::ps_roi_align")

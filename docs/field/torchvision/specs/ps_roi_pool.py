@@ -5,7 +5,13 @@ from __future__ import annotations
 import opgate
 import torch
 
-from specs.common import REGIONS, check_bins, check_regions, stacked_regions
+from specs.common import (
+    REGIONS,
+    channel_mapping,
+    channels_of_bins,
+    check_regions,
+    stacked_regions,
+)
 from specs.roi_pool import bounds, rounded
 
 
@@ -14,11 +20,7 @@ def reference(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Bin (i, j) of output channel c comes from input channel (c * pooled_height + i) * pooled_width + j."""
     check_regions(features, rois)
-    check_bins(pooled_height, pooled_width, least=1)  # channels are divided by them
-    bins = pooled_height * pooled_width
-    if features.size(1) % bins != 0:
-        raise RuntimeError(f"input channels must be a multiple of {bins}, got {features.size(1)}")
-    channels = features.size(1) // bins
+    channels = channels_of_bins(features, pooled_height, pooled_width)
     height, width = features.shape[2:]
     rows = []
     for image, *corners in rois.detach().tolist():
@@ -32,8 +34,7 @@ def reference(
                 means.append(bin_.sum(1) / max(bin_.size(1), 1))  # of nothing: 0, and differentiable
         rows.append(torch.stack(means, -1).unflatten(-1, (pooled_height, pooled_width)))
     pooled = stacked_regions(features, rows, channels, pooled_height, pooled_width)
-    mapping = torch.arange(channels * bins, dtype=torch.int32).view(channels, pooled_height, pooled_width)
-    return pooled, mapping.expand(pooled.shape).contiguous()
+    return pooled, channel_mapping(pooled)
 
 
 @opgate.spec("torchvision::ps_roi_pool")
