@@ -10,8 +10,8 @@
 
 namespace opgate {
 
-/// There is no "skip". `owed`: planned, but this machine lacks what it needs. `invalid`: the spec or its
-/// sample is at fault, not the operator.
+/// There is no "skip". `owed`: planned, but not run: this machine lacks what it needs, or worker after worker
+/// died of the operator. `invalid`: the spec or its sample is at fault, not the operator.
 enum class Verdict { pass, fail, crash, timeout, owed, invalid };
 
 std::string_view to_string(Verdict verdict);

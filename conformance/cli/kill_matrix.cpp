@@ -8,6 +8,7 @@
 
 #include "cli/tally.h"
 #include "cli/terminal.h"
+#include "gate/state.h"
 
 namespace opgate {
 namespace {
@@ -46,26 +47,27 @@ KillMatrix::KillMatrix(const std::vector<Spec>& subjects, const std::vector<cons
 }
 
 void KillMatrix::add(std::string_view case_id, const Judgement& judgement) {
-  const std::string_view op = case_id.substr(0, case_id.find('/'));
-  const std::string_view check = case_id.substr(case_id.rfind('/') + 1);
-  if (const auto twin = twins_.find(op); twin != twins_.end()) {
+  const CaseParts parts = parts_of_case(case_id);
+  if (const auto twin = twins_.find(parts.op); twin != twins_.end()) {
     std::vector<Complaint>& complaints = twin->second;
-    const bool known = std::ranges::any_of(
-        complaints, [&](const Complaint& each) { return each.case_id.ends_with(fmt::format("/{}", check)); });
+    const bool known = std::ranges::any_of(complaints, [&](const Complaint& each) {
+      return each.case_id.ends_with(fmt::format("/{}", parts.check));
+    });
     const bool clean = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed;
     if (!clean && !known) complaints.push_back({std::string(case_id), judgement});
     return;
   }
-  const auto found = defects_.find(op);
+  const auto found = defects_.find(parts.op);
   if (found == defects_.end()) return;
   Defect& defect = found->second;
   if (judgement.verdict == Verdict::owed) {
-    if (check == defect.check) ++defect.owed;
+    if (parts.device == "cpu") return;  // which each machine has: untried, it has escaped
+    if (parts.check == defect.check) ++defect.owed;
     owed_reason_ = judgement.reason;
     return;
   }
-  ++defect.judged[std::string(check)];
-  if (convicts(judgement.verdict)) defect.convicted_by.emplace(check);
+  ++defect.judged[std::string(parts.check)];
+  if (convicts(judgement.verdict)) defect.convicted_by.emplace(parts.check);
 }
 
 std::string KillMatrix::Defect::opcheck() const {
@@ -107,7 +109,7 @@ std::string KillMatrix::faults(const std::string& options) const {
   for (const auto& [name, defect] : defects_) {
     if (defect.convicted() || defect.is_owed()) continue;
     const auto judged = defect.judged.find(defect.check);
-    text += fmt::format("{} {}: {} passed all {} of its cases\n", coloured(Colour::red, "ESCAPED"), name,
+    text += fmt::format("{} {}: {} convicts it in none of {} cases\n", coloured(Colour::red, "ESCAPED"), name,
                         defect.check, judged == defect.judged.end() ? 0 : judged->second);
   }
   for (const auto& [name, complaints] : twins_) {

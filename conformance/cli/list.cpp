@@ -3,8 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
-#include <tuple>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "base/dtypes.h"
 #include "cli/project.h"
@@ -15,9 +16,27 @@
 namespace opgate {
 namespace {
 
-void list_ops(const Project& project) {
+bool chooses(const Filter& filter) {
+  return !filter.ops.empty() || !filter.checks.empty() || !filter.devices.empty() || !filter.cases.empty();
+}
+
+// Of what a filter chooses, what has a case.
+struct Chosen {
+  explicit Chosen(const Plan& plan) {
+    for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+      ops.emplace(&plan.calls.spec(call), plan.calls.device(call));
+      const CheckList of_call = plan.calls.checks(call);
+      checks.insert(of_call.begin(), of_call.end());
+    }
+  }
+  std::set<std::pair<const Spec*, c10::DeviceType>> ops;
+  std::set<const Check*> checks;
+};
+
+void list_ops(const Project& project, const std::optional<Chosen>& chosen) {
   for (const Spec& spec : project.subjects) {
     for (const auto& [device, dtypes] : spec.dtypes) {
+      if (chosen && !chosen->ops.contains({&spec, device})) continue;
       std::vector<std::string_view> names;
       for (const c10::ScalarType dtype : dtypes) names.push_back(dtype_name(dtype));
       fmt::print("{:20} {:5} {} samples  {}  {}\n", spec.id, device_name(device), spec.samples.size(),
@@ -26,8 +45,9 @@ void list_ops(const Project& project) {
   }
 }
 
-void list_checks(const Project& project) {
+void list_checks(const Project& project, const std::optional<Chosen>& chosen) {
   for (const Check& check : project.checks) {
+    if (chosen && !chosen->checks.contains(&check)) continue;
     fmt::print("{:18} {:7} {}\n", check.name, to_string(check.worker), check.explanation.promise);
   }
 }
@@ -72,8 +92,11 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
     throw SetupError(fmt::format("--shard is for `opgate list cases`; {} are not shared out", what));
   static_cast<void>(part.read());  // what is wrong with it is told before the wait for Python
   const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);
-  if (what == "ops") list_ops(project);
-  if (what == "checks") list_checks(project);
+  std::optional<Chosen> chosen;
+  if (chooses(filter) && (what == "ops" || what == "checks"))
+    chosen.emplace(make_plan(project.subjects, project.checks, filter));
+  if (what == "ops") list_ops(project, chosen);
+  if (what == "checks") list_checks(project, chosen);
   if (what == "sources") list_sources(project);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));

@@ -1,4 +1,4 @@
-// opgate repro CASE: one case alone, with the call spelled out.
+// opgate repro CASE: one case alone, with the call spelled out, or as a script without OpGate.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 #include "base/dtypes.h"
 #include "call/arguments.h"
 #include "cli/project.h"
+#include "cli/script.h"
 #include "cli/subcommand.h"
 #include "cli/tally.h"
 #include "compare/comparison.h"
@@ -59,7 +60,7 @@ Plan plan_of_one(const Project& project, const Filter& filter, const std::string
   }
 }
 
-int repro(const ProjectOptions& options, const std::string& id) {
+int repro(const ProjectOptions& options, const std::string& id, bool as_script) {
   Project project = open_project(options);
   const auto slash = id.rfind('/');
   if (slash == std::string::npos)
@@ -71,18 +72,26 @@ int repro(const ProjectOptions& options, const std::string& id) {
                       {device_name(key.device)},
                       {pattern_of(call_id(key) + "/" + check.name)}};
   const Plan plan = plan_of_one(project, filter, id, check);
-  describe_call(plan.calls[0]);
+  if (as_script) {
+    static_cast<void>(script(plan.calls[0], check, {}, project.config));  // what it cannot say is told first
+  } else {
+    describe_call(plan.calls[0]);
+  }
   Tally tally(options.again());
   CaseSet todo(plan.calls, {});
-  const bool complete =
-      project.supervisor->run(plan, filter, todo, 1,
-                              {.verdict =
-                                   [&](Calls::Position call, const Check& by, const Judgement& judgement) {
-                                     const std::string judged = case_id(plan.calls[call], by);
-                                     tally.add(judged, judgement);
-                                     fmt::print("\n{}", finding_text(judged, judgement, options.again()));
-                                   }},
-                              [](const std::vector<std::string>&) {});
+  const bool complete = project.supervisor->run(
+      plan, filter, todo, 1,
+      {.verdict =
+           [&](Calls::Position call, const Check& by, const Judgement& judgement) {
+             const std::string judged = case_id(plan.calls[call], by);
+             tally.add(judged, judgement);
+             if (as_script) {
+               fmt::print("{}", script(plan.calls[call], by, judgement, project.config));
+             } else {
+               fmt::print("\n{}", finding_text(judged, judgement, options.again()));
+             }
+           }},
+      [](const std::vector<std::string>&) {});
   return complete ? tally.exit_status() : kInterrupted;
 }
 
@@ -90,9 +99,12 @@ std::function<int()> declare(CLI::App& app) {
   app.description("Run one case alone and show the call: schema, arguments, what happened");
   auto options = std::make_shared<ProjectOptions>();
   auto id = std::make_shared<std::string>();
+  auto as_script = std::make_shared<bool>(false);
   options->declare(app);
   app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`")->required();
-  return [=] { return repro(*options, *id); };
+  app.add_flag("--python", *as_script,
+               "print a script of plain torch calls that shows the same without OpGate, for a bug report");
+  return [=] { return repro(*options, *id, *as_script); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(repro, {"repro", &declare});

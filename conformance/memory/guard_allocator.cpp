@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -35,12 +34,13 @@ constexpr size_t kSpareBytes = size_t{2} << 20;
 using ZoneImage = std::array<std::byte, kZone>;
 
 const std::byte* zone_of(std::byte value) {
-  static const auto images = [] {
-    auto all = std::make_unique<std::array<ZoneImage, 256>>();
+  // Never destroyed, as the allocator is not.
+  static const auto& images = *[] {
+    auto* const all = new std::array<ZoneImage, 256>;
     for (size_t i = 0; i < all->size(); ++i) (*all)[i].fill(static_cast<std::byte>(i));
     return all;
   }();
-  return (*images)[std::to_integer<size_t>(value)].data();
+  return images[std::to_integer<size_t>(value)].data();
 }
 
 // In front of every block: header, red zone, the block's bytes, red zone.

@@ -33,8 +33,8 @@ struct Mapping {
 constexpr size_t kMappings = 512;
 std::array<Mapping, kMappings> mappings;
 std::deque<size_t>& freed_slots() {
-  static std::deque<size_t> slots;
-  return slots;
+  static auto* const slots = new std::deque<size_t>;  // never destroyed, as the allocator is not
+  return *slots;
 }
 
 Mapping* find(const void* data) {

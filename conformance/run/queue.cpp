@@ -66,7 +66,7 @@ bool Queue::give_up_if_hopeless(const Job& job) {
   const auto found = given_up_.find(&calls_.spec(*job.call));
   if (found == given_up_.end()) return false;
   for (const Check* check : job.checks)
-    on_verdict_(*job.call, *check, {Verdict::crash, std::nullopt, found->second, 0});
+    on_verdict_(*job.call, *check, Judgement::owed(found->second));
   return true;
 }
 

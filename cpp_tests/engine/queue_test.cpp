@@ -103,7 +103,7 @@ TEST_F(QueueTest, GivesUpAnOperatorOnWhichWorkersDieAgainAndAgainAndNoOther) {
   for (const Job& job : drain(mine)) EXPECT_NE(&plan_.calls.spec(*job.call), hopeless);
   ASSERT_FALSE(given_up_.empty());
   for (const Judgement& judgement : given_up_) {
-    EXPECT_EQ(judgement.verdict, Verdict::crash);
+    EXPECT_EQ(judgement.verdict, Verdict::owed);
     EXPECT_THAT(judgement.reason, HasSubstr("not run, because the native worker ended"));
     EXPECT_THAT(judgement.reason, HasSubstr("times in a row on neg; the last time: SIGSEGV"));
   }

@@ -78,6 +78,15 @@ def test_operators_are_listed_with_devices_and_dtypes(opgate: OpGate, project: P
     ]
 
 
+def test_a_filter_chooses_among_operators_and_checks_too(opgate: OpGate, project: Path) -> None:
+    ops = listed(opgate, project, "ops", "--device", "cpu", "--op", "identity_*")
+    assert [line.split()[:2] for line in ops] == [["identity_conv", "cpu"]]
+    checks = listed(opgate, project, "checks", "--check", "effect", "--case", "*/contiguous/*")
+    assert [line.split()[0] for line in checks] == ["effect.alias", "effect.mutation", "effect.state"]
+    unknown = opgate("list", "ops", "--device", "abacus", folder=project)
+    assert_refused(unknown, "abacus", "cpu", "cuda")
+
+
 def test_checks_are_listed_with_worker_and_promise(opgate: OpGate, project: Path) -> None:
     lines = listed(opgate, project, "checks")
     worker_of = {line.split()[0]: line.split()[1] for line in lines}

@@ -61,9 +61,9 @@ def lines_until(process: subprocess.Popen[str], word: str) -> list[str]:
 
 
 @pytest.fixture
-def watching(opgate: OpGate, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def watching(opgate: OpGate, folder: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [str(opgate.program), "watch"],
+        [str(opgate.program), "watch", *getattr(request, "param", [])],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -87,6 +87,16 @@ def test_a_rebuild_is_checked_at_once(watching: subprocess.Popen[str], folder: P
     watching.send_signal(signal.SIGINT)
     assert watching.wait(timeout=60) == 0
     assert not (folder / ".opgate" / "results.jsonl").exists(), "the results of `opgate run` are another's"
+
+
+@pytest.mark.parametrize("watching", [["--once"]], indirect=True)
+def test_once_is_until_the_first_change(watching: subprocess.Popen[str], folder: Path, mended: Path) -> None:
+    assert "FAIL value.layout" in "".join(lines_until(watching, "watching"))
+    put(mended, folder)
+    rest, _ = watching.communicate(timeout=60)
+    assert watching.returncode == 0
+    assert " 0 failed, 0 owed" in rest
+    assert "watching" not in rest
 
 
 def test_native_checks_need_no_python(folder: Path, opgate: OpGate) -> None:

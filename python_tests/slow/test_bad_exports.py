@@ -17,7 +17,7 @@ import opgate
 import torch
 
 
-def operator(name, fake, before=lambda: None):
+def operator(name, fake, before=lambda: None, further=()):
     @torch.library.custom_op(f"bad_exports::{name}", mutates_args=())
     def made(x: torch.Tensor) -> torch.Tensor:
         before()
@@ -29,6 +29,8 @@ def operator(name, fake, before=lambda: None):
     def promise(spec: opgate.OpSpec) -> None:
         spec.dtypes(torch.float32, device="cpu").reference("aten::clone").accuracy(opgate.exact())
         spec.sample(opgate.uniform(4, 6))
+        for rows in further:
+            spec.sample(opgate.uniform(rows, 3))
 
 
 def empty(x):
@@ -46,6 +48,8 @@ operator("dies_in_its_package", empty, before=abort_in_a_package)
 operator("dies", lambda x: os.abort())
 operator("hangs", lambda x: time.sleep(1e6))
 operator("one_more", empty)
+operator("dies_for_three_rows", lambda x: os.abort() if len(x) == 3 else empty(x), further=(2, 3, 5))
+operator("dies_for_many", lambda x: os.abort() if len(x) < 4 else empty(x), further=(1, 2, 3, 5))
 """
 
 
@@ -60,7 +64,8 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
     result = opgate("run", "--check", "aoti.python", "--python-time-limit", "15", folder=project, timeout=600)
     assert result.returncode == 1, result
     cases = read_results(project / ".opgate").cases
-    verdicts = {case.split("/")[0]: line["verdict"] for case, line in cases.items()}
+    several = {case for case in cases if case.startswith(("dies_for_three_rows", "dies_for_many"))}
+    verdicts = {case.split("/")[0]: line["verdict"] for case, line in cases.items() if case not in several}
     good = {"a_good_one": "pass", "one_more": "pass"}
     bad = dict.fromkeys(("dies", "hangs", "dies_in_its_package"), "fail")
     assert verdicts == good | bad | {"dies_when_called": "crash"}, "it dies where the check calls it, too"
@@ -69,6 +74,16 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
     assert "the package does not run: the python worker ended: SIGABRT" in said["dies_in_its_package"]
     assert "cannot be exported: it took longer than 15 s" in said["hangs"]
     assert "--python-time-limit" in said["hangs"]
+
+    by_rows = {tuple(case.split("/")[0:3:2]): line for case, line in cases.items() if case in several}
+    failed = {where: line["happened"] for where, line in by_rows.items() if line["verdict"] == "fail"}
+    assert set(failed) == {
+        ("dies_for_three_rows", "3x3"),
+        *(("dies_for_many", sample) for sample in ("1x3", "2x3", "3x3", "5x3", "4x6")),
+    }
+    assert "cannot be exported: the python worker ended: SIGABRT" in failed["dies_for_three_rows", "3x3"]
+    untried = {sample for (_, sample), said in failed.items() if "was not exported: 2 others of" in said}
+    assert len(untried) == 3, "after two deaths the rest of an operator is left"
 
 
 def test_without_a_compiler_the_packages_are_missed_and_nothing_else(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,6 +20,7 @@ from opgate.call import Call, first_line, flat_tensors
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
+DEATHS = 2  # calls of one subject whose export ends the process, before the others are not tried
 Outputs = dict[str, list[torch.Tensor]]
 OpenSizes = dict[int, Any] | None
 
@@ -176,9 +178,9 @@ class PackageStore:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         self._ended = ended
-        calls = [Call(call_id, self) for call_id in call_ids if call_id not in ended]
+        calls, left_out = self._without_hopeless([Call(call_id, self) for call_id in call_ids])
         state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}}
-        state["left_out"] |= {call_id: ended[call_id] for call_id in call_ids if call_id in ended}
+        state["left_out"] |= left_out
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
@@ -202,21 +204,34 @@ class PackageStore:
     def _sorted_out(self, calls: list[Call], seconds: int) -> tuple[list[Call], list[Call], dict[str, str]]:
         """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
         native, in_python, left_out = [], [], {}
-        for _, group in groupby(calls, key=lambda call: call.subject):
-            of_subject = list(group)
-            with self._at(calls[0].device, "the call cannot be exported", [call.id for call in of_subject]):
-                for call in of_subject:
-                    signal.alarm(seconds)
-                    try:
-                        call.eager()  # first: what fails there should not fail among all the others
-                        program = export(call.module(), call.tensors())
-                    except Exception as error:  # torch.export raises whatever a fake kernel raises
-                        left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
-                        continue
-                    finally:
-                        signal.alarm(0)
-                    (in_python if needs_python(program) else native).append(call)
+        for call in calls:
+            with self._at(call.device, "the call cannot be exported", [call.id]):
+                signal.alarm(seconds)
+                try:
+                    call.eager()  # first: what fails there should not fail among all the others
+                    program = export(call.module(), call.tensors())
+                except Exception as error:  # torch.export raises whatever a fake kernel raises
+                    left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
+                    continue
+                finally:
+                    signal.alarm(0)
+            (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out
+
+    def _without_hopeless(self, calls: list[Call]) -> tuple[list[Call], dict[str, str]]:
+        """The calls to be tried, and those that are not, with the reason, by id.
+
+        Left are subjects whose calls end the process again and again: each costs a worker's start.
+        """
+        ended = {call.id: self._ended[call.id] for call in calls if call.id in self._ended}
+        deaths = Counter(call.subject for call in calls if call.id in ended)
+        left_out = ended | {
+            call.id: f"the call was not exported: {deaths[call.subject]} others of {call.subject} "
+            "ended the worker that did it"
+            for call in calls
+            if call.id not in ended and deaths[call.subject] >= DEATHS
+        }
+        return [call for call in calls if call.id not in left_out], left_out
 
     @contextmanager
     def _at(self, device: str, failed: str, culprits: list[str]) -> Iterator[None]:

@@ -1,0 +1,290 @@
+#include "cli/script.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "call/arguments.h"
+#include "call/slots.h"
+#include "cli/python_text.h"
+#include "run/supervisor.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kMostElements = 4096;
+
+constexpr std::string_view kDense =
+    "dense = [tensor.clone(memory_format=torch.contiguous_format) for tensor in tensors]\n";
+
+// What is asked of `call` and `tensors`; of other checks the call alone.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kAsked{{
+    {"value.layout", "torch.testing.assert_close(call(*tensors), call(*dense), equal_nan=True)\n"},
+    {"compile.equal",
+     "compiled = torch.compile(call, fullgraph=True)\n"
+     "torch.testing.assert_close(compiled(*dense), call(*tensors), equal_nan=True)\n"},
+    {"error.raises",
+     "try:\n"
+     "    returned = call(*tensors)\n"
+     "except Exception as error:\n"
+     "    print(\"refused:\", error)\n"
+     "else:\n"
+     "    print(\"accepted:\", returned)\n"},
+    {"fake.metadata",
+     "from torch._subclasses.fake_tensor import FakeTensorMode\n"
+     "\n"
+     "\n"
+     "def metadata(returned):\n"
+     "    returned = returned if isinstance(returned, (list, tuple)) else [returned]\n"
+     "    return [(tensor.dtype, tuple(tensor.shape), tensor.stride()) for tensor in returned]\n"
+     "\n"
+     "\n"
+     "with FakeTensorMode() as mode:\n"
+     "    fake = metadata(call(*[mode.from_tensor(tensor) for tensor in tensors]))\n"
+     "real = metadata(call(*tensors))\n"
+     "assert fake == real, f\"fake kernel: {fake}, kernel: {real}\"\n"},
+    {"grad.numeric",
+     "tensors = [tensor.detach().requires_grad_(tensor.is_floating_point()) for tensor in tensors]\n"
+     "torch.autograd.gradcheck(call, tensors)\n"},
+    {"run.deterministic",
+     "torch.testing.assert_close(call(*tensors), call(*tensors), rtol=0, atol=0, equal_nan=True)\n"},
+}};
+
+std::string tuple_text(c10::IntArrayRef values) {
+  return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
+}
+
+// "torch.ops.my_ops.relu.default"
+std::string overload_text(std::string_view name) {
+  std::string text(name);
+  text.replace(text.find("::"), 2, ".");
+  const bool overloaded = name.find('.', name.find("::")) != std::string_view::npos;
+  return fmt::format("torch.ops.{}{}", text, overloaded ? "" : ".default");
+}
+
+class Script {
+ public:
+  Script(const PlannedCall& call, const Config& config) : spec_(*call.key.spec), config_(config) {
+    if (spec_.kind != Spec::Kind::op)
+      throw SetupError(fmt::format("--python writes calls of operators; {} is none", spec_.id));
+    ValueCache values;
+    CallKey on_cpu = call.key;
+    on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
+    arguments_ = materialise(on_cpu, values);
+    device_ = call.key.device;
+    demand_few_elements();
+    demand_defined();
+  }
+
+  std::string text(const Check& check, const Judgement& judgement) const {
+    const std::string body =
+        fmt::format("{}\n\n{}\n\n{}", inputs(), function("call", spec_.name), asked(check));
+    const std::string values = inputs() + passed();
+    std::string names;
+    for (const std::string_view name : {"inf", "nan"}) {
+      if (values.find(name) != std::string::npos)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    }
+    return fmt::format("{}\n{}import torch\n\n{}\n{}", docstring(check, judgement),
+                       names.empty() ? "" : fmt::format("from math import {}\n\n", names), loading(check),
+                       body);
+  }
+
+ private:
+  void demand_few_elements() const {
+    std::map<size_t, size_t> elements;  // by storage
+    for (const TensorInput& input : arguments_.tensors)
+      elements[input.storage] = input.tensor.storage().nbytes() / input.tensor.element_size();
+    size_t all = 0;
+    for (const auto& [storage, count] : elements) all += count;
+    if (all <= kMostElements) return;
+    throw SetupError(fmt::format(
+        "the arguments have {} elements, and --python writes no more than {}: choose a case of a smaller "
+        "sample, see `opgate list cases --op {}`",
+        all, kMostElements, spec_.id));
+  }
+
+  void demand_defined() const {
+    for (const c10::IValue& value : arguments_.stack) {
+      if (value.isTensor() && !value.toTensor().defined())
+        throw SetupError("--python cannot pass an undefined tensor: Python has none, only C++ callers do");
+    }
+  }
+
+  static std::string docstring(const Check& check, const Judgement& judgement) {
+    std::string text = fmt::format("\"\"\"{}: {}\n", check.name, check.explanation.promise);
+    const auto say = [&](std::string said) {
+      std::ranges::replace(said, '"', '\'');
+      std::ranges::replace(said, '\\', '/');
+      if (!said.empty()) text += fmt::format("\n{}\n", said);
+    };
+    if (judgement.finding) {
+      say(judgement.finding->happened);
+      if (!judgement.finding->detail.empty())
+        say(fmt::format("    {}", fmt::join(judgement.finding->detail, "\n    ")));
+      say(judgement.finding->likely);
+    } else {
+      say(judgement.verdict == Verdict::pass ? "It is kept here." : judgement.reason);
+    }
+    return text + "\"\"\"\n";
+  }
+
+  std::string loading(const Check& check) const {
+    std::string text;
+    for (const std::string& library : config_.libraries)
+      text +=
+          fmt::format("torch.ops.load_library({})\n", python_text(config_.find_library(library).string()));
+    if (config_.modules.empty() || !needs_modules(check)) return text;
+    std::vector<std::string> folders;
+    for (const auto& folder : this_program(config_).python_path)
+      folders.push_back(python_text(folder.string()));
+    text += fmt::format("\nimport sys\n\nsys.path[:0] = [{}]\n", fmt::join(folders, ", "));
+    for (const std::string& module : config_.modules)
+      text +=
+          fmt::format("import {}  # for what it registers: the import of that package is enough\n", module);
+    return text;
+  }
+
+  // Whether Python modules register what the script calls: the operator, its kernel, or its fake kernel.
+  bool needs_modules(const Check& check) const {
+    const bool asks_fake = check.worker == Worker::python || check.group() == "fake";
+    return config_.libraries.empty() || spec_.kernels_in_python ||
+           (asks_fake && !spec_.op->hasComputedKernelForDispatchKey(c10::DispatchKey::Meta));
+  }
+
+  // The whole of a storage that no other argument lies in, row-major.
+  bool is_dense_alone(const TensorInput& input) const {
+    const at::Tensor& tensor = input.tensor;
+    const auto bytes = static_cast<size_t>(tensor.numel() * tensor.element_size());
+    return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg() &&
+           bytes == tensor.storage().nbytes() &&
+           std::ranges::count(arguments_.tensors, input.storage, &TensorInput::storage) == 1;
+  }
+
+  std::string inputs() const {
+    std::string text;
+    std::map<size_t, std::string> storages;
+    const auto device = device_ == c10::kCPU
+                            ? std::string()
+                            : fmt::format(".to({})", python_text(c10::Device(device_).str()));
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      const std::string name = python_name(input.name);
+      names.push_back(name);
+      if (is_dense_alone(input)) {
+        text += fmt::format("{} = {}.reshape({}){}\n", name, python_storage(input.tensor),
+                            tuple_text(input.tensor.sizes()), device);
+        continue;
+      }
+      auto [storage, is_new] = storages.try_emplace(input.storage, "storage_" + name);
+      if (is_new) text += fmt::format("{} = {}{}\n", storage->second, python_storage(input.tensor), device);
+      const std::string view =
+          fmt::format("{}.as_strided({}, {}, {})", storage->second, tuple_text(input.tensor.sizes()),
+                      tuple_text(input.tensor.strides()), input.tensor.storage_offset());
+      const std::string_view conjugated = input.tensor.is_conj() ? ".conj()" : "";
+      text += input.tensor.is_neg() ? fmt::format("{} = torch._neg_view({}{})\n", name, view, conjugated)
+                                    : fmt::format("{} = {}{}\n", name, view, conjugated);
+    }
+    return text + fmt::format("tensors = [{}]\n", fmt::join(names, ", "));
+  }
+
+  // What stands for argument `position`: a name, a list of names, or a value.
+  std::string given(size_t position) const {
+    const c10::IValue& value = arguments_.stack.at(position);
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      if (input.position != position) continue;
+      if (!input.element) return python_name(input.name);
+      names.push_back(python_name(input.name));
+    }
+    if (value.isTensorList()) return fmt::format("[{}]", fmt::join(names, ", "));
+    return python_text(value);
+  }
+
+  // "x, 2.0, eps=1e-05"
+  std::string passed() const {
+    const auto& formals = spec_.op->schema().arguments();
+    std::vector<std::string> all;
+    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i)
+      all.push_back((formals[i].kwarg_only() ? formals[i].name() + "=" : "") + given(i));
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+
+  // def NAME(TENSORS): the call of an operator with the same arguments.
+  std::string function(std::string_view name, std::string_view op) const {
+    std::vector<std::string> parameters;
+    for (const TensorInput& input : arguments_.tensors) parameters.push_back(python_name(input.name));
+    const std::string call = fmt::format("{}({})", overload_text(op), passed());
+    const std::string head = fmt::format("def {}({}):\n", name, fmt::join(parameters, ", "));
+    if (!spec_.op->schema().returns().empty()) return fmt::format("{}    return {}\n", head, call);
+    return fmt::format("{}    {}\n    return [{}]\n", head, call, fmt::join(parameters, ", "));
+  }
+
+  std::string asked(const Check& check) const {
+    if (check.name == "value.reference") return against_reference();
+    if (check.name == "effect.mutation") return unchanged();
+    if (check.name == "opcheck") return opcheck();
+    const auto found = std::ranges::find(kAsked, check.name, [](const auto& each) { return each.first; });
+    if (found == kAsked.end()) return "print(call(*tensors))\n";
+    const bool wants_dense = found->second.find("dense") != std::string_view::npos;
+    return fmt::format("{}{}", wants_dense ? kDense : "", found->second);
+  }
+
+  std::string against_reference() const {
+    if (spec_.reference_op.empty())
+      return fmt::format("print(call(*tensors))  # the reference is in {}\n", spec_.where);
+    return fmt::format(
+        "{}\n\n"
+        "wide = [tensor.double() if tensor.is_floating_point() else tensor.clone() for tensor in tensors]\n"
+        "wanted = reference(*wide)\n"
+        "torch.testing.assert_close(call(*tensors), wanted, check_dtype=False, equal_nan=True)\n",
+        function("reference", spec_.reference_op));
+  }
+
+  std::string unchanged() const {
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      if (!is_mutable(spec_, input.position)) names.push_back(python_name(input.name));
+    }
+    return fmt::format(
+        "inputs = [{}]\n"
+        "before = [tensor.untyped_storage().tolist() for tensor in inputs]\n"
+        "call(*tensors)\n"
+        "after = [tensor.untyped_storage().tolist() for tensor in inputs]\n"
+        "assert after == before, \"bytes of an input's storage were written\"\n",
+        fmt::join(names, ", "));
+  }
+
+  std::string opcheck() const {
+    const auto& formals = spec_.op->schema().arguments();
+    std::vector<std::string> positional, keywords;
+    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
+      if (formals[i].kwarg_only()) {
+        keywords.push_back(fmt::format("{}: {}", python_text(formals[i].name()), given(i)));
+      } else {
+        positional.push_back(given(i));
+      }
+    }
+    return fmt::format("torch.library.opcheck({}, ({}{}), {{{}}})\n", overload_text(spec_.name),
+                       fmt::join(positional, ", "), positional.size() == 1 ? "," : "",
+                       fmt::join(keywords, ", "));
+  }
+
+  const Spec& spec_;
+  const Config& config_;
+  Arguments arguments_;
+  c10::DeviceType device_;
+};
+
+}  // namespace
+
+std::string script(const PlannedCall& call, const Check& check, const Judgement& judgement,
+                   const Config& config) {
+  return Script(call, config).text(check, judgement);
+}
+
+}  // namespace opgate

@@ -1,0 +1,107 @@
+"""opgate repro --python: a script of plain torch calls that shows what the finding says, without OpGate."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, Results, assert_refused, read_results
+
+# A defect, the check it is planted for, what its script ends with, the correct operator beside it, and what
+# that one's script prints.
+TOLD = [
+    ("stride_blind", "value.layout", "AssertionError: Tensor-likes are not", "dense_copy", ""),
+    ("dense_list", "value.layout", "AssertionError: Tensor-likes are not", "stack_rows", ""),
+    ("gap_writer", "effect.mutation", "AssertionError: bytes of an input's storage", "copy_rows", ""),
+    ("other_fake_strides", "fake.metadata", "AssertionError: fake kernel: ", "same_strides", ""),
+    ("detached_weight", "grad.numeric", "GradcheckError: Jacobian mismatch", "learning_weight", ""),
+    ("sizes_of_first", "error.raises", "accepted: ", "same_sizes", "refused: "),
+]
+
+
+@pytest.fixture(scope="module")
+def config(source: Path) -> Path:
+    return source / "fixtures" / "defects" / "opgate.toml"
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("out put")
+
+
+@pytest.fixture(scope="module")
+def results(opgate: OpGate, config: Path, output: Path) -> Results:
+    """All cases of the operators above by the checks above."""
+    ops = sorted({op for defect, _, _, twin, _ in TOLD for op in (defect, twin)})
+    checks = sorted({check for _, check, _, _, _ in TOLD})
+    words = ["--device", "cpu", "--op", *ops, "--check", *checks]
+    opgate("run", "--config", config, "--output", output, *words)
+    return read_results(output)
+
+
+def ran(script: Path) -> Completed:
+    """By a Python that knows torch and no OpGate."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    ("defect", "check", "ends", "twin", "prints"), TOLD, ids=lambda value: str(value)[:20]
+)
+def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
+    opgate: OpGate,
+    config: Path,
+    output: Path,
+    results: Results,
+    tmp_path: Path,
+    defect: str,
+    check: str,
+    ends: str,
+    twin: str,
+    prints: str,
+) -> None:
+    def script(case: str) -> Path:
+        told = opgate("repro", "--python", case, "--config", config, "--output", output / "repro")
+        assert told.returncode == (0 if results.cases[case]["verdict"] == "pass" else 1), told
+        file = tmp_path / f"{case.split('/')[0]}.py"
+        file.write_text(told.stdout)
+        return file
+
+    of_check = {case: line for case, line in results.cases.items() if case.endswith(f"/{check}")}
+    failed = [c for c, line in of_check.items() if c.startswith(f"{defect}/") and line["verdict"] == "fail"]
+    assert failed
+    convicted = script(failed[0])
+    assert check in convicted.read_text().splitlines()[0]
+    shown = ran(convicted)
+    assert ends in shown.stdout + shown.stderr, shown
+    assert (shown.returncode == 0) == (check == "error.raises")
+
+    variant = failed[0].split("/")[3]
+    passed = [c for c in of_check if c.startswith(f"{twin}/") and c.split("/")[3] == variant]
+    silent = ran(script(passed[0]))
+    assert silent.returncode == 0, silent.stderr
+    assert silent.stdout.startswith(prints)
+    assert silent.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("of", "words"),
+    [
+        (("--op", "AddMatmul"), ("--python writes calls of operators", "AddMatmul")),
+        (("--op", "add.Tensor", "--case", "*bad:*.undefined*"), ("an undefined tensor",)),
+        (
+            ("--op", "matmul", "--case", "*13x300,300x33*"),
+            ("elements", "no more than 4096", "a smaller sample"),
+        ),
+    ],
+)
+def test_what_no_script_can_say_is_told(
+    opgate: OpGate, source: Path, output: Path, of: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    of_project = ("--config", source / "opgate.toml", "--output", output / "own")
+    listed = opgate("list", "cases", "--device", "cpu", *of, *of_project)
+    assert_refused(opgate("repro", "--python", listed.stdout.split()[0], *of_project), *words)
