@@ -65,8 +65,7 @@ bool Queue::give_up_if_hopeless(const Job& job) {
   if (given_up_.empty() || !job.call) return false;
   const auto found = given_up_.find(&calls_.spec(*job.call));
   if (found == given_up_.end()) return false;
-  for (const Check* check : job.checks)
-    on_verdict_(*job.call, *check, Judgement::owed(found->second));
+  for (const Check* check : job.checks) on_verdict_(*job.call, *check, Judgement::owed(found->second));
   return true;
 }
 
