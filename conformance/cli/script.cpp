@@ -5,54 +5,18 @@
 #include <opgate/error.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "call/arguments.h"
 #include "call/slots.h"
 #include "cli/python_text.h"
+#include "cli/script_questions.h"
 #include "run/supervisor.h"
 
 namespace opgate {
 namespace {
 
 constexpr size_t kMostElements = 4096;
-
-constexpr std::string_view kDense =
-    "dense = [tensor.clone(memory_format=torch.contiguous_format) for tensor in tensors]\n";
-
-// What is asked of `call` and `tensors`; of other checks the call alone.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kAsked{{
-    {"value.layout", "torch.testing.assert_close(call(*tensors), call(*dense), equal_nan=True)\n"},
-    {"compile.equal",
-     "compiled = torch.compile(call, fullgraph=True)\n"
-     "torch.testing.assert_close(compiled(*dense), call(*tensors), equal_nan=True)\n"},
-    {"error.raises",
-     "try:\n"
-     "    returned = call(*tensors)\n"
-     "except Exception as error:\n"
-     "    print(\"refused:\", error)\n"
-     "else:\n"
-     "    print(\"accepted:\", returned)\n"},
-    {"fake.metadata",
-     "from torch._subclasses.fake_tensor import FakeTensorMode\n"
-     "\n"
-     "\n"
-     "def metadata(returned):\n"
-     "    returned = returned if isinstance(returned, (list, tuple)) else [returned]\n"
-     "    return [(tensor.dtype, tuple(tensor.shape), tensor.stride()) for tensor in returned]\n"
-     "\n"
-     "\n"
-     "with FakeTensorMode() as mode:\n"
-     "    fake = metadata(call(*[mode.from_tensor(tensor) for tensor in tensors]))\n"
-     "real = metadata(call(*tensors))\n"
-     "assert fake == real, f\"fake kernel: {fake}, kernel: {real}\"\n"},
-    {"grad.numeric",
-     "tensors = [tensor.detach().requires_grad_(tensor.is_floating_point()) for tensor in tensors]\n"
-     "torch.autograd.gradcheck(call, tensors)\n"},
-    {"run.deterministic",
-     "torch.testing.assert_close(call(*tensors), call(*tensors), rtol=0, atol=0, equal_nan=True)\n"},
-}};
 
 std::string tuple_text(c10::IntArrayRef values) {
   return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
@@ -228,10 +192,7 @@ class Script {
     if (check.name == "value.reference") return against_reference();
     if (check.name == "effect.mutation") return unchanged();
     if (check.name == "opcheck") return opcheck();
-    const auto found = std::ranges::find(kAsked, check.name, [](const auto& each) { return each.first; });
-    if (found == kAsked.end()) return "print(call(*tensors))\n";
-    const bool wants_dense = found->second.find("dense") != std::string_view::npos;
-    return fmt::format("{}{}", wants_dense ? kDense : "", found->second);
+    return std::string(script_question(check.name));
   }
 
   std::string against_reference() const {

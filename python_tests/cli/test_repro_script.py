@@ -18,6 +18,8 @@ TOLD = [
     ("gap_writer", "effect.mutation", "AssertionError: bytes of an input's storage", "copy_rows", ""),
     ("other_fake_strides", "fake.metadata", "AssertionError: fake kernel: ", "same_strides", ""),
     ("detached_weight", "grad.numeric", "GradcheckError: Jacobian mismatch", "learning_weight", ""),
+    ("dithered_by_call", "run.deterministic", "AssertionError: Tensor-likes are not equal", "dithered", ""),
+    ("padded_rows", "compile.equal", "Error: ", "rows_told_padded", ""),
     ("sizes_of_first", "error.raises", "accepted: ", "same_sizes", "refused: "),
 ]
 

@@ -1,0 +1,58 @@
+// What a script asks of `call`, a function, and `tensors`, its arguments; where that does not depend on the
+// operator.
+#pragma once
+
+#include <string_view>
+
+namespace opgate {
+
+/// Python statements that show a broken promise of this check: by an AssertionError, or by what they print.
+/// Where plain torch cannot ask the question, the call alone, and its result is printed.
+constexpr std::string_view script_question(std::string_view check) {
+  if (check == "value.layout") {
+    return "dense = [tensor.clone(memory_format=torch.contiguous_format) for tensor in tensors]\n"
+           "torch.testing.assert_close(call(*tensors), call(*dense), equal_nan=True)\n";
+  }
+  if (check == "compile.equal") {
+    return "from copy import deepcopy\n"
+           "\n"
+           "again = deepcopy(tensors)\n"
+           "compiled = torch.compile(call, fullgraph=True)\n"
+           "torch.testing.assert_close(compiled(*again), call(*tensors), equal_nan=True)\n";
+  }
+  if (check == "run.deterministic") {
+    return "from copy import deepcopy\n"
+           "\n"
+           "again = deepcopy(tensors)\n"
+           "torch.testing.assert_close(call(*again), call(*tensors), rtol=0, atol=0, equal_nan=True)\n";
+  }
+  if (check == "error.raises") {
+    return "try:\n"
+           "    returned = call(*tensors)\n"
+           "except Exception as error:\n"
+           "    print(\"refused:\", error)\n"
+           "else:\n"
+           "    print(\"accepted:\", returned)\n";
+  }
+  if (check == "fake.metadata") {
+    return "from torch._subclasses.fake_tensor import FakeTensorMode\n"
+           "\n"
+           "\n"
+           "def metadata(returned):\n"
+           "    returned = returned if isinstance(returned, (list, tuple)) else [returned]\n"
+           "    return [(tensor.dtype, tuple(tensor.shape), tensor.stride()) for tensor in returned]\n"
+           "\n"
+           "\n"
+           "with FakeTensorMode() as mode:\n"
+           "    fake = metadata(call(*[mode.from_tensor(tensor) for tensor in tensors]))\n"
+           "real = metadata(call(*tensors))\n"
+           "assert fake == real, f\"fake kernel: {fake}, kernel: {real}\"\n";
+  }
+  if (check == "grad.numeric") {
+    return "tensors = [tensor.detach().requires_grad_(tensor.is_floating_point()) for tensor in tensors]\n"
+           "torch.autograd.gradcheck(call, tensors)\n";
+  }
+  return "print(call(*tensors))\n";
+}
+
+}  // namespace opgate
