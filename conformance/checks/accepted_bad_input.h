@@ -13,7 +13,8 @@ namespace opgate {
 ///
 /// No accuracy is promised of inputs that the spec did not write: what a missing check returns is garbage,
 /// and not the last bit. Where NaN, infinity or a floating number (eps, scale) is the damage, values are left
-/// to value.reference: there a correct operator and a correct reference may part (0 * NaN, cancellation).
+/// to value.reference: there a correct operator and a correct reference may part (0 * NaN, cancellation). So
+/// is what an operator returns that is wrong on the undamaged sample, too.
 ///
 /// `good` is what the undamaged sample gives.
 Judgement judge_accepted(Evidence& evidence, const BadInput& bad, const Outcome& good);

@@ -108,5 +108,23 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+Spec neg_beside(Reference reference) {
+  Spec spec = spec_of("aten::neg", {{uniform({6})}});
+  spec.reference = std::move(reference);
+  return spec;
+}
+
+TEST(ErrorRaises, ConvictsWhatIsWrongOnlyWhereAnInputIsDamaged) {
+  const Tried tried = try_all(
+      neg_beside(reference_from([](const at::Tensor& x) { return x.dim() == 1 ? x.neg() : x.abs(); })));
+  EXPECT_THAT(tried.convictions, HasSubstr("bad:self.rank+1"));
+}
+
+TEST(ErrorRaises, LeavesToValueReferenceWhatIsWrongOnTheSampleItself) {
+  const Tried tried = try_all(neg_beside(reference_from([](const at::Tensor& x) { return x.abs(); })));
+  EXPECT_EQ(tried.convictions, "");
+  EXPECT_GE(tried.bad_inputs, 2u);
+}
+
 }  // namespace
 }  // namespace opgate
