@@ -67,7 +67,8 @@ Outcome Evidence::reference(const Making& making) {
 
 Outcome Evidence::run_reference(const Reference& reference, Making making, bool absolute) {
   if (reference == nullptr)
-    throw SpecError(fmt::format("{}: {} has no reference to compare with", key_.spec->where, key_.spec->name));
+    throw SpecError(
+        fmt::format("{}: {} has no reference to compare with", key_.spec->where, key_.spec->name));
   making.contiguous = true;
   making.photographed = false;
   torch::jit::Stack stack = materialise(key_, bench_.values, making).stack;

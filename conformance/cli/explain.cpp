@@ -68,8 +68,10 @@ int explain_all(const ProjectOptions& options) {
       fmt::print("\nWrong:\n\n```\n{}\n```\n\nRight:\n\n```\n{}\n```\n", said.wrong, said.right);
     if (!said.example.empty()) fmt::print("\n**A bug of this kind.** {}\n", prose(said.example));
   };
+  const Project project = open_project(options);
+  end_where_nobody_reads();
   fmt::print("## Checks\n");
-  for (const Check& check : open_project(options).checks) entry(check.name, check.explanation);
+  for (const Check& check : project.checks) entry(check.name, check.explanation);
   fmt::print("\n## Rules of the gate\n");
   for (const Rule& rule : Registry<Rule>::instance().parts()) entry(rule.name, rule.explanation);
   return kAllKept;

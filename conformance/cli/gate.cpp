@@ -233,6 +233,7 @@ std::function<int()> declare(CLI::App& app) {
   app.add_flag("--strict-gpu", options->strict_gpu, "refuse cases that are owed for want of a GPU");
   app.add_flag("--resume", options->run.resume, "continue an interrupted run");
   options->run.sweep.declare(app);
+  app.footer("Exit status: 0 accepted, 1 refused, 2 wrong usage or set-up, 130 interrupted.");
   return [=] { return gate(*options); };
 }
 

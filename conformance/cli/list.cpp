@@ -11,6 +11,8 @@
 #include "cli/project.h"
 #include "cli/subcommand.h"
 #include "cli/sweep.h"
+#include "cli/terminal.h"
+#include "plan/patterns.h"
 #include "run/source_digests.h"
 
 namespace opgate {
@@ -74,13 +76,14 @@ void list_tests(const Plan& plan) {
 }
 
 // What `opgate watch` tells by which operators a change of a source file reaches; "-" where nobody knows.
-void list_sources(const Project& project) {
+void list_sources(const Project& project, const std::vector<std::string>& ops) {
   std::vector<std::string> libraries;
   for (const auto& names : {project.config.libraries, project.config.specs}) {
     for (const std::string& name : names) libraries.push_back(project.config.find_library(name));
   }
   SourceDigests digests(project.config, libraries, project.subjects);
   for (const Spec& spec : project.subjects) {
+    if (!selects(ops, spec.id)) continue;
     const std::string digest = digests.of(spec);
     fmt::print("{} {}\n", digest.empty() ? "-" : digest, spec.id);
   }
@@ -90,14 +93,17 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
          const std::string& what) {
   if (!part.shard.empty() && what != "cases")
     throw SetupError(fmt::format("--shard is for `opgate list cases`; {} are not shared out", what));
+  if (what == "sources" && (!filter.devices.empty() || !filter.cases.empty()))
+    throw SetupError("sources are those of an operator on every device; choose some by --op");
   static_cast<void>(part.read());  // what is wrong with it is told before the wait for Python
   const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);
   std::optional<Chosen> chosen;
   if (chooses(filter) && (what == "ops" || what == "checks"))
     chosen.emplace(make_plan(project.subjects, project.checks, filter));
+  end_where_nobody_reads();
   if (what == "ops") list_ops(project, chosen);
   if (what == "checks") list_checks(project, chosen);
-  if (what == "sources") list_sources(project);
+  if (what == "sources") list_sources(project, filter.ops);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
   return kAllKept;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <type_traits>
@@ -32,7 +33,7 @@ std::string number_text(T value) {
     const auto wide = static_cast<float>(value);
     for (int digits = 1; digits < 9; ++digits) {
       const std::string text = fmt::format("{:#.{}g}", wide, digits);
-      if (static_cast<float>(static_cast<T>(std::stof(text))) == wide) return text;
+      if (static_cast<float>(static_cast<T>(std::strtof(text.c_str(), nullptr))) == wide) return text;
     }
     return number_text(wide);
   }
@@ -109,8 +110,11 @@ std::string python_storage(const at::Tensor& tensor) {
 }
 
 std::string python_name(std::string name) {
-  constexpr std::array<std::string_view, 12> kTaken{"call",   "dense", "from",  "in",      "inf",      "is",
-                                                    "lambda", "nan",   "torch", "tensors", "returned", "sys"};
+  // Keywords of Python that a schema may have as a name, and names of the scripts' own.
+  constexpr std::array<std::string_view, 26> kTaken{
+      "async",    "await", "except", "finally",  "from",  "global",  "in",     "is",   "lambda",
+      "nonlocal", "pass",  "raise",  "try",      "yield", "again",   "before", "call", "compiled",
+      "dense",    "inf",   "nan",    "returned", "sys",   "tensors", "torch",  "wide"};
   std::ranges::replace(name, '[', '_');
   std::erase(name, ']');
   if (std::ranges::find(kTaken, name) != kTaken.end()) name += '_';

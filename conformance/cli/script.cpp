@@ -40,6 +40,7 @@ class Script {
     on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
     arguments_ = materialise(on_cpu, values);
     device_ = call.key.device;
+    variant_ = call.key.variant;
     demand_few_elements();
     demand_defined();
   }
@@ -73,8 +74,10 @@ class Script {
   }
 
   void demand_defined() const {
+    const auto is_undefined = [](const at::Tensor& tensor) { return !tensor.defined(); };
     for (const c10::IValue& value : arguments_.stack) {
-      if (value.isTensor() && !value.toTensor().defined())
+      if ((value.isTensor() && is_undefined(value.toTensor())) ||
+          (value.isTensorList() && std::ranges::any_of(value.toTensorVector(), is_undefined)))
         throw SetupError("--python cannot pass an undefined tensor: Python has none, only C++ callers do");
     }
   }
@@ -129,16 +132,20 @@ class Script {
            std::ranges::count(arguments_.tensors, input.storage, &TensorInput::storage) == 1;
   }
 
+  // To the device of the case, but for the tensor that is left on the CPU to see what happens.
+  std::string moved(const TensorInput& input) const {
+    if (device_ == c10::kCPU || variant_ == fmt::format("bad:{}.device=cpu", input.name)) return "";
+    return fmt::format(".to({})", python_text(c10::Device(device_).str()));
+  }
+
   std::string inputs() const {
     std::string text;
     std::map<size_t, std::string> storages;
-    const auto device = device_ == c10::kCPU
-                            ? std::string()
-                            : fmt::format(".to({})", python_text(c10::Device(device_).str()));
     std::vector<std::string> names;
     for (const TensorInput& input : arguments_.tensors) {
       const std::string name = python_name(input.name);
       names.push_back(name);
+      const std::string device = moved(input);
       if (is_dense_alone(input)) {
         text += fmt::format("{} = {}.reshape({}){}\n", name, python_storage(input.tensor),
                             tuple_text(input.tensor.sizes()), device);
@@ -173,8 +180,16 @@ class Script {
   std::string passed() const {
     const auto& formals = spec_.op->schema().arguments();
     std::vector<std::string> all;
-    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i)
-      all.push_back((formals[i].kwarg_only() ? formals[i].name() + "=" : "") + given(i));
+    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
+      const std::string& name = formals[i].name();
+      if (!formals[i].kwarg_only()) {
+        all.push_back(given(i));
+      } else if (name == python_name(name)) {
+        all.push_back(fmt::format("{}={}", name, given(i)));
+      } else {
+        all.push_back(fmt::format("**{{{}: {}}}", python_text(name), given(i)));
+      }
+    }
     return fmt::format("{}", fmt::join(all, ", "));
   }
 
@@ -183,7 +198,9 @@ class Script {
     std::vector<std::string> parameters;
     for (const TensorInput& input : arguments_.tensors) parameters.push_back(python_name(input.name));
     const std::string call = fmt::format("{}({})", overload_text(op), passed());
-    const std::string head = fmt::format("def {}({}):\n", name, fmt::join(parameters, ", "));
+    const std::string head =
+        fmt::format("def {}({}):\n{}", name, fmt::join(parameters, ", "),
+                    spec_.promised(Promise::draws_random) ? "    torch.manual_seed(0)\n" : "");
     if (!spec_.op->schema().returns().empty()) return fmt::format("{}    return {}\n", head, call);
     return fmt::format("{}    {}\n    return [{}]\n", head, call, fmt::join(parameters, ", "));
   }
@@ -209,7 +226,10 @@ class Script {
   std::string unchanged() const {
     std::vector<std::string> names;
     for (const TensorInput& input : arguments_.tensors) {
-      if (!is_mutable(spec_, input.position)) names.push_back(python_name(input.name));
+      const bool is_written = std::ranges::any_of(arguments_.tensors, [&](const TensorInput& other) {
+        return other.storage == input.storage && is_mutable(spec_, other.position);
+      });
+      if (!is_written) names.push_back(python_name(input.name));
     }
     return fmt::format(
         "inputs = [{}]\n"
@@ -239,6 +259,7 @@ class Script {
   const Config& config_;
   Arguments arguments_;
   c10::DeviceType device_;
+  std::string variant_;
 };
 
 }  // namespace

@@ -16,9 +16,11 @@ constexpr std::string_view script_question(std::string_view check) {
   if (check == "compile.equal") {
     return "from copy import deepcopy\n"
            "\n"
-           "again = deepcopy(tensors)\n"
-           "compiled = torch.compile(call, fullgraph=True)\n"
-           "torch.testing.assert_close(compiled(*again), call(*tensors), equal_nan=True)\n";
+           "for dynamic in (False, True):  # without gradients, which the check compares, too\n"
+           "    once, again = deepcopy(tensors), deepcopy(tensors)\n"
+           "    compiled = torch.compile(call, fullgraph=True, dynamic=dynamic)\n"
+           "    torch.testing.assert_close(compiled(*again), call(*once), equal_nan=True, "
+           "check_stride=True)\n";
   }
   if (check == "run.deterministic") {
     return "from copy import deepcopy\n"
@@ -40,7 +42,16 @@ constexpr std::string_view script_question(std::string_view check) {
            "\n"
            "def metadata(returned):\n"
            "    returned = returned if isinstance(returned, (list, tuple)) else [returned]\n"
-           "    return [(tensor.dtype, tuple(tensor.shape), tensor.stride()) for tensor in returned]\n"
+           "    return [\n"
+           "        (tensor.dtype, tuple(tensor.shape), tensor.storage_offset(), strides(tensor))\n"
+           "        for tensor in returned\n"
+           "        if isinstance(tensor, torch.Tensor)\n"
+           "    ]\n"
+           "\n"
+           "\n"
+           "def strides(tensor):  # of the dims where they mean something\n"
+           "    sizes = zip(tensor.shape, tensor.stride())\n"
+           "    return [stride for size, stride in sizes if size > 1 and tensor.numel() > 0]\n"
            "\n"
            "\n"
            "with FakeTensorMode() as mode:\n"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 
 namespace opgate {
@@ -35,6 +36,8 @@ double seconds_now() {
 }
 
 }  // namespace
+
+void end_where_nobody_reads() { std::signal(SIGPIPE, SIG_DFL); }
 
 std::string coloured(Colour colour, std::string_view text) {
   static const bool wanted = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;

@@ -14,6 +14,10 @@ std::string coloured(Colour colour, std::string_view text);
 /// Columns of the terminal, or 120 where there is none.
 size_t terminal_width();
 
+/// From now on a reader that closes stdout, as `| head` does, ends the program without a word. Not while
+/// workers are written to: one that dies would end it, too.
+void end_where_nobody_reads();
+
 /// A line on stderr that replaces itself on a terminal; elsewhere a line of its own every ten seconds.
 class ProgressLine {
  public:

@@ -83,7 +83,8 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
     call.spec.op = find_op(call.spec.name);
     if (!call.spec.op) continue;
     try {
-      fit_sample(call.spec.samples.front(), call.spec.op->schema());  // arguments that came later have defaults
+      // Arguments that came later have defaults.
+      fit_sample(call.spec.samples.front(), call.spec.op->schema());
     } catch (const SpecError&) {  // changed_schemas() says so, and so does eager when it is called
     }
   }

@@ -40,6 +40,7 @@ void PackageFolder::read(Device& device, const std::string& name) {
   device.error = made.value("error", made.contains("packages") ? "" : "no package was made in this run");
   if (!device.error.empty()) return;
   made.at("left_out").get_to(device.left_out);
+  made.at("not_tried").get_to(device.not_tried);
   for (const json& package : made.at("packages")) {
     for (const json& call : package.at("calls")) device.slot_of_call[call] = device.slots.size();
     device.slots.push_back(
@@ -96,6 +97,13 @@ std::optional<std::string> PackageFolder::python_digest(c10::DeviceType type, co
   const auto& digests = device(type).python_digests;
   const auto found = digests.find(call);
   if (found == digests.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::string> PackageFolder::not_tried(c10::DeviceType type, const std::string& call) {
+  const auto& untried = device(type).not_tried;
+  const auto found = untried.find(call);
+  if (found == untried.end()) return std::nullopt;
   return found->second;
 }
 

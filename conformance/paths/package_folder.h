@@ -31,6 +31,9 @@ class PackageFolder {
   /// The digest of the call's outputs when Python ran the package; none where it did not get that far.
   std::optional<std::string> python_digest(c10::DeviceType device, const std::string& call);
 
+  /// Why nobody tried to make a package of the call, if so: it is owed.
+  std::optional<std::string> not_tried(c10::DeviceType device, const std::string& call);
+
  private:
   struct Slot {
     std::filesystem::path file;
@@ -45,6 +48,7 @@ class PackageFolder {
     std::vector<Slot> slots;
     std::map<std::string, size_t> slot_of_call;
     std::map<std::string, std::string> left_out;
+    std::map<std::string, std::string> not_tried;
     std::map<std::string, std::string> python_digests;
   };
   Device& device(c10::DeviceType type);

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "call/device.h"
+#include "paths/package_folder.h"
 #include "run/child.h"
 #include "run/limits.h"
 #include "run/protocol.h"
@@ -127,7 +128,9 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
   Evidence evidence(key, bench);
   for (const Check* check : checks) {
     try {
-      judgements[check->name] = check->judge(evidence);
+      const auto untried =
+          check->needs_package ? evidence.packages().not_tried(key.device, call_id(key)) : std::nullopt;
+      judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(evidence);
     } catch (const SetupError& error) {
       judgements[check->name] = Judgement::invalid(error.what());
     } catch (const c10::Error& error) {

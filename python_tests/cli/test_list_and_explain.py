@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -245,3 +247,18 @@ def test_an_unknown_subcommand_is_named(opgate: OpGate) -> None:
 
 def test_a_filter_may_stand_before_what_to_list(opgate: OpGate, project: Path) -> None:
     assert listed(opgate, project, "--op", "identity_conv", "ops")
+
+
+@pytest.mark.parametrize("words", [["list", "cases"], ["list", "sources"], ["explain", "--markdown"]])
+def test_a_reader_may_leave(opgate: OpGate, source: Path, words: list[str]) -> None:
+    """As `| head -1` does."""
+    process = subprocess.Popen(
+        [str(opgate.program), *words, "--config", source / "fixtures" / "defects" / "opgate.toml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) in (0, -signal.SIGPIPE)

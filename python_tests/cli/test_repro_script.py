@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,21 @@ TOLD = [
     ("padded_rows", "compile.equal", "Error: ", "rows_told_padded", ""),
     ("sizes_of_first", "error.raises", "accepted: ", "same_sizes", "refused: "),
 ]
+
+
+ODD_NAMES = """
+import opgate
+import torch
+
+library = torch.library.Library("odd_names", "DEF")
+library.define("scale(Tensor async, *, float from=1.) -> Tensor")
+library.impl("scale", lambda x, **keywords: x * keywords["from"], "CompositeExplicitAutograd")
+
+
+@opgate.spec("odd_names::scale")
+def promise(spec: opgate.OpSpec) -> None:
+    spec.dtypes(torch.float32, device="cpu").draft().sample(opgate.uniform(4, 6), 2.0)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +107,40 @@ def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
 
 
 @pytest.mark.parametrize(
+    ("of", "case"),
+    [
+        ("defects", "returns_its_table/float32/*/table+rows=together/cpu/effect.mutation"),  # one is written
+        ("defects", "dithered/float32/*/x=stepped/cpu/value.layout"),  # draws random numbers
+        ("own", "add.Tensor/bfloat16/special/contiguous/cpu/value.reference"),  # has subnormal numbers
+    ],
+)
+def test_what_opgate_passes_its_script_passes(
+    opgate: OpGate, source: Path, config: Path, output: Path, tmp_path: Path, of: str, case: str
+) -> None:
+    of_project = ("--config", config if of == "defects" else source / "opgate.toml", "--output", output / of)
+    listed = opgate("list", "cases", "--case", case, *of_project).stdout.split()
+    told = opgate("repro", "--python", listed[0], *of_project)
+    assert told.returncode == 0, told
+    (tmp_path / "script.py").write_text(told.stdout)
+    assert ran(tmp_path / "script.py").returncode == 0, ran(tmp_path / "script.py")
+
+
+def test_names_that_python_keeps_for_itself(opgate: OpGate, new_project: Callable[..., Path]) -> None:
+    folder = new_project(python=["odd_names"], python_path=["."])
+    (folder / "odd_names.py").write_text(ODD_NAMES)
+    case = "scale/float32/4x6,2./async=stepped/cpu/value.layout"
+    told = opgate("repro", "--python", case, folder=folder)
+    assert told.returncode == 0, told
+    (folder / "script.py").write_text(told.stdout)
+    assert ran(folder / "script.py").returncode == 0, (told.stdout, ran(folder / "script.py"))
+
+
+@pytest.mark.parametrize(
     ("of", "words"),
     [
         (("--op", "AddMatmul"), ("--python writes calls of operators", "AddMatmul")),
         (("--op", "add.Tensor", "--case", "*bad:*.undefined*"), ("an undefined tensor",)),
+        (("--op", "stack_rows", "--case", "*bad:xs?0?.undefined*"), ("an undefined tensor",)),
         (
             ("--op", "matmul", "--case", "*13x300,300x33*"),
             ("elements", "no more than 4096", "a smaller sample"),
@@ -102,8 +148,14 @@ def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
     ],
 )
 def test_what_no_script_can_say_is_told(
-    opgate: OpGate, source: Path, output: Path, of: tuple[str, ...], words: tuple[str, ...]
+    opgate: OpGate,
+    source: Path,
+    config: Path,
+    output: Path,
+    of: tuple[str, ...],
+    words: tuple[str, ...],
 ) -> None:
-    of_project = ("--config", source / "opgate.toml", "--output", output / "own")
+    of_defects = "stack_rows" in of
+    of_project = ("--config", config if of_defects else source / "opgate.toml", "--output", output / "told")
     listed = opgate("list", "cases", "--device", "cpu", *of, *of_project)
     assert_refused(opgate("repro", "--python", listed.stdout.split()[0], *of_project), *words)

@@ -8,7 +8,7 @@ from typing import Any
 
 from opgate import _engine
 from opgate.call import Call, Refused, first_line
-from opgate.judgement import invalid
+from opgate.judgement import invalid, owed
 from opgate.registry import Check
 
 
@@ -33,6 +33,8 @@ def judge_call(
 
 def _judged(check: Check, call: Call) -> dict[str, Any]:
     try:
+        if check.needs_package and (reason := call.packages.not_tried(call)):
+            return owed(reason).as_json()
         return check.judge(call).as_json()
     except Refused as error:
         return invalid(str(error)).as_json()

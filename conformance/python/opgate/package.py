@@ -178,9 +178,12 @@ class PackageStore:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         self._ended = ended
-        calls, left_out = self._without_hopeless([Call(call_id, self) for call_id in call_ids])
+        calls = [Call(call_id, self) for call_id in call_ids]
+        not_tried = self._hopeless(calls)
+        calls = [call for call in calls if call.id not in ended and call.id not in not_tried]
         state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}}
-        state["left_out"] |= left_out
+        state["left_out"] |= {call_id: ended[call_id] for call_id in call_ids if call_id in ended}
+        state["not_tried"] = not_tried
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
@@ -218,20 +221,18 @@ class PackageStore:
             (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out
 
-    def _without_hopeless(self, calls: list[Call]) -> tuple[list[Call], dict[str, str]]:
-        """The calls to be tried, and those that are not, with the reason, by id.
+    def _hopeless(self, calls: list[Call]) -> dict[str, str]:
+        """The calls that are not tried, and why, by id.
 
-        Left are subjects whose calls end the process again and again: each costs a worker's start.
+        They are of subjects whose calls end the process again and again: each costs a worker's start.
         """
-        ended = {call.id: self._ended[call.id] for call in calls if call.id in self._ended}
-        deaths = Counter(call.subject for call in calls if call.id in ended)
-        left_out = ended | {
+        deaths = Counter(call.subject for call in calls if call.id in self._ended)
+        return {
             call.id: f"the call was not exported: {deaths[call.subject]} others of {call.subject} "
             "ended the worker that did it"
             for call in calls
-            if call.id not in ended and deaths[call.subject] >= DEATHS
+            if call.id not in self._ended and deaths[call.subject] >= DEATHS
         }
-        return [call for call in calls if call.id not in left_out], left_out
 
     @contextmanager
     def _at(self, device: str, failed: str, culprits: list[str]) -> Iterator[None]:
@@ -296,6 +297,10 @@ class PackageStore:
             if not isinstance(outputs, RuntimeError):
                 digests |= {call_id: _engine.digest(tensors) for call_id, tensors in outputs.items()}
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
+
+    def not_tried(self, call: Call) -> str | None:
+        """Why no package was tried for `call`, if so: it is owed."""
+        return self._state(call.device).get("not_tried", {}).get(call.id)
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
         """What the package returned for `call`. Raises RuntimeError with the reason where it did not."""
