@@ -9,6 +9,7 @@
 
 #include "cli/results.h"
 #include "cli/subcommand.h"
+#include "cli/terminal.h"
 #include "values/counter.h"
 
 namespace opgate {
@@ -121,6 +122,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
                                           const CallFacts& facts) { journal.add(call_id, facts); }});
   }
   journal.finish(tally.worst(), costs);
+  end_where_nobody_reads();
   return print_results(tally, fmt::format("from {} shards", files.size()));
 }
 

@@ -6,6 +6,7 @@
 #include "cli/full_run.h"
 #include "cli/results.h"
 #include "cli/subcommand.h"
+#include "cli/terminal.h"
 
 namespace opgate {
 namespace {
@@ -16,6 +17,7 @@ int run(const RunOptions& options) {
   const auto start = steady_clock::now();
   const auto tally = full_run(options);
   if (!tally) return kInterrupted;
+  end_where_nobody_reads();
   return print_results(
       *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
 }

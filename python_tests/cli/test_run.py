@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -146,6 +148,22 @@ def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, t
         assert (run.returncode, complaints(run)) == (0, [])
     assert [file.name for file in tmp_path.glob("results*")] == ["results.jsonl"]
     assert len(read_results(tmp_path).cases) == 27
+
+
+def test_results_are_whole_where_the_reader_leaves(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    """`opgate run | head -1` reads the first line, and no more."""
+    process = subprocess.Popen(
+        [str(opgate.program), "run", *FASTEST, "--output", tmp_path],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().startswith(b"OpGate ")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) in (0, -signal.SIGPIPE)
+    assert read_results(tmp_path).finished is not None
 
 
 def test_one_case_can_be_reproduced(opgate: OpGate, project: Path, tmp_path: Path) -> None:
