@@ -11,10 +11,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "base/build.h"
+#include "base/files.h"
 #include "base/new_file.h"
 #include "call/device.h"
 #include "cli/foreground.h"
@@ -37,8 +36,7 @@ constexpr size_t kErrorLines = 5;
 std::optional<std::string> git(const fs::path& folder, std::vector<std::string> words, const fs::path& log) {
   words.insert(words.begin(), "git");
   const int status = run_to_end({words, {}}, folder, log, Errors::logged);
-  std::ifstream stream(log);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text = content_of(log);
   while (text.ends_with('\n')) text.pop_back();
   return status == 0 ? std::optional(text) : std::nullopt;
 }
@@ -54,7 +52,7 @@ void say(const std::string& text) {
 
 fs::path program_of(const fs::path& libraries) {
   const fs::path own = libraries / "bin" / "opgate";
-  return !libraries.empty() && fs::exists(own) ? own : fs::read_symlink("/proc/self/exe");
+  return !libraries.empty() && fs::exists(own) ? own : this_executable();
 }
 
 // A commit of the repository that the configuration lies in.
@@ -148,11 +146,6 @@ class Commit {
   std::string commit_;
   fs::path folder_;
 };
-
-std::string content_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // All that a run of the commit depends on: where it is as it was, what was seen then is what would be seen.
 std::string circumstances(const BaseBuild& base, const std::vector<std::string>& options) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "base/new_file.h"
 #include "cli/base_build.h"
 #include "cli/full_run.h"
@@ -167,8 +168,7 @@ SpeedPairs time_both(const BaseBuild& base, const GateOptions& options, const Co
     return command;
   };
   return compare_speeds(stopwatch(base.program, base.config, base.libraries),
-                        stopwatch(fs::read_symlink("/proc/self/exe"), config.file, config.libraries_from),
-                        config.output);
+                        stopwatch(this_executable(), config.file, config.libraries_from), config.output);
 }
 
 int gate(const GateOptions& options) {

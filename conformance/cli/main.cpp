@@ -3,14 +3,13 @@
 #include <opgate/error.h>
 
 #include "base/build.h"
+#include "base/files.h"
 #include "call/ctest_gpus.h"
 #include "cli/subcommand.h"
 #include "run/interrupt.h"
 
 namespace opgate {
 namespace {
-
-std::filesystem::path program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
 int run_command(int argc, char** argv) {
   CLI::App app{
@@ -21,7 +20,7 @@ int run_command(int argc, char** argv) {
   app.add_flag_callback(
       "--cmake-prefix",
       [] {
-        fmt::print("{}\n", program().parent_path().parent_path().string());
+        fmt::print("{}\n", this_executable().parent_path().parent_path().string());
         throw CLI::Success();
       },
       "Print the folder that CMAKE_PREFIX_PATH needs for find_package(OpGate)");

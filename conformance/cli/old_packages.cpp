@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "call/device.h"
 #include "cli/foreground.h"
 
@@ -111,8 +112,7 @@ std::vector<OldPackage> ask_packages(const std::vector<fs::path>& packages, cons
   for (const fs::path& file : packages) {
     OldPackage& package = all.emplace_back();
     package.file = file.string();
-    Command aoti{{fs::read_symlink("/proc/self/exe"), "aoti", file, "--any-schema", "--json", answers_file},
-                 {}};
+    Command aoti{{this_executable(), "aoti", file, "--any-schema", "--json", answers_file}, {}};
     for (const std::string& library : head.libraries)
       aoti.words.insert(aoti.words.end(), {"--library", library});
     fs::remove(answers_file);

@@ -1,10 +1,9 @@
 #include "cli/origins.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "cli/gather.h"
 
 namespace opgate {
@@ -19,11 +18,6 @@ bool is_foreign(const fs::path& library) {
       std::array{"/torch/lib/", "/nvidia/", "/lib-dynload/", "/libopgate", "/opgate/_engine",
                  "/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/torch/_C."},
       [&](const char* part) { return path.find(part) != std::string::npos; });
-}
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 std::string namespace_of(const std::string& op) { return op.substr(0, op.find("::")); }
@@ -71,7 +65,7 @@ void Origins::find(Recording& recording) const {
   recording.torch = torch_;
   std::map<fs::path, std::string> candidates;
   for (const fs::path& library : libraries_) {
-    if (!is_foreign(library)) candidates[library] = bytes_of(library);
+    if (!is_foreign(library)) candidates[library] = content_of(library);
   }
   for (const auto& [op, told] : recording.operators) {
     bool found = false;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/files.h"
 #include "cli/first_config.h"
 #include "cli/foreground.h"
 #include "cli/gather.h"
@@ -29,7 +30,7 @@ struct RecordOptions {
   std::vector<std::string> program;
 };
 
-fs::path prefix() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+fs::path prefix() { return this_executable().parent_path().parent_path(); }
 
 // In the build tree, and in an installed package.
 fs::path python_hook() {

@@ -4,8 +4,8 @@
 #include <opgate/error.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "base/files.h"
 #include "base/new_file.h"
 #include "gate/toml_text.h"
 
@@ -168,11 +168,6 @@ class Reader {
   const toml::table& table_;
 };
 
-std::string content(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 }  // namespace
 
 std::string ledger_text(const std::string& id, const SubjectState& subject) {
@@ -208,7 +203,7 @@ LedgerChanges write_ledger(const fs::path& folder, const State& state, bool some
     const fs::path file = toml_file(folder, id);
     const std::string text = ledger_text(id, subject);
     const bool is_new = !fs::exists(file);
-    if (!is_new && content(file) == text) {
+    if (!is_new && content_of(file) == text) {
       changes.unchanged.push_back(id);
       continue;
     }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "call/evidence.h"
 #include "paths/at_once.h"
 
@@ -21,9 +22,7 @@ json read_json(const std::filesystem::path& file) {
 
 // A package with a flipped byte loads and runs: whoever keeps a package keeps its digest.
 void check_unaltered(const std::filesystem::path& file, const std::string& sha1) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (c10::sha1(bytes).str() == sha1) return;
+  if (c10::sha1(content_of(file)).str() == sha1) return;
   throw SetupError(fmt::format(
       "{} is not the file that was made (its SHA-1 is another); remove it and run again", file.string()));
 }

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/files.h"
+
 namespace opgate {
 namespace fs = std::filesystem;
 namespace {
@@ -96,9 +98,7 @@ fs::path first_in(const std::vector<fs::path>& places, const fs::path& name, con
                                name.string(), fmt::join(looked, ", "), config.string()));
 }
 
-fs::path program_library_folder() {
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib";
-}
+fs::path program_library_folder() { return this_executable().parent_path().parent_path() / "lib"; }
 
 }  // namespace
 

@@ -4,19 +4,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+
+#include "base/files.h"
 
 namespace opgate {
-namespace {
-
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-}  // namespace
-
 void to_json(nlohmann::json& json, const Setup& setup) {
   json = {{"libraries", setup.libraries},
           {"specs", setup.specs},
@@ -57,7 +48,7 @@ std::vector<Check> all_checks(const nlohmann::json& described) {
 std::string libraries_digest(const Setup& setup) {
   std::string bytes = setup.sources;
   for (const auto* files : {&setup.libraries, &setup.specs}) {
-    for (const std::string& file : *files) bytes += bytes_of(file);
+    for (const std::string& file : *files) bytes += content_of(file);
   }
   return c10::sha1(bytes).str();
 }
@@ -65,7 +56,7 @@ std::string libraries_digest(const Setup& setup) {
 std::string engine_digest() {
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(&engine_digest), &info);
-  return c10::sha1(bytes_of(info.dli_fname)).str();
+  return c10::sha1(content_of(info.dli_fname)).str();
 }
 
 Setup setup_from(const Config& config) {

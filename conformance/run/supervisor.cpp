@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/build.h"
+#include "base/files.h"
 #include "call/device.h"
 #include "run/interrupt.h"
 #include "run/spending.h"
@@ -94,7 +95,7 @@ fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
 }  // namespace
 
 Programs this_program(const Config& config) {
-  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path program = this_executable();
   Programs programs{program, interpreter_for(program), config.python_path, config.output};
   programs.python_path.insert(programs.python_path.begin(), program.parent_path().parent_path() / "python");
   return programs;
