@@ -33,8 +33,8 @@ std::string near(const fs::path& file, const fs::path& base) {
 }  // namespace
 
 std::optional<Config> config_if_any(const fs::path& named) {
-  if (named.empty() && !nearest_config()) return std::nullopt;
-  return read_config(named);
+  const std::optional<fs::path> file = named.empty() ? nearest_config() : named;
+  return file ? std::optional(read_config(*file)) : std::nullopt;
 }
 
 void write_first_config(const fs::path& file, const FirstConfig& settings) {

@@ -81,9 +81,12 @@ void list_sources(const Project& project, const std::vector<std::string>& ops) {
   for (const auto& names : {project.config.libraries, project.config.specs}) {
     for (const std::string& name : names) libraries.push_back(project.config.find_library(name));
   }
+  Names names;
+  for (const Spec& spec : project.subjects) names[spec.id] = spec.name;
+  demand_matches("op", ops, names);
   SourceDigests digests(project.config, libraries, project.subjects);
   for (const Spec& spec : project.subjects) {
-    if (!selects(ops, spec.id)) continue;
+    if (!selects(ops, spec.id) && !selects(ops, spec.name)) continue;
     const std::string digest = digests.of(spec);
     fmt::print("{} {}\n", digest.empty() ? "-" : digest, spec.id);
   }

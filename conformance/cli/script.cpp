@@ -46,17 +46,16 @@ class Script {
   }
 
   std::string text(const Check& check, const Judgement& judgement) const {
-    const std::string body =
-        fmt::format("{}\n\n{}\n\n{}", inputs(), function("call", spec_.name), asked(check));
-    const std::string values = inputs() + passed();
+    const std::string made = inputs();
+    const std::string values = made + passed();
     std::string names;
     for (const std::string_view name : {"inf", "nan"}) {
       if (values.find(name) != std::string::npos)
         names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
     }
-    return fmt::format("{}\n{}import torch\n\n{}\n{}", docstring(check, judgement),
+    return fmt::format("{}\n{}import torch\n\n{}\n{}\n\n{}\n\n{}", docstring(check, judgement),
                        names.empty() ? "" : fmt::format("from math import {}\n\n", names), loading(check),
-                       body);
+                       made, function("call", spec_.name), asked(check));
   }
 
  private:
@@ -176,19 +175,30 @@ class Script {
     return python_text(value);
   }
 
+  struct Given {
+    std::vector<std::string> positional;
+    std::vector<std::pair<std::string, std::string>> keywords;  // names as the schema has them
+  };
+
+  Given all_given() const {
+    Given all;
+    const auto& formals = spec_.op->schema().arguments();
+    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
+      if (formals[i].kwarg_only()) {
+        all.keywords.emplace_back(formals[i].name(), given(i));
+      } else {
+        all.positional.push_back(given(i));
+      }
+    }
+    return all;
+  }
+
   // "x, 2.0, eps=1e-05"
   std::string passed() const {
-    const auto& formals = spec_.op->schema().arguments();
-    std::vector<std::string> all;
-    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
-      const std::string& name = formals[i].name();
-      if (!formals[i].kwarg_only()) {
-        all.push_back(given(i));
-      } else if (name == python_name(name)) {
-        all.push_back(fmt::format("{}={}", name, given(i)));
-      } else {
-        all.push_back(fmt::format("**{{{}: {}}}", python_text(name), given(i)));
-      }
+    auto [all, keywords] = all_given();
+    for (const auto& [name, value] : keywords) {
+      all.push_back(name == python_name(name) ? fmt::format("{}={}", name, value)
+                                              : fmt::format("**{{{}: {}}}", python_text(name), value));
     }
     return fmt::format("{}", fmt::join(all, ", "));
   }
@@ -241,18 +251,13 @@ class Script {
   }
 
   std::string opcheck() const {
-    const auto& formals = spec_.op->schema().arguments();
-    std::vector<std::string> positional, keywords;
-    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
-      if (formals[i].kwarg_only()) {
-        keywords.push_back(fmt::format("{}: {}", python_text(formals[i].name()), given(i)));
-      } else {
-        positional.push_back(given(i));
-      }
-    }
+    const auto [positional, keywords] = all_given();
+    std::vector<std::string> named;
+    for (const auto& [name, value] : keywords)
+      named.push_back(fmt::format("{}: {}", python_text(name), value));
     return fmt::format("torch.library.opcheck({}, ({}{}), {{{}}})\n", overload_text(spec_.name),
                        fmt::join(positional, ", "), positional.size() == 1 ? "," : "",
-                       fmt::join(keywords, ", "));
+                       fmt::join(named, ", "));
   }
 
   const Spec& spec_;

@@ -8,6 +8,7 @@
 #include "base/files.h"
 
 namespace opgate {
+
 void to_json(nlohmann::json& json, const Setup& setup) {
   json = {{"libraries", setup.libraries},
           {"specs", setup.specs},

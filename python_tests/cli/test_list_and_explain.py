@@ -87,6 +87,9 @@ def test_a_filter_chooses_among_operators_and_checks_too(opgate: OpGate, project
     assert [line.split()[0] for line in checks] == ["effect.alias", "effect.mutation", "effect.state"]
     unknown = opgate("list", "ops", "--device", "abacus", folder=project)
     assert_refused(unknown, "abacus", "cpu", "cuda")
+    sources = listed(opgate, project, "sources", "--op", "opgate_ops::identity_conv")
+    assert [line.split()[1] for line in sources] == ["identity_conv"]
+    assert_refused(opgate("list", "sources", "--op", "abacus", folder=project), "abacus", "identity_conv")
 
 
 def test_checks_are_listed_with_worker_and_promise(opgate: OpGate, project: Path) -> None:

@@ -20,6 +20,7 @@ TOLD = [
     ("other_fake_strides", "fake.metadata", "AssertionError: fake kernel: ", "same_strides", ""),
     ("detached_weight", "grad.numeric", "GradcheckError: Jacobian mismatch", "learning_weight", ""),
     ("dithered_by_call", "run.deterministic", "AssertionError: Tensor-likes are not equal", "dithered", ""),
+    ("returns_input", "opcheck", "OpCheckError", "fresh_copy", ""),
     ("padded_rows", "compile.equal", "Error: ", "rows_told_padded", ""),
     ("sizes_of_first", "error.raises", "accepted: ", "same_sizes", "refused: "),
 ]
