@@ -4,24 +4,37 @@
 # packages, the CMake build. OPGATE_PYTHON=/path/python3 uses that interpreter and its torch, and installs nothing.
 
 readonly DEFAULT_TORCH=2.15.0
-readonly DEBIAN_PACKAGES=(g++ libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
-                          python3-venv python3-dev)
+readonly OLDEST_TORCH=2.11.0
+# The newest version of each minor release that OpGate compiles with.
+readonly SUPPORTED_TORCHES=("$OLDEST_TORCH" 2.12.1 2.13.0 2.14.1 "$DEFAULT_TORCH")
+readonly DEBIAN_PACKAGES=(g++ ccache libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev
+                          libtomlplusplus-dev python3-venv python3-dev)
 # What only tests need: a browser that looks at the page of `opgate report`.
 readonly DEBIAN_TEST_PACKAGES=(chromium)
+readonly DEBIAN_FORMAT_PACKAGES=(clang-format)
+# The device code as it was when all of it was compiled last: see choose_cuda.
+readonly CUDA_COMPILED=ci/cuda_compiled
 
 say() { printf '[opgate] %s\n' "$*"; }
 die() { printf '[opgate] %s\n' "$*" >&2; exit 2; }
 
-# parse_arguments "$@": --torch VERSION and --help; sets TORCH, and FURTHER to what follows a --.
+# parse_arguments "$@": --torch VERSION, --help, and those of $FLAGS, in any order. Sets TORCH, TORCHES to all that were
+# given, FURTHER to what follows a --, and for --some-flag SOME_FLAG to 1.
 parse_arguments() {
   TORCH=$DEFAULT_TORCH
+  TORCHES=()
   FURTHER=()
+  local flag
   while [ $# -gt 0 ]; do
     case $1 in
-      --torch) [ $# -ge 2 ] || die "--torch takes a version, such as --torch 2.11.0"; TORCH=$2; shift 2 ;;
+      --torch) [ $# -ge 2 ] || die "--torch takes a version, such as --torch 2.11.0"; TORCH=$2; TORCHES+=("$2"); shift 2 ;;
       -h|--help) usage; exit 0 ;;
       --) shift; FURTHER=("$@"); return ;;
-      *) die "unknown argument '$1'; see $0 --help" ;;
+      *)
+        [[ " ${FLAGS:-} " == *" $1 "* ]] || die "unknown argument '$1'; see $0 --help"
+        flag=${1#--}; flag=${flag//-/_}
+        printf -v "${flag^^}" 1
+        shift ;;
     esac
   done
 }
@@ -31,6 +44,7 @@ install_debian_packages() {
   local package missing=()
   local wanted=("${DEBIAN_PACKAGES[@]}")
   [ -z "${FOR_TESTS:-}" ] || wanted+=("${DEBIAN_TEST_PACKAGES[@]}")
+  [ -z "${FOR_FORMAT:-}" ] || wanted+=("${DEBIAN_FORMAT_PACKAGES[@]}")
   for package in "${wanted[@]}"; do
     [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || missing+=("$package")
   done
@@ -54,17 +68,21 @@ make_environment() {
   say "Python packages: installing torch $TORCH and ci/requirements.txt into ${venv#"$ROOT"/} with $base"
   [ -f "$stamp" ] || "$base" -m venv --clear "$venv"  # one that was interrupted may lack pip
   "$PYTHON" -m pip install -q --disable-pip-version-check "$(grep '^uv==' "$ROOT/ci/requirements.txt")"
-  "$PYTHON" -m uv pip install -q --python "$PYTHON" "torch==$TORCH" -r "$ROOT/ci/requirements.txt"
+  # Compiled, since workers import torch hundreds of times: without it, each import takes twice as long.
+  "$PYTHON" -m uv pip install -q --compile-bytecode --python "$PYTHON" "torch==$TORCH" -r "$ROOT/ci/requirements.txt"
   printf '%s' "$wanted" > "$stamp"
 }
 
 newest_python() {
-  local candidate
-  for candidate in python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
-    if "$candidate" -c 'import sys, ensurepip, sysconfig, pathlib; sys.exit(sys.version_info < (3, 11) or not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())' 2>/dev/null; then
-      command -v "$candidate"; return
-    fi
+  # Those that a virtual environment can be made with, and modules compiled for; torch has wheels up to 3.14.
+  local candidate version newest= newest_version=0
+  for candidate in python3.14 python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
+    version=$("$candidate" -c 'import sys, ensurepip, sysconfig, pathlib
+usable = (3, 11) <= sys.version_info < (3, 15) and pathlib.Path(sysconfig.get_path("include"), "Python.h").exists()
+print(sys.version_info.minor if usable else 0)' 2>/dev/null) || continue
+    if [ "$version" -gt "$newest_version" ]; then newest=$candidate; newest_version=$version; fi
   done
+  if [ -n "$newest" ]; then command -v "$newest"; return; fi
   die "no Python 3.11 or newer with venv and headers was found; put one on PATH"
 }
 
@@ -74,15 +92,32 @@ choose_python() {
     "$PYTHON" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2>/dev/null ||
       die "OPGATE_PYTHON=$PYTHON has no torch, or is no Python interpreter"
     say "using $PYTHON as it is: nothing is installed"
-    BUILD=$ROOT/build/given-python
+    BUILD=$ROOT/build/given-python${BUILD_SUFFIX:-}
   else
     install_debian_packages
     make_environment
-    BUILD=$ROOT/build/torch-$TORCH
+    BUILD=$ROOT/build/torch-$TORCH${BUILD_SUFFIX:-}
   fi
   # cmake and ninja of the environment come first: Debian's cmake 3.25 cannot build C++20 CUDA.
   PATH=$(dirname "$PYTHON"):$PATH
   unset OPGATE_PYTHON  # from here on the build knows its interpreter
+}
+
+# Whether device code is compiled, which takes minutes: where something can run it (an NVIDIA driver), where it is asked
+# for (--cuda, --all), and where the CUDA sources, or the torch they are compiled against, are not those that all of it
+# was compiled from last. Sets CUDA and says why.
+choose_cuda() {
+  CUDA_SOURCES=$("$PYTHON" "$ROOT/ci/cuda_sources.py" "$TORCH")
+  local why
+  if [[ ${CMAKE_ARGUMENTS:-} =~ OPGATE_CUDA=([A-Z]+) ]]; then CUDA=${BASH_REMATCH[1]} why="as asked"
+  elif ! command -v nvcc >/dev/null && [ -z "${CUDACXX:-}" ]; then CUDA=OFF why="there is no nvcc"
+  elif [ -n "${CUDA:-}" ]; then CUDA=ON why="as asked"
+  elif nvidia-smi -L 2>/dev/null | grep -q .; then CUDA=ON why="there is a GPU"
+  elif [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; then CUDA=ON why="CUDA sources have changed since $CUDA_COMPILED was written"
+  else CUDA=OFF why="no GPU is here, and the CUDA sources are those that were compiled when $CUDA_COMPILED was written; --cuda compiles them"
+  fi
+  if [ "$CUDA" = OFF ]; then say "build: without CUDA kernels, whose cases will be owed: $why"
+  else say "build: with CUDA kernels: $why"; fi
 }
 
 # build [TARGET...]: everything, or only these.
@@ -91,14 +126,18 @@ build() {
   jobs=$(nproc)
   mkdir -p "$BUILD"
   command -v cmake >/dev/null || die "no cmake 3.28 or newer on PATH"
-  if [[ ${CMAKE_ARGUMENTS:-} == *OPGATE_CUDA=OFF* ]]; then say "build: CPU only, as asked; in ${BUILD#"$ROOT"/}"
-  elif command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ]; then say "build: with CUDA kernels, in ${BUILD#"$ROOT"/}"
-  else say "build: CPU only, because there is no nvcc; CUDA cases will be owed; in ${BUILD#"$ROOT"/}"; fi
-  if ! cmake -S "$ROOT" -B "$BUILD" -G Ninja -DPython_EXECUTABLE="$PYTHON" ${CMAKE_ARGUMENTS:-} > "$log" 2>&1; then
-    tail -n 25 "$log" >&2; die "cmake failed; the whole log is $log"
+  choose_cuda
+  say "build: in ${BUILD#"$ROOT"/}, $jobs compilers at a time; the log is ${log#"$ROOT"/}"
+  if ! cmake -S "$ROOT" -B "$BUILD" -G Ninja -DPython_EXECUTABLE="$PYTHON" -DOPGATE_UNITE=ON -DOPGATE_CUDA="$CUDA" ${CMAKE_ARGUMENTS:-} > "$log" 2>&1; then
+    grep -q 'OpGate: ' "$log" && grep -A3 'OpGate: ' "$log" >&2 || tail -n 25 "$log" >&2
+    die "cmake failed; the whole log is $log"
   fi
   if ! cmake --build "$BUILD" -j "$jobs" ${1:+--target "$@"} >> "$log" 2>&1; then
     { grep -E -m 8 -A5 'error|FAILED' "$log" || tail -n 25 "$log"; } >&2; die "the build failed; the whole log is $log"
+  fi
+  if [ $# = 0 ] && [ "$CUDA" = ON ] && [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; then
+    printf '%s\n' "$CUDA_SOURCES" > "$ROOT/$CUDA_COMPILED"
+    say "all CUDA kernels were compiled: $CUDA_COMPILED says so now; commit it with them"
   fi
   expose_tools
 }
@@ -113,10 +152,14 @@ expose_tools() {
   say "built: $(dirname "${PYTHON#"$ROOT"/}")/opgate"
 }
 
-# set_up [TARGET...]
-set_up() {
+enter_root() {
   ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
   cd "$ROOT"
+}
+
+# set_up [TARGET...]
+set_up() {
+  enter_root
   choose_python
   build "$@"
 }

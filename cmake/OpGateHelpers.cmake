@@ -7,36 +7,71 @@ function(opgate_warnings target)
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall>)
 endfunction()
 
-# opgate_reuse_headers(TARGET [TESTS]): compiles TARGET with torch's headers precompiled, once for the whole build. They
-# cost seconds a file otherwise. GCC takes them only where options and macros are those they were made with. TESTS: also
-# those that tests and fixtures include, and less optimisation: to compile these takes longer than to run them.
-function(opgate_reuse_headers target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TESTS" "" "")
-  set(_from opgate_headers)
+# opgate_own_code(TARGET HEADERS NAME): what this project's own libraries and programs share, besides what a user's have.
+#   fmt     its compiled part is linked in (conformance/fmt); torch has it header-only, at two seconds a file
+#   HEADERS engine: torch's headers that most of conformance/ includes; tests: those of tests and fixtures, at -O1,
+#           since compiling these takes longer than running them. Both are precompiled once for the whole build. GCC
+#           takes them only where options and macros are those that they were made with.
+function(opgate_own_code target headers)
+  set(_from opgate_${headers}_headers)
   set(_optimisation "")
-  if(arg_TESTS)
-    set(_from opgate_test_headers)
+  if(headers STREQUAL "tests")
     set(_optimisation $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   endif()
   if(NOT TARGET ${_from})
     file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${_from}.cpp" CONTENT "// Only its precompiled headers matter.\n")
     add_library(${_from} OBJECT "${PROJECT_BINARY_DIR}/${_from}.cpp")
+    set_target_properties(${_from} PROPERTIES OPGATE_COMPILED_FMT ON)
     target_link_libraries(${_from} PRIVATE OpGate::torch)
-    target_precompile_headers(${_from} PRIVATE <torch/library.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional>
-                              <map> <memory> <optional> <string> <vector>)
-    if(arg_TESTS)
-      target_link_libraries(${_from} PRIVATE OpGate::engine)
-      target_precompile_headers(${_from} PRIVATE <opgate/spec.h> <ATen/Dispatch.h> <ATen/TensorOperators.h>
-                                                 <torch/csrc/autograd/custom_function.h>)
+    set(_common <ATen/core/Tensor.h> <ATen/core/dispatch/Dispatcher.h> <ATen/core/function_schema.h> <ATen/core/ivalue.h>
+                <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem> <functional> <map> <memory> <optional> <set> <string>
+                <vector>)
+    if(headers STREQUAL "tests")
+      target_include_directories(${_from} PRIVATE "${PROJECT_SOURCE_DIR}/conformance/include")
+      target_precompile_headers(${_from} PRIVATE ${_common} <opgate/spec.h> <torch/library.h> <ATen/Dispatch.h>
+                                                 <ATen/TensorOperators.h> <torch/csrc/autograd/custom_function.h>)
+    else()
+      target_precompile_headers(${_from} PRIVATE ${_common})
     endif()
     target_compile_options(${_from} PRIVATE ${_optimisation})
     opgate_warnings(${_from})
   endif()
   # -fPIC for executables too: -fPIE would not match. No <target>_EXPORTS macro.
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF DEFINE_SYMBOL "")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF DEFINE_SYMBOL "" OPGATE_COMPILED_FMT ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC>)
   target_compile_options(${target} PRIVATE ${_optimisation})
   target_precompile_headers(${target} REUSE_FROM ${_from})
+  target_link_libraries(${target} PRIVATE opgate_fmt)
+endfunction()
+
+# opgate_unite(TARGET FILES_A_UNIT [ACROSS_FOLDERS]): compiles the target's C++ files in units of so many, folder by folder
+# unless told otherwise, where OPGATE_UNITE is on: most of a file's time goes into headers that its neighbours include as
+# well.
+option(OPGATE_UNITE "Compile several files of a folder as one unit: a whole build takes half the time" OFF)
+function(opgate_unite target files_a_unit)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "ACROSS_FOLDERS" "" "")
+  if(NOT OPGATE_UNITE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(_sources ${target} SOURCES)
+  list(FILTER _sources INCLUDE REGEX "\\.cpp$")
+  set(_folder_before "")
+  foreach(_source IN LISTS _sources)
+    cmake_path(GET _source PARENT_PATH _folder)
+    if(arg_ACROSS_FOLDERS)
+      set(_folder "${CMAKE_CURRENT_SOURCE_DIR}")
+    endif()
+    if(NOT _folder STREQUAL _folder_before)
+      set(_count 0)
+      set(_folder_before "${_folder}")
+    endif()
+    math(EXPR _unit "${_count} / ${files_a_unit} + 1")
+    math(EXPR _count "${_count} + 1")
+    cmake_path(RELATIVE_PATH _folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE _name)
+    string(MAKE_C_IDENTIFIER "${_name}_${_unit}" _name)
+    set_source_files_properties("${_source}" PROPERTIES UNITY_GROUP "${_name}")
+  endforeach()
 endfunction()
 
 # opgate_stage_python(PACKAGE SOURCE_DIR): makes SOURCE_DIR importable as PACKAGE from ${CMAKE_BINARY_DIR}/python by

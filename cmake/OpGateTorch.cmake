@@ -33,8 +33,9 @@ add_library(OpGate::torch INTERFACE IMPORTED)
 target_include_directories(OpGate::torch SYSTEM INTERFACE "${OPGATE_TORCH_DIR}/include"
                                                           "${OPGATE_TORCH_DIR}/include/torch/csrc/api/include")
 target_link_libraries(OpGate::torch INTERFACE "${OPGATE_TORCH_DIR}/lib/libtorch_cpu.so" "${OPGATE_TORCH_DIR}/lib/libc10.so")
-# torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in.
-target_compile_definitions(OpGate::torch INTERFACE FMT_HEADER_ONLY)
+# torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in. OpGate's own code
+# has it compiled (opgate_own_code).
+target_compile_definitions(OpGate::torch INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPGATE_COMPILED_FMT>>>:FMT_HEADER_ONLY>)
 # Some of torch's classes (at::RecordFunction) have further members in a build without NDEBUG; the wheel is built with it.
 target_compile_definitions(OpGate::torch INTERFACE $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:NDEBUG>)
 target_compile_features(OpGate::torch INTERFACE cxx_std_20)  # torch's headers do not compile with less

@@ -1,4 +1,4 @@
-"""What a test can ask for: the build, the program, folders to run it in, libraries compiled on the spot."""
+"""What a test can ask for: the build, the program, folders to run it in."""
 
 from __future__ import annotations
 
@@ -8,35 +8,65 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import opgate as opgate_package
 import pytest
 import torch
 
 pytest.register_assert_rewrite("harness")
-from harness import Compiler, OpGate  # noqa: E402 - its assertions explain themselves from the line above on
+from harness import OpGate  # noqa: E402 - its assertions explain themselves from the line above on
+
+# The build that this interpreter imports `opgate` from: BUILD/python/opgate. What the program keeps for its
+# next start lies there too, and not in the user's own cache.
+BUILD = Path(opgate_package.__file__).parents[2]
+os.environ["XDG_CACHE_HOME"] = str(BUILD / "cache")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all", action="store_true", help="also the tests marked exhaustive, which take minutes"
+    )
+    parser.addoption(
+        "--approve", action="store_true", help="write what commands print to python_tests/approved"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--all"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A file whose tests are all skipped, or left out, is a skipped ctest, and not a passed one."""
+    status = os.environ.get("OPGATE_STATUS_OF_ALL_SKIPPED")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if status is None or reporter is None or session.exitstatus not in (0, 5):
+        return
+    if not reporter.stats.get("passed") and (
+        reporter.stats.get("skipped") or reporter.stats.get("deselected")
+    ):
+        session.exitstatus = int(status)
 
 
 @pytest.fixture(scope="session")
 def build() -> Path:
     """The build folder: bin/opgate, lib/, python/."""
-    return Path(os.environ["OPGATE_BUILD"])
+    assert (BUILD / "bin" / "opgate").exists(), f"{BUILD} is no build; run ci/test"
+    return BUILD
 
 
 @pytest.fixture(scope="session")
 def source() -> Path:
     """The repository."""
-    return Path(os.environ["OPGATE_SOURCE"])
+    return Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def opgate(build: Path, tmp_path_factory: pytest.TempPathFactory) -> OpGate:
     """Runs the program, in a folder without a configuration in or above it unless told otherwise."""
     return OpGate(build / "bin" / "opgate", tmp_path_factory.mktemp("nothing here"))
-
-
-@pytest.fixture(scope="session")
-def compiler(build: Path, source: Path) -> Compiler:
-    """Compiles operator and spec libraries as a user's would be."""
-    return Compiler(build, source)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Helpers: the program as a function, its results as dicts, and a compiler for tiny libraries."""
+"""Helpers: the program as a function, and its results as dicts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import torch
 
 Completed = subprocess.CompletedProcess[str]
 
@@ -32,7 +30,7 @@ class OpGate:
         *arguments: str | Path,
         folder: Path | None = None,
         environment: dict[str, str] | None = None,
-        timeout: float = 300,
+        timeout: float = 1800,
     ) -> Completed:
         return subprocess.run(
             [str(self.program), *map(str, arguments)],
@@ -88,25 +86,3 @@ def assert_refused(result: Completed, *fragments: str) -> str:
     for fragment in fragments:
         assert fragment in lines[0]
     return lines[0]
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """Compiles one C++ source into a shared library against torch and, for specs, the engine."""
-
-    build: Path
-    source: Path
-
-    def __call__(self, text: str, library: Path, *, spec: bool = False) -> Path:
-        file = library.with_suffix(".cpp")
-        file.write_text(text)
-        torch_folder = Path(torch.__file__).parent
-        include = [torch_folder / "include", torch_folder / "include" / "torch" / "csrc" / "api" / "include"]
-        command = ["g++", "-std=c++20", "-O0", "-fPIC", "-shared", "-DFMT_HEADER_ONLY"]
-        command += [f"-I{self.source}/conformance/include", *(f"-isystem{folder}" for folder in include)]
-        command += [str(file), "-o", str(library), f"-L{torch_folder}/lib", "-ltorch_cpu", "-lc10"]
-        if spec:
-            command += [f"-L{self.build}/lib", "-lopgate", f"-Wl,-rpath,{self.build}/lib"]
-        compiled = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        assert compiled.returncode == 0, compiled.stderr
-        return library

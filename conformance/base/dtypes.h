@@ -30,16 +30,33 @@ decltype(auto) visit_dtype(c10::ScalarType dtype, Visitor&& visitor) {
 #define OPGATE_CASE(name)     \
   case c10::ScalarType::name: \
     return visitor.template operator()<c10::impl::ScalarTypeToCPPTypeT<c10::ScalarType::name>>();
-#define OPGATE_EACH_DTYPE(_)                                                                                 \
-  _(Byte)                                                                                                    \
-  _(Char)                                                                                                    \
-  _(Short)                                                                                                   \
-  _(Int)                                                                                                     \
-  _(Long)                                                                                                    \
-  _(UInt16) _(UInt32) _(UInt64) _(Bool) _(Half) _(BFloat16) _(Float) _(Double) _(ComplexHalf)                \
-      _(ComplexFloat) _(ComplexDouble) _(Float8_e5m2) _(Float8_e4m3fn) _(Float8_e5m2fnuz) _(Float8_e4m3fnuz) \
-          _(Float8_e8m0fnu) _(Float4_e2m1fn_x2) _(Bits1x8) _(Bits2x4) _(Bits4x2) _(Bits8) _(Bits16)
-    OPGATE_EACH_DTYPE(OPGATE_CASE)
+    OPGATE_CASE(Byte)
+    OPGATE_CASE(Char)
+    OPGATE_CASE(Short)
+    OPGATE_CASE(Int)
+    OPGATE_CASE(Long)
+    OPGATE_CASE(UInt16)
+    OPGATE_CASE(UInt32)
+    OPGATE_CASE(UInt64)
+    OPGATE_CASE(Bool)
+    OPGATE_CASE(Half)
+    OPGATE_CASE(BFloat16)
+    OPGATE_CASE(Float)
+    OPGATE_CASE(Double)
+    OPGATE_CASE(ComplexHalf)
+    OPGATE_CASE(ComplexFloat)
+    OPGATE_CASE(ComplexDouble)
+    OPGATE_CASE(Float8_e5m2)
+    OPGATE_CASE(Float8_e4m3fn)
+    OPGATE_CASE(Float8_e5m2fnuz)
+    OPGATE_CASE(Float8_e4m3fnuz)
+    OPGATE_CASE(Float8_e8m0fnu)
+    OPGATE_CASE(Float4_e2m1fn_x2)
+    OPGATE_CASE(Bits1x8)
+    OPGATE_CASE(Bits2x4)
+    OPGATE_CASE(Bits4x2)
+    OPGATE_CASE(Bits8)
+    OPGATE_CASE(Bits16)
 #undef OPGATE_CASE
     default:
       TORCH_CHECK(false, "OpGate makes no values of dtype ", dtype);

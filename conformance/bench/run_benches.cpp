@@ -12,19 +12,17 @@
 namespace opgate {
 namespace {
 
-using Verdict = BenchResult::Verdict;
-
-Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
-  if (!limit) return Verdict::measured;
+BenchResult::Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
+  if (!limit) return BenchResult::Verdict::measured;
   switch (judge_speed(measured.interval, *limit)) {
     case Speed::met:
-      return Verdict::met;
+      return BenchResult::Verdict::met;
     case Speed::missed:
-      return Verdict::missed;
+      return BenchResult::Verdict::missed;
     case Speed::unclear:
       break;
   }
-  return Verdict::unclear;
+  return BenchResult::Verdict::unclear;
 }
 
 class Runner {
@@ -33,7 +31,8 @@ class Runner {
 
   void run(const BenchCase& current) {
     const auto missing = missing_device(current.device);
-    const BenchResult result = missing ? BenchResult{Verdict::owed, *missing} : measured(current);
+    const BenchResult result =
+        missing ? BenchResult{BenchResult::Verdict::owed, *missing} : measured(current);
     ++done_;
     events_.on_result(current, result);
   }
@@ -51,11 +50,11 @@ class Runner {
       if (result.bytes > 0) result.copy_seconds = copies_.seconds(result.bytes, current.device);
       return result;
     } catch (const WrongAnswer& error) {
-      return {Verdict::wrong, error.what()};
+      return {BenchResult::Verdict::wrong, error.what()};
     } catch (const SideRaised& error) {
-      return {Verdict::raised, error.what()};
+      return {BenchResult::Verdict::raised, error.what()};
     } catch (const SpecError& error) {  // a baseline that is not there, arguments too big for memory
-      return {Verdict::raised, error.what()};
+      return {BenchResult::Verdict::raised, error.what()};
     }
   }
 
@@ -95,24 +94,25 @@ double BenchResult::gigabytes_per_second() const {
 }
 
 bool BenchResult::is_accepted() const {
-  return verdict != Verdict::missed && verdict != Verdict::wrong && verdict != Verdict::raised;
+  return verdict != BenchResult::Verdict::missed && verdict != BenchResult::Verdict::wrong &&
+         verdict != BenchResult::Verdict::raised;
 }
 
-std::string_view to_string(Verdict verdict) {
+std::string_view to_string(BenchResult::Verdict verdict) {
   switch (verdict) {
-    case Verdict::met:
+    case BenchResult::Verdict::met:
       return "met";
-    case Verdict::missed:
+    case BenchResult::Verdict::missed:
       return "missed";
-    case Verdict::unclear:
+    case BenchResult::Verdict::unclear:
       return "unclear";
-    case Verdict::measured:
+    case BenchResult::Verdict::measured:
       return "measured";
-    case Verdict::owed:
+    case BenchResult::Verdict::owed:
       return "owed";
-    case Verdict::wrong:
+    case BenchResult::Verdict::wrong:
       return "wrong answer";
-    case Verdict::raised:
+    case BenchResult::Verdict::raised:
       return "raised";
   }
   return "";

@@ -53,9 +53,9 @@ std::optional<double> beyond_domain(const TensorArgument& tensor) {
   return std::nullopt;
 }
 
-class Damaging {
+class DamagedTensors {
  public:
-  Damaging(const Spec& spec, const Sample& sample)
+  DamagedTensors(const Spec& spec, const Sample& sample)
       : spec_(spec), sample_(sample), slots_(tensor_slots(spec, sample)) {}
 
   std::vector<BadInput> all() && {
@@ -170,7 +170,7 @@ class Damaging {
 }  // namespace
 
 std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample) {
-  return Damaging(spec, sample).all();
+  return DamagedTensors(spec, sample).all();
 }
 
 }  // namespace opgate

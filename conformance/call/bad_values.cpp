@@ -48,9 +48,9 @@ bool is_number(const c10::TypePtr& type) {
          type->kind() == TypeKind::NumberType;
 }
 
-class Damaging {
+class DamagedValues {
  public:
-  Damaging(const Spec& spec, const Sample& sample) : spec_(spec), sample_(sample) {}
+  DamagedValues(const Spec& spec, const Sample& sample) : spec_(spec), sample_(sample) {}
 
   std::vector<BadInput> all() && {
     const auto& formals = spec_.op->schema().arguments();
@@ -140,7 +140,7 @@ class Damaging {
 }  // namespace
 
 std::vector<BadInput> bad_values(const Spec& spec, const Sample& sample) {
-  return Damaging(spec, sample).all();
+  return DamagedValues(spec, sample).all();
 }
 
 }  // namespace opgate

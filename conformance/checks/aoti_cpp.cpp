@@ -5,7 +5,7 @@
 #include "checks/outputs.h"
 #include "paths/package_folder.h"
 
-namespace opgate {
+namespace opgate::aoti_cpp {
 namespace {
 
 // What is wrong with the package before it is run: none, or another library than it was compiled against.
@@ -64,4 +64,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti_cpp

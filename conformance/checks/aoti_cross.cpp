@@ -5,7 +5,7 @@
 #include "checks/outputs.h"
 #include "paths/package_folder.h"
 
-namespace opgate {
+namespace opgate::aoti_cross {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -47,4 +47,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti_cross

@@ -10,7 +10,7 @@
 #include "checks/check.h"
 #include "paths/package_folder.h"
 
-namespace opgate {
+namespace opgate::aoti_refuses {
 namespace {
 
 // A way in which one tensor of a call is not what the package was compiled for.
@@ -95,4 +95,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti_refuses

@@ -3,7 +3,7 @@
 #include "checks/check.h"
 #include "paths/package_folder.h"
 
-namespace opgate {
+namespace opgate::aoti_threads {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -40,4 +40,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti_threads

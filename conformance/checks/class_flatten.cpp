@@ -9,7 +9,7 @@
 #include "classes/flattened.h"
 #include "classes/sequence.h"
 
-namespace opgate {
+namespace opgate::class_flatten {
 namespace {
 
 constexpr size_t kSequences = 2;
@@ -177,4 +177,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_flatten

@@ -6,7 +6,7 @@
 #include "classes/answers.h"
 #include "classes/sequence.h"
 
-namespace opgate {
+namespace opgate::class_pickle {
 namespace {
 
 constexpr size_t kSequences = 2;
@@ -176,4 +176,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_pickle

@@ -7,7 +7,7 @@
 #include "checks/check.h"
 #include "classes/course.h"
 
-namespace opgate {
+namespace opgate::class_state {
 namespace {
 
 constexpr size_t kSequences = 4;
@@ -61,4 +61,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_state

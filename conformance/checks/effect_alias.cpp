@@ -7,7 +7,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::effect_alias {
 namespace {
 
 // By address, and not by storage object: from_blob(x.data_ptr()) is an alias too.
@@ -148,4 +148,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::effect_alias

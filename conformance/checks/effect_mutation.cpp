@@ -8,7 +8,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::effect_mutation {
 namespace {
 
 // The elements of the storage that the operator may write: those of each view in it, where the schema says
@@ -126,4 +126,4 @@ for (int64_t i = 0; i < x.size(0); ++i, row += columns) {
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::effect_mutation

@@ -5,7 +5,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::effect_state {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -54,4 +54,4 @@ return normalised(x);)"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::effect_state

@@ -18,7 +18,7 @@
 #include "checks/outputs.h"
 #include "layouts/geometry.h"
 
-namespace opgate {
+namespace opgate::error_raises {
 namespace {
 
 bool contains(std::string text, std::string part) {
@@ -167,4 +167,4 @@ for (int64_t row = 0; row < x.size(0); ++row)
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::error_raises

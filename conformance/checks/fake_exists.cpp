@@ -4,7 +4,7 @@
 #include "checks/check.h"
 #include "checks/fake.h"
 
-namespace opgate {
+namespace opgate::fake_exists {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -38,4 +38,4 @@ TORCH_LIBRARY_IMPL(my_ops, Meta, m) { m.impl("twice", TORCH_FN(twice_meta)); })"
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::fake_exists

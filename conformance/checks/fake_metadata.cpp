@@ -6,7 +6,7 @@
 #include "checks/fake.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::fake_metadata {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -72,4 +72,4 @@ at::Tensor twice_meta(const at::Tensor& x) { return output_for(x); })"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::fake_metadata

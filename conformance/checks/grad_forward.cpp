@@ -5,7 +5,7 @@
 #include "checks/gradients.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::grad_forward {
 namespace {
 
 constexpr auto kPromised = "the tangents of the reference, for random tangents of the inputs";
@@ -54,4 +54,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::grad_forward

@@ -6,7 +6,7 @@
 #include "checks/gradients.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::grad_layout {
 namespace {
 
 constexpr auto kPromised = "the same gradients whatever the layout of the incoming ones";
@@ -130,4 +130,4 @@ for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::grad_layout

@@ -10,7 +10,7 @@
 #include "values/counter.h"
 #include "values/domain.h"
 
-namespace opgate {
+namespace opgate::grad_numeric {
 namespace {
 
 constexpr auto kPromised = "the gradients are the slopes of the operator itself";
@@ -124,4 +124,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::grad_numeric

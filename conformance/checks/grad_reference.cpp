@@ -3,7 +3,7 @@
 #include "checks/gradients.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::grad_reference {
 namespace {
 
 constexpr auto kPromised = "the gradients of the reference, for any incoming gradient";
@@ -47,4 +47,4 @@ static variable_list backward(AutogradContext* context, const variable_list& gra
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::grad_reference

@@ -3,7 +3,7 @@
 #include "checks/gradients.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::grad_second {
 namespace {
 
 constexpr auto kPromised = "the second derivatives of the reference";
@@ -36,4 +36,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::grad_second

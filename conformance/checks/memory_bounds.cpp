@@ -3,7 +3,7 @@
 #include "checks/memory.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::memory_bounds {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -44,4 +44,4 @@ for (int64_t i = 0; i < x.numel(); i += Vector::size()) {
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::memory_bounds

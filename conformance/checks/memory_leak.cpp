@@ -5,7 +5,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::memory_leak {
 namespace {
 
 // The first calls may fill caches that are kept on purpose, those of malloc among them (seven freed blocks of
@@ -102,4 +102,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::memory_leak

@@ -7,7 +7,7 @@
 #include "checks/outputs.h"
 #include "layouts/geometry.h"
 
-namespace opgate {
+namespace opgate::memory_lifetime {
 namespace {
 
 constexpr uint64_t kOtherValues = 1;
@@ -153,4 +153,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::memory_lifetime

@@ -5,7 +5,7 @@
 #include "checks/outputs.h"
 #include "memory/guard_pages.h"
 
-namespace opgate {
+namespace opgate::memory_pages {
 namespace {
 
 Arguments beside_pages(Evidence& evidence, Place place) {
@@ -46,4 +46,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::memory_pages

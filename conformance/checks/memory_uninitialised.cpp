@@ -3,7 +3,7 @@
 #include "checks/memory.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::memory_uninitialised {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -37,4 +37,4 @@ return out;)"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::memory_uninitialised

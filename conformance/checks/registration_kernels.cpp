@@ -7,7 +7,7 @@
 
 #include "checks/check.h"
 
-namespace opgate {
+namespace opgate::registration_kernels {
 namespace {
 
 using c10::DispatchKey;
@@ -93,4 +93,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::registration_kernels

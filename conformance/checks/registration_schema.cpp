@@ -5,7 +5,7 @@
 #include "checks/check.h"
 #include "spec/specs.h"
 
-namespace opgate {
+namespace opgate::registration_schema {
 namespace {
 
 bool writes(const c10::Argument& argument) {
@@ -111,4 +111,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::registration_schema

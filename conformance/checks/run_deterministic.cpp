@@ -4,7 +4,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::run_deterministic {
 namespace {
 
 constexpr int kCalls = 8;
@@ -67,4 +67,4 @@ __global__ void sum_by_target(const float* grad, const int64_t* order, const int
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run_deterministic

@@ -6,7 +6,7 @@
 #include "checks/elsewhere.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::run_device {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -47,4 +47,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run_device

@@ -8,7 +8,7 @@
 #include "checks/elsewhere.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::run_graph {
 namespace {
 
 constexpr uint64_t kCapturedSeries = 1;
@@ -90,4 +90,4 @@ divide<<<blocks, kThreads, 0, stream>>>(from, to, largest.const_data_ptr<float>(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run_graph

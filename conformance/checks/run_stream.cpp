@@ -5,7 +5,7 @@
 #include "checks/elsewhere.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::run_stream {
 namespace {
 
 Judgement judge(Evidence& evidence) {
@@ -47,4 +47,4 @@ C10_CUDA_KERNEL_LAUNCH_CHECK();)"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run_stream

@@ -9,7 +9,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::run_threads {
 namespace {
 
 constexpr int kIntraOp = 4;
@@ -130,4 +130,4 @@ for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)"},
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run_threads

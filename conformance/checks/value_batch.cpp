@@ -6,7 +6,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::value_batch {
 namespace {
 
 // Around the sizes of warps, tiles and loop unrollings.
@@ -139,4 +139,4 @@ for (int64_t row = 0; row < x.size(0); ++row) {
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_batch

@@ -4,7 +4,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::value_device {
 namespace {
 
 // What has no values to agree on: each device draws random numbers of its own.
@@ -60,4 +60,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_device

@@ -8,7 +8,7 @@
 #include "base/dtypes.h"
 #include "checks/check.h"
 
-namespace opgate {
+namespace opgate::value_dtype {
 namespace {
 
 // C++ messages say Int or BFloat16, Python ones torch.int32: as a word of its own, or "point" would name int.
@@ -76,4 +76,4 @@ const auto* from = dense.const_data_ptr<float>();  // would refuse another dtype
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_dtype

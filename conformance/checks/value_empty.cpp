@@ -2,7 +2,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::value_empty {
 namespace {
 
 Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
@@ -36,4 +36,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_empty

@@ -5,7 +5,7 @@
 #include "checks/outputs.h"
 #include "memory/far_storage.h"
 
-namespace opgate {
+namespace opgate::value_index64 {
 namespace {
 
 struct Far {
@@ -65,4 +65,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_index64

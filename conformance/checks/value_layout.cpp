@@ -5,7 +5,7 @@
 #include "checks/misread.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::value_layout {
 namespace {
 
 // An argument that the spec says must be contiguous is refused by name; or a lazy view by an operator whose
@@ -84,4 +84,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_layout

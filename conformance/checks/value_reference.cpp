@@ -2,7 +2,7 @@
 #include "checks/check.h"
 #include "checks/outputs.h"
 
-namespace opgate {
+namespace opgate::value_reference {
 namespace {
 
 Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
@@ -35,4 +35,4 @@ OPGATE_REGISTER_CHECK(
      .judge = &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::value_reference

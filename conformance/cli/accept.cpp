@@ -10,7 +10,7 @@
 #include "gate/speeds.h"
 #include "gate/waivers.h"
 
-namespace opgate {
+namespace opgate::accept {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,17 +62,17 @@ int accept(const AcceptOptions& options) {
   return kAllKept;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description("Make what the last run showed the accepted state, as text to review and commit");
   auto options = std::make_shared<AcceptOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run")->type_name("FILE");
+  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
   app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`: its speeds are accepted, too")
-      ->type_name("FILE");
+      .type_name("FILE");
   return [=] { return accept(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(accept, {"accept", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::accept

@@ -14,7 +14,7 @@
 #include "paths/package.h"
 #include "plan/config.h"
 
-namespace opgate {
+namespace opgate::aoti {
 namespace {
 
 using nlohmann::json;
@@ -146,21 +146,21 @@ int aoti(const AotiOptions& options) {
   }
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Run an AOTInductor package made by OpGate, without Python, and say whether it agrees with eager");
   auto options = std::make_shared<AotiOptions>();
-  app.add_option("PACKAGE", options->file, "the .pt2 file")->required();
+  app.add_option("PACKAGE", options->file, "the .pt2 file").required();
   app.add_option("--library", options->libraries, "operator library to load first; may be repeated")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_flag("--any-schema", options->any_schema,
                "run it where the schemas of its operators are others now, too");
   app.add_option("--json", options->json, "a file for a line of JSON a call, for other programs")
-      ->type_name("FILE");
+      .type_name("FILE");
   return [=] { return aoti(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(aoti, {"aoti", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti

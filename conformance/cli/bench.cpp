@@ -16,7 +16,7 @@
 #include "run/journal.h"
 #include "run/subjects.h"
 
-namespace opgate {
+namespace opgate::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,37 +125,36 @@ int bench(const BenchOptions& options) {
   return accepted ? kAllKept : kPromiseBroken;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Time operators beside their baselines, in turns, and hold the ratios against the limits of the specs");
   auto options = std::make_shared<BenchOptions>();
   options->project.declare(app);
   app.get_option("--output")
-      ->description("folder of bench.jsonl; by default .opgate beside the configuration");
+      .description("folder of bench.jsonl; by default .opgate beside the configuration");
   app.add_option("--op", options->filter.ops, "only operators of this name; * and ? match")
-      ->type_name("PATTERN");
-  app.add_option("--device", options->device, "cpu, cuda or all")
-      ->check(CLI::IsMember({"cpu", "cuda", "all"}));
+      .type_name("PATTERN");
+  app.add_option("--device", options->device, "cpu, cuda or all").one_of({"cpu", "cuda", "all"});
   app.add_option("--threads", options->filter.threads,
                  "intra-op threads to measure with, on the CPU; by default 1,2")
-      ->delimiter(',')
-      ->type_name("N,...")
-      ->check(CLI::Range(1, 4096));
+      .delimiter(',')
+      .type_name("N,...")
+      .between(1, 4096);
   app.add_option("--direction", options->filter.directions, "only forward or backward")
-      ->check(CLI::IsMember({"forward", "backward"}));
-  auto* rounds =
+      .one_of({"forward", "backward"});
+  const CommandLineOption rounds =
       app.add_option("--rounds", options->rounds,
                      fmt::format("so many rounds each, at least {}; by default 31, and up to 248 while "
                                  "the limit lies inside the interval",
                                  kFewestValues))
-          ->type_name("N")
-          ->check(CLI::Range(static_cast<int>(kFewestValues), 1000000));
+          .type_name("N")
+          .between(static_cast<int>(kFewestValues), 1000000);
   app.add_option("--seconds", options->seconds, "rounds for so long each")
-      ->type_name("S")
-      ->check(CLI::Range(0.01, 86400.0))
-      ->excludes(rounds);
+      .type_name("S")
+      .between(0.01, 86400.0)
+      .excludes(rounds);
   app.add_option("--json", options->json, "where results go, a line each; by default bench.jsonl in --output")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.footer(
       "A ratio is baseline time / operator time, with its 95 % confidence interval; above 1 the operator is "
       "faster.\n"
@@ -169,4 +168,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(bench, {"bench", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::bench

@@ -15,7 +15,6 @@
 namespace opgate {
 namespace {
 
-using Verdict = BenchResult::Verdict;
 using Row = std::array<std::string, 12>;
 
 constexpr size_t kVerdictColumn = 8;
@@ -23,16 +22,16 @@ constexpr std::string_view kNothing = ".";
 
 Colour colour_of(const BenchResult& result) {
   switch (result.verdict) {
-    case Verdict::met:
+    case BenchResult::Verdict::met:
       return Colour::green;
-    case Verdict::measured:
+    case BenchResult::Verdict::measured:
       return Colour::faint;
-    case Verdict::unclear:
-    case Verdict::owed:
+    case BenchResult::Verdict::unclear:
+    case BenchResult::Verdict::owed:
       return Colour::yellow;
-    case Verdict::missed:
-    case Verdict::wrong:
-    case Verdict::raised:
+    case BenchResult::Verdict::missed:
+    case BenchResult::Verdict::wrong:
+    case BenchResult::Verdict::raised:
       break;
   }
   return Colour::red;
@@ -107,8 +106,9 @@ namespace {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string why(const BenchCase& bench, const BenchResult& result) {
-  if (result.verdict == Verdict::wrong) return "not timed; beside the baseline (want), " + result.reason;
-  if (result.verdict == Verdict::raised) return first_line(result.reason);
+  if (result.verdict == BenchResult::Verdict::wrong)
+    return "not timed; beside the baseline (want), " + result.reason;
+  if (result.verdict == BenchResult::Verdict::raised) return first_line(result.reason);
   return fmt::format("at most {:.3g} times as fast as the baseline, and not {:.3g} times",
                      result.measured->interval.high, *bench.limit());
 }
@@ -121,7 +121,7 @@ std::string format_bench_findings(const BenchResults& results) {
   for (const auto& [bench, result] : results) {
     if (result.is_accepted()) continue;
     BenchCase shown = bench;
-    if (result.verdict != Verdict::missed) {  // the same with any number of threads
+    if (result.verdict != BenchResult::Verdict::missed) {  // the same with any number of threads
       if (last != nullptr && last->same_contest(bench)) continue;
       shown.threads = 0;
       last = &bench;
@@ -135,11 +135,11 @@ std::string format_bench_findings(const BenchResults& results) {
 }
 
 std::string format_bench_summary(const BenchResults& results) {
-  std::map<Verdict, size_t> counts;
+  std::map<BenchResult::Verdict, size_t> counts;
   std::set<std::string> owed;
   for (const auto& [bench, result] : results) {
     ++counts[result.verdict];
-    if (result.verdict == Verdict::owed) owed.insert(result.reason);
+    if (result.verdict == BenchResult::Verdict::owed) owed.insert(result.reason);
   }
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts)

@@ -7,7 +7,7 @@
 #include "cli/subcommand.h"
 #include "gate/device_evidence.h"
 
-namespace opgate {
+namespace opgate::evidence {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,17 +49,17 @@ int keep(const EvidenceOptions& options) {
   return kAllKept;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Keep what the last run showed on a GPU as evidence for machines without one: there its cases pass, "
       "instead of being owed, while sources, OpGate and torch are the same");
   auto options = std::make_shared<EvidenceOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run")->type_name("FILE");
+  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
   return [=] { return keep(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(evidence, {"evidence", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::evidence

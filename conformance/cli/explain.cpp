@@ -10,7 +10,7 @@
 #include "cli/terminal.h"
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::explain {
 namespace {
 
 // A native check, or a rule, needs no project: it can be explained anywhere.
@@ -77,7 +77,7 @@ int explain_all(const ProjectOptions& options) {
   return kAllKept;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Explain a check, or a rule of the gate: its promise, why PyTorch relies on it, how to mend the "
       "operator");
@@ -85,9 +85,9 @@ std::function<int()> declare(CLI::App& app) {
   auto id = std::make_shared<std::string>();
   options->declare(app);
   auto all = std::make_shared<bool>();
-  CLI::Option* one =
+  const CommandLineOption one =
       app.add_option("CHECK", *id, "its id, as in `opgate list checks`, or as `opgate gate` names a rule");
-  app.add_flag("--markdown", *all, "every check and every rule, as Markdown")->excludes(one);
+  app.add_flag("--markdown", *all, "every check and every rule, as Markdown").excludes(one);
   return [=] {
     if (*all) return explain_all(*options);
     if (id->empty()) throw SetupError("which CHECK, of `opgate list checks`; see opgate --help");
@@ -98,4 +98,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(explain, {"explain", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::explain

@@ -2,8 +2,6 @@
 // results.jsonl.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <optional>
 #include <string>

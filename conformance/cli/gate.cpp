@@ -21,7 +21,7 @@
 #include "gate/speeds.h"
 #include "gate/waivers.h"
 
-namespace opgate {
+namespace opgate::gate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -209,25 +209,25 @@ int gate(const GateOptions& options) {
   return print_remarks(remarks, change);
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Run everything and compare with the accepted state: refuse what is worse, with the reasons");
   auto options = std::make_shared<GateOptions>();
   options->run.project.declare(app);
   app.add_option("--op", options->run.filter.ops, "only these operators; shell patterns");
   app.add_option("--results", options->results, "results.jsonl of a run, instead of running")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option(
          "--base", options->base,
          "compare with this instead of the ledger: a run (results.jsonl or its folder), a folder with a "
          "build or a built checkout, or a git commit, which is checked out and built as `build` in "
          "opgate.toml says")
-      ->type_name("RUN|FOLDER|COMMIT");
+      .type_name("RUN|FOLDER|COMMIT");
   app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`: speeds are compared, too")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--accuracy-factor", options->accuracy_factor,
                  "an error is worse where it is so many times the accepted one; by default 1.5")
-      ->check(CLI::Range(1.0, 1e6));
+      .between(1.0, 1e6);
   app.add_flag("--no-speed", options->no_speed,
                "with a base that is a build: do not time it beside the head");
   app.add_flag("--strict-gpu", options->strict_gpu, "refuse cases that are owed for want of a GPU");
@@ -240,4 +240,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(gate, {"gate", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::gate

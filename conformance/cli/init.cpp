@@ -12,7 +12,7 @@
 #include "cli/subcommand.h"
 #include "run/protocol.h"
 
-namespace opgate {
+namespace opgate::init {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,27 +92,27 @@ int init(const InitOptions& options) {
   return kAllKept;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Write a first spec for every operator of a namespace, from its schema and the calls that were "
       "recorded, "
       "with what is open marked by a question mark. What is there already is kept");
   auto options = std::make_shared<InitOptions>();
   options->into = "opgate_specs";
-  app.add_option("NAMESPACE", options->name_space, "of the operators: torchvision")->required();
+  app.add_option("NAMESPACE", options->name_space, "of the operators: torchvision").required();
   app.add_option("--config", options->config, "the configuration; by default the nearest opgate.toml upwards")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--library", options->libraries,
                  "a library that defines them, where there is no opgate.toml yet")
-      ->type_name("FILE");
-  app.add_option("--python", options->modules, "a Python module that does, likewise")->type_name("MODULE");
+      .type_name("FILE");
+  app.add_option("--python", options->modules, "a Python module that does, likewise").type_name("MODULE");
   app.add_option("--into", options->into, "folder of the specs, a Python package, beside the configuration")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+      .type_name("FOLDER")
+      .shows_default();
   return [=] { return init(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(init, {"init", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::init

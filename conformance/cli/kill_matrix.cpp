@@ -128,13 +128,16 @@ size_t KillMatrix::count(bool (Defect::*property)() const) const {
 
 std::string KillMatrix::summary() const {
   const size_t owed = count(&Defect::is_owed);
-  const auto unseen = std::ranges::count_if(
-      defects_, [](const auto& row) { return row.second.convicted() && row.second.opcheck() == "passes"; });
+  std::string text = fmt::format("{} of {} defects convicted by the check they were planted for",
+                                 count(&Defect::convicted), defects_.size() - owed);
+  const auto tried_by_opcheck = [](const auto& row) { return row.second.judged.contains(kOpcheck); };
+  if (std::ranges::any_of(defects_, tried_by_opcheck)) {
+    const auto unseen = std::ranges::count_if(
+        defects_, [](const auto& row) { return row.second.convicted() && row.second.opcheck() == "passes"; });
+    text += fmt::format(", {} of them unseen by opcheck", unseen);
+  }
   const auto clean = std::ranges::count_if(twins_, [](const auto& twin) { return twin.second.empty(); });
-  std::string text = fmt::format(
-      "{} of {} defects convicted by the check they were planted for, {} of them unseen by opcheck; {} of {} "
-      "correct twins convicted of nothing",
-      count(&Defect::convicted), defects_.size() - owed, unseen, clean, twins_.size());
+  text += fmt::format("; {} of {} correct twins convicted of nothing", clean, twins_.size());
   if (owed > 0) text += fmt::format("; {} defects owed: {}", owed, owed_reason_);
   return text;
 }

@@ -15,7 +15,7 @@
 #include "plan/patterns.h"
 #include "run/source_digests.h"
 
-namespace opgate {
+namespace opgate::list {
 namespace {
 
 bool chooses(const Filter& filter) {
@@ -112,7 +112,7 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
   return kAllKept;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "List operators and models, checks, every planned case, or one line a test for build systems");
   auto options = std::make_shared<ProjectOptions>();
@@ -124,12 +124,12 @@ std::function<int()> declare(CLI::App& app) {
   part->declare(app);
   app.add_option("WHAT", *what,
                  "ops, checks, cases or tests; or sources: a digest of what each operator is made from")
-      ->required()
-      ->check(CLI::IsMember({"ops", "checks", "cases", "tests", "sources"}));
+      .required()
+      .one_of({"ops", "checks", "cases", "tests", "sources"});
   return [=] { return list(*options, *filter, *part, *what); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(list, {"list", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::list

@@ -4,6 +4,7 @@
 #include <opgate/error.h>
 
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -12,7 +13,7 @@
 #include "cli/terminal.h"
 #include "values/counter.h"
 
-namespace opgate {
+namespace opgate::merge {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,7 +55,8 @@ void demand_whole(const std::vector<ShardFile>& files) {
   const RunHeader& first = files.front().journal.header;
   std::vector<const ShardFile*> by_index(first.shard.count);
   for (const ShardFile& file : files) {
-    const RunHeader& header = file.journal.header;
+    RunHeader header = file.journal.header;
+    header.capability = first.capability;  // runners of one CI may have different processors
     if (const std::string difference = first.difference(header); !difference.empty()) {
       throw SetupError(fmt::format("{} and {} are not of one run: they differ in {}",
                                    files.front().file.string(), file.file.string(), difference));
@@ -93,6 +95,13 @@ void demand_every_case_once(const std::vector<ShardFile>& files) {
   }
 }
 
+// "AVX2", or "AVX2 and AVX512": the gate compares bits and errors with a state of the same ones only.
+std::string capabilities(const std::vector<ShardFile>& files) {
+  std::set<std::string> all;
+  for (const ShardFile& file : files) all.insert(file.journal.header.capability);
+  return fmt::format("{}", fmt::join(all, " and "));
+}
+
 int merge(const std::vector<std::string>& names, const fs::path& folder) {
   const fs::path output = folder / "results.jsonl";
   const std::vector<ShardFile> files = read_shards(names, output);
@@ -103,6 +112,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   header.shard = {};
   header.cases = 0;
   header.costs = "";
+  header.capability = capabilities(files);
   for (const ShardFile& file : files) {
     header.cases += file.journal.header.cases;
     header.started = std::min(header.started, file.journal.header.started);
@@ -126,18 +136,18 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   return print_results(tally, fmt::format("from {} shards", files.size()));
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Merge the results of all shards of a run into one, and say which promises hold; refuses what is not "
       "whole");
   auto files = std::make_shared<std::vector<std::string>>();
   auto folder = std::make_shared<fs::path>();
-  app.add_option("FILE", *files, "results.jsonl of each shard")->required();
-  app.add_option("--output", *folder, "folder for the merged results.jsonl")->required()->type_name("FOLDER");
+  app.add_option("FILE", *files, "results.jsonl of each shard").required();
+  app.add_option("--output", *folder, "folder for the merged results.jsonl").required().type_name("FOLDER");
   return [=] { return merge(*files, *folder); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(merge, {"merge", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::merge

@@ -10,16 +10,16 @@
 
 namespace opgate {
 
-void ProjectOptions::declare(CLI::App& app) {
+void ProjectOptions::declare(CommandLine& app) {
   app.add_option("--config", config, "the configuration; by default the nearest opgate.toml upwards")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--output", output,
                  "folder for results.jsonl and packages; by default .opgate beside the configuration")
-      ->type_name("FOLDER");
+      .type_name("FOLDER");
   app.add_option("--build", build,
                  "folder of a build: all libraries are taken from it, or from its lib/, by their file names")
-      ->type_name("FOLDER")
-      ->check(CLI::ExistingDirectory);
+      .type_name("FOLDER")
+      .existing_folder();
 }
 
 Config ProjectOptions::read() const {
@@ -36,14 +36,14 @@ std::string ProjectOptions::again() const {
   return options;
 }
 
-void declare_filter(CLI::App& app, Filter& filter) {
+void declare_filter(CommandLine& app, Filter& filter) {
   const std::string pattern = "PATTERN";
   app.add_option("--op", filter.ops, "only operators and models of this name; * and ? match")
-      ->type_name(pattern);
+      .type_name(pattern);
   app.add_option("--check", filter.checks, "only checks of this id or group, such as value.layout or value")
-      ->type_name(pattern);
-  app.add_option("--device", filter.devices, "only cpu or cuda")->type_name(pattern);
-  app.add_option("--case", filter.cases, "only cases with this id; * and ? match")->type_name(pattern);
+      .type_name(pattern);
+  app.add_option("--device", filter.devices, "only cpu or cuda").type_name(pattern);
+  app.add_option("--case", filter.cases, "only cases with this id; * and ? match").type_name(pattern);
 }
 
 namespace {

@@ -2,13 +2,12 @@
 // asked.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "plan/plan.h"
 #include "run/supervisor.h"
 #include "spec/specs.h"
@@ -21,7 +20,7 @@ struct ProjectOptions {
   std::filesystem::path output;
   std::filesystem::path build;
 
-  void declare(CLI::App& app);
+  void declare(CommandLine& app);
   /// The configuration they choose. Throws SetupError.
   Config read() const;
   /// The same choice on another command line: " --config my.toml", or nothing.
@@ -29,7 +28,7 @@ struct ProjectOptions {
 };
 
 /// Options that choose cases.
-void declare_filter(CLI::App& app, Filter& filter);
+void declare_filter(CommandLine& app, Filter& filter);
 
 struct Project {
   Config config;

@@ -17,7 +17,7 @@
 #include "cli/subcommand.h"
 #include "cli/terminal.h"
 
-namespace opgate {
+namespace opgate::record {
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,7 +161,7 @@ int record(const RecordOptions& options) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Run a program and keep each kind of call that it makes of the operators of other libraries than "
       "torch: "
@@ -169,15 +169,15 @@ std::function<int()> declare(CLI::App& app) {
   app.footer("Exit status: the program's own; 2 where nothing was recorded.");
   auto options = std::make_shared<RecordOptions>();
   app.add_option("--config", options->config, "the configuration; by default the nearest opgate.toml upwards")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--namespace", options->namespaces,
                  "only operators of these; by default of all but torch's own")
-      ->type_name("NAME");
+      .type_name("NAME");
   app.add_option("--into", options->into,
                  "folder of the samples; by default that of opgate.toml, or `recorded` beside it")
-      ->type_name("FOLDER");
+      .type_name("FOLDER");
   app.add_flag("--anew", options->anew, "forget what was recorded of these operators before");
-  app.add_option("PROGRAM", options->program, "the program and its arguments, after --")->required();
+  app.add_option("PROGRAM", options->program, "the program and its arguments, after --").required();
   app.prefix_command();
   return [=] { return record(*options); };
 }
@@ -185,4 +185,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(record, {"record", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::record

@@ -10,7 +10,7 @@
 #include "cli/subcommand.h"
 #include "run/supervisor.h"
 
-namespace opgate {
+namespace opgate::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,13 +48,13 @@ int report(const ReportOptions& options) {
   become(command);
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description("Write the results of the last run as a page, JUnit XML, SARIF, Markdown, CI annotations");
   auto options = std::make_shared<ReportOptions>();
   options->project.declare(app);
   app.add_option("FILE", options->results, "results.jsonl of another run");
   const auto file = [&](const char* name, fs::path& place, const char* what) {
-    app.add_option(name, place, what)->type_name("FILE");
+    app.add_option(name, place, what).type_name("FILE");
   };
   file("--html", options->html, "one page that needs nothing else");
   file("--junit", options->junit, "JUnit XML: a test an operator, device and check");
@@ -67,4 +67,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(report, {"report", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::report

@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "compare/comparison.h"
 
-namespace opgate {
+namespace opgate::repro {
 namespace {
 
 std::string describe_tensor(const TensorInput& input) {
@@ -99,13 +99,13 @@ int repro(const ProjectOptions& options, const std::string& id, bool as_script) 
   return complete ? tally.exit_status() : kInterrupted;
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description("Run one case alone and show the call: schema, arguments, what happened");
   auto options = std::make_shared<ProjectOptions>();
   auto id = std::make_shared<std::string>();
   auto as_script = std::make_shared<bool>(false);
   options->declare(app);
-  app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`")->required();
+  app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`").required();
   app.add_flag("--python", *as_script,
                "print a script of plain torch calls that shows the same without OpGate, for a bug report");
   return [=] { return repro(*options, *id, *as_script); };
@@ -114,4 +114,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(repro, {"repro", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::repro

@@ -8,7 +8,7 @@
 #include "cli/subcommand.h"
 #include "cli/terminal.h"
 
-namespace opgate {
+namespace opgate::run {
 namespace {
 
 using std::chrono::steady_clock;
@@ -22,7 +22,7 @@ int run(const RunOptions& options) {
       *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description("Run every planned case, or those asked for, and say which promises hold");
   auto options = std::make_shared<RunOptions>();
   options->project.declare(app);
@@ -37,4 +37,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(run, {"run", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::run

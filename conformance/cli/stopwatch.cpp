@@ -5,7 +5,7 @@
 #include "plan/patterns.h"
 #include "run/subjects.h"
 
-namespace opgate {
+namespace opgate::stopwatch {
 namespace {
 
 int stopwatch(const ProjectOptions& options, const std::vector<std::string>& ops) {
@@ -18,8 +18,8 @@ int stopwatch(const ProjectOptions& options, const std::vector<std::string>& ops
                                              : plan_benches(subjects, {.threads = {1}}));
 }
 
-std::function<int()> declare(CLI::App& app) {
-  app.group("");  // hidden
+std::function<int()> declare(CommandLine& app) {
+  app.hidden();  // hidden
   auto options = std::make_shared<ProjectOptions>();
   auto ops = std::make_shared<std::vector<std::string>>();
   options->declare(app);
@@ -30,4 +30,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(stopwatch, {"stopwatch", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::stopwatch

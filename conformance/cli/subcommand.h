@@ -1,13 +1,12 @@
 // A subcommand of `opgate`: one file each beside this one, found by registration.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <memory>
 #include <string_view>
 
 #include "base/registry.h"
+#include "cli/command_line.h"
 
 namespace opgate {
 
@@ -18,7 +17,7 @@ struct Subcommand {
   std::string_view name;
   /// Declares options and returns what to run once they are parsed. Its result is the exit status; it may
   /// throw SetupError.
-  std::function<int()> (*declare)(CLI::App& app);
+  std::function<int()> (*declare)(CommandLine& app);
 };
 
 }  // namespace opgate

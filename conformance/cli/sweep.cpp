@@ -61,23 +61,23 @@ SweepOptions::SweepOptions()
       python_seconds(default_limits().python_case.count()),
       gib(static_cast<double>(default_limits().memory) / kGiB) {}
 
-void SweepOptions::declare(CLI::App& app) {
+void SweepOptions::declare(CommandLine& app) {
   app.add_option("--jobs", jobs, "native workers at a time; by default as many as there are cores")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      .type_name("N")
+      .between(1, 4096);
   app.add_option("--time-limit", seconds,
                  fmt::format("seconds for a native call before it is taken to hang; by default {}", seconds))
-      ->type_name("SECONDS")
-      ->check(CLI::Range(1, 86400));
+      .type_name("SECONDS")
+      .between(1, 86400);
   app.add_option(
          "--python-time-limit", python_seconds,
          fmt::format("the same for a call in Python, such as an export; by default {}", python_seconds))
-      ->type_name("SECONDS")
-      ->check(CLI::Range(1, 86400));
+      .type_name("SECONDS")
+      .between(1, 86400);
   app.add_option("--memory-limit", gib,
                  "memory that each worker may hold, at least 1; by default all of the machine's")
-      ->type_name("GIB")
-      ->check(CLI::Range(1.0, 1048576.0));
+      .type_name("GIB")
+      .between(1.0, 1048576.0);
 }
 
 std::vector<std::string> SweepOptions::words() const {
@@ -99,16 +99,17 @@ Limits SweepOptions::limits() const {
   return limits;
 }
 
-void ShardOptions::declare(CLI::App& app) {
-  auto* part = app.add_option("--shard", shard,
-                              "only part I of N of the planned calls, for N machines; see `opgate merge`")
-                   ->type_name("I/N");
+void ShardOptions::declare(CommandLine& app) {
+  const CommandLineOption part =
+      app.add_option("--shard", shard,
+                     "only part I of N of the planned calls, for N machines; see `opgate merge`")
+          .type_name("I/N");
   app.add_option(
          "--costs", costs,
          "with --shard: results.jsonl of an earlier run, so that the parts take equally long; the same "
          "file for all of them")
-      ->type_name("FILE")
-      ->needs(part);
+      .type_name("FILE")
+      .needs(part);
 }
 
 std::optional<Costs> ShardOptions::read_costs() const {

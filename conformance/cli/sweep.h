@@ -1,12 +1,11 @@
 // Running a plan from a command line: each verdict goes into results.jsonl as it comes, progress to stderr.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "cli/command_line.h"
 #include "cli/project.h"
 #include "run/journal.h"
 
@@ -21,7 +20,7 @@ struct SweepOptions {
 
   /// As many jobs as cores, the limits of default_limits().
   SweepOptions();
-  void declare(CLI::App& app);
+  void declare(CommandLine& app);
   /// The same choice on another command line.
   std::vector<std::string> words() const;
   Limits limits() const;
@@ -32,7 +31,7 @@ struct ShardOptions {
   std::string shard;            ///< I/N; empty for everything
   std::filesystem::path costs;  ///< results.jsonl of an earlier run; empty: parts by position
 
-  void declare(CLI::App& app);
+  void declare(CommandLine& app);
   Shard read() const { return shard.empty() ? Shard{} : shard_from_string(shard); }
   /// None where there are none, or another version of OpGate wrote them. Throws SetupError.
   std::optional<Costs> read_costs() const;

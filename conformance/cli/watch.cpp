@@ -19,7 +19,7 @@
 #include "run/interrupt.h"
 #include "run/protocol.h"
 
-namespace opgate {
+namespace opgate::watch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,7 +177,7 @@ int watch(const WatchOptions& options) {
   }
 }
 
-std::function<int()> declare(CLI::App& app) {
+std::function<int()> declare(CommandLine& app) {
   app.description(
       "Wait for libraries, specs and recordings to be built or written anew, and run the cheap checks of the "
       "operators that are reached: those whose sources changed, or all");
@@ -192,4 +192,4 @@ std::function<int()> declare(CLI::App& app) {
 OPGATE_REGISTER_SUBCOMMAND(watch, {"watch", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::watch

@@ -2,15 +2,15 @@
 #include "run/worker.h"
 #include "cli/subcommand.h"
 
-namespace opgate {
+namespace opgate::worker {
 namespace {
 
-std::function<int()> declare(CLI::App& app) {
-  app.group("");  // hidden
+std::function<int()> declare(CommandLine& app) {
+  app.hidden();  // hidden
   return [] { return serve_as_worker(); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(worker, {"worker", &declare});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::worker

@@ -2,7 +2,7 @@
 
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::channels_last {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -21,4 +21,4 @@ OPGATE_REGISTER_LAYOUT(
      .offer = &offer});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::channels_last

@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::conjugated {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -15,4 +15,4 @@ OPGATE_REGISTER_LAYOUT(conjugated,
                         .suits = &c10::isComplexType});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::conjugated

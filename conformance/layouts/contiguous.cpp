@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::contiguous {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -15,4 +15,4 @@ OPGATE_REGISTER_LAYOUT(
      .packaged = true});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::contiguous

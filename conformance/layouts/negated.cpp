@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::negated {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -20,4 +20,4 @@ OPGATE_REGISTER_LAYOUT(negated,
                         .suits = &suits});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::negated

@@ -2,7 +2,7 @@
 
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::odd_strides {
 namespace {
 
 constexpr int64_t kOddStride = 13;
@@ -24,4 +24,4 @@ OPGATE_REGISTER_LAYOUT(
      .offer = &offer});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::odd_strides

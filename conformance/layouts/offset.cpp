@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::offset {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -13,4 +13,4 @@ OPGATE_REGISTER_LAYOUT(offset, {.name = "offset",
                                 .offer = &offer});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::offset

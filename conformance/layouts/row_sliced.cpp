@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::row_sliced {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -20,4 +20,4 @@ OPGATE_REGISTER_LAYOUT(
      .offer = &offer});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::row_sliced

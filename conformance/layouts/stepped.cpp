@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::stepped {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -18,4 +18,4 @@ OPGATE_REGISTER_LAYOUT(
      .packaged = true});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::stepped

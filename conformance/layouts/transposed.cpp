@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::transposed {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -19,4 +19,4 @@ OPGATE_REGISTER_LAYOUT(transposed,
                         .packaged = true});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::transposed

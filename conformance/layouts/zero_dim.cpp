@@ -1,6 +1,6 @@
 #include "layouts/layout.h"
 
-namespace opgate {
+namespace opgate::zero_dim {
 namespace {
 
 void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
@@ -14,4 +14,4 @@ OPGATE_REGISTER_LAYOUT(
                .same_sizes = false});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::zero_dim

@@ -4,7 +4,7 @@
 #include "call/path.h"
 #include "paths/package_folder.h"
 
-namespace opgate {
+namespace opgate::aoti {
 namespace {
 
 Outcome packaged(PackageFolder& folder, const CallKey& key) {
@@ -33,4 +33,4 @@ Observation run(Evidence& evidence) {
 OPGATE_REGISTER_PATH(aoti, {"aoti", &run});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::aoti

@@ -1,7 +1,7 @@
 // The path "eager": the operator, boxed, through the dispatcher, from the top.
 #include "call/path.h"
 
-namespace opgate {
+namespace opgate::eager {
 namespace {
 
 Observation run(Evidence& evidence) { return observe(evidence.key(), evidence.bench().values); }
@@ -9,4 +9,4 @@ Observation run(Evidence& evidence) { return observe(evidence.key(), evidence.be
 OPGATE_REGISTER_PATH(eager, {"eager", &run});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::eager

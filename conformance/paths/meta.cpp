@@ -4,7 +4,7 @@
 
 #include "call/path.h"
 
-namespace opgate {
+namespace opgate::meta {
 namespace {
 
 at::Tensor meta_like(const TensorInput& input) {
@@ -31,4 +31,4 @@ Observation run(Evidence& evidence) {
 OPGATE_REGISTER_PATH(meta, {"meta", &run});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::meta

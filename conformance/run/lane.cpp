@@ -75,12 +75,22 @@ json Lane::await_ready() {
   return said_when_ready_;
 }
 
-void Lane::work_on(Queue& queue, size_t sharers, Listener listener,
+void Lane::work_on(std::vector<Queue*> queues, size_t sharers, Listener listener,
                    OnPreparationFailed on_preparation_failed) {
-  queue_ = &queue;
+  queues_ = std::move(queues);
+  queue_ = queues_.front();
   sharers_ = sharers;
   listener_ = std::move(listener);
   on_preparation_failed_ = std::move(on_preparation_failed);
+}
+
+bool Lane::finished() {
+  if (!in_flight_.empty()) return false;
+  if (!queue_->empty()) return false;
+  const auto next = std::ranges::find_if(queues_, [](Queue* queue) { return !queue->empty(); });
+  if (next == queues_.end()) return true;
+  queue_ = *next;
+  return false;
 }
 
 void Lane::feed() {

@@ -47,10 +47,12 @@ class Lane {
   /// Waits until the worker has answered its set-up, and returns what it said. Throws SetupError.
   nlohmann::json await_ready();
 
-  /// From now on takes its work from this queue, which it may share with other lanes of its kind.
-  void work_on(Queue& queue, size_t sharers, Listener listener, OnPreparationFailed on_preparation_failed);
+  /// From now on takes its work from these queues, from one after the other; it may share each with other
+  /// lanes of its kind.
+  void work_on(std::vector<Queue*> queues, size_t sharers, Listener listener,
+               OnPreparationFailed on_preparation_failed);
 
-  bool finished() { return in_flight_.empty() && queue_->empty(); }
+  bool finished();
 
   /// Keeps the worker supplied. Starts one where there is work and none runs.
   void feed();
@@ -88,7 +90,8 @@ class Lane {
   std::string kind() const { return std::string(to_string(program_.setup.worker)); }
 
   Program program_;
-  Queue* queue_ = nullptr;
+  std::vector<Queue*> queues_;
+  Queue* queue_ = nullptr;  // that of `queues_` which the calls at hand are from
   size_t sharers_ = 1;
   std::function<void(const nlohmann::json&)> on_ready_ = [](const nlohmann::json&) {};
   Listener listener_;

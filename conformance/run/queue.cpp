@@ -12,27 +12,32 @@ constexpr std::ptrdiff_t kDeathsInARow = 8;
 }  // namespace
 
 Queue::Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-             OnVerdict on_verdict)
+             OnVerdict on_verdict, Packages packages)
     : kind_(kind),
       calls_(calls),
       todo_(todo),
       limit_(limit),
       workers_(workers),
-      on_verdict_(std::move(on_verdict)) {}
+      on_verdict_(std::move(on_verdict)),
+      packages_(packages) {}
 
 void Queue::add_preparation(nlohmann::json preparation, std::chrono::seconds limit) {
   waiting_.push_back({.preparation = std::move(preparation), .limit = limit});
 }
 
+bool Queue::holds(Calls::Position call, const Check& check) const {
+  return calls_.worker(call, check) == kind_ &&
+         (packages_ == Packages::either || check.needs_package == (packages_ == Packages::needed));
+}
+
 CheckList Queue::checks_of(Calls::Position call) const {
   CheckList checks = todo_.of(call);
-  std::erase_if(checks, [&](const Check* check) { return calls_.worker(call, *check) != kind_; });
+  std::erase_if(checks, [&](const Check* check) { return !holds(call, *check); });
   return checks;
 }
 
 std::ptrdiff_t Queue::count(Calls::Position call) const {
-  return std::ranges::count(calls_.checks(call), kind_,
-                            [&](const Check* check) { return calls_.worker(call, *check); });
+  return std::ranges::count_if(calls_.checks(call), [&](const Check* check) { return holds(call, *check); });
 }
 
 // To the next call with something to do for this kind of worker; false where there is none.

@@ -37,11 +37,13 @@ struct Job {
 class Queue {
  public:
   using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
+  /// Which cases of its kind it holds: those that look at a package must wait until it is made.
+  enum class Packages { either, needed, not_needed };
 
   /// The cases of `todo` that this kind of worker judges; `limit` is for each call. `on_verdict` takes the
   /// verdicts of calls that are given up, and takes them out of `todo`. So many `workers` ask it.
   Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-        OnVerdict on_verdict);
+        OnVerdict on_verdict, Packages packages = Packages::either);
 
   /// Comes after those that were added, and before every call.
   void add_preparation(nlohmann::json preparation, std::chrono::seconds limit);
@@ -70,6 +72,7 @@ class Queue {
     std::set<Calls::Position> calls;
   };
 
+  bool holds(Calls::Position call, const Check& check) const;
   bool advance();
   std::ptrdiff_t count(Calls::Position call) const;  // its checks for this kind of worker
   CheckList checks_of(Calls::Position call) const;
@@ -81,6 +84,7 @@ class Queue {
   std::chrono::seconds limit_;
   size_t workers_;
   OnVerdict on_verdict_;
+  Packages packages_;
   std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
   Calls::Position next_call_ = 0;
   std::map<const Spec*, Deaths> deaths_;         // since the last answer

@@ -30,6 +30,7 @@ constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::milliseconds kBetweenProgress{50};
 // It takes a worker longer to start than to run so many calls.
 constexpr size_t kCallsWorthAWorker = 64;
+constexpr size_t kPythonCallsWorthAWorker = 8;
 
 // Where no package could be made, the cases that need it say why.
 void note_failed_package(const fs::path& folder, const json& preparation, const std::string& reason) {
@@ -180,7 +181,7 @@ PythonHalf Supervisor::python_half() {
   const json said = recalled_ ? *recalled_ : python_.await_ready();
   const PythonHalf half = python_half_from(said, programs_.python);
   if (!recalled_) memory_.keep(said);
-  python_.on_ready([this, said](json now) {
+  on_python_ready_ = [this, said](json now) {
     // Every worker plans with what was said first. What was read meanwhile does not matter by itself.
     json before = said;
     before.erase("files");
@@ -190,7 +191,8 @@ PythonHalf Supervisor::python_half() {
     throw SetupError(
         "Python now describes other operators, models or checks than when this run was planned: one of its "
         "files was changed, or a module depends on more than files of Python; run again");
-  });
+  };
+  python_.on_ready(on_python_ready_);
   setup_.checks = half.checks;
   setup_.models = half.models;
   setup_.sources = half.sources;
@@ -213,12 +215,16 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
 
   const size_t workers = std::min(jobs, todo.calls_with(Worker::native) / kCallsWorthAWorker + 1);
   Queue native(Worker::native, plan.calls, todo, limits_.native_case, workers, once);
-  Queue python(Worker::python, plan.calls, todo, limits_.python_case, 1, once);
+  const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python) >= kPythonCallsWorthAWorker;
+  const size_t pythons = two_pythons ? 2 : 1;
+  Queue packages(Worker::python, plan.calls, todo, limits_.python_case, 1, once, Queue::Packages::needed);
+  Queue python(Worker::python, plan.calls, todo, limits_.python_case, pythons, once,
+               Queue::Packages::not_needed);
   Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, 1, once);
-  prepare_packages(plan.calls, todo, python);
+  prepare_packages(plan.calls, todo, packages);
   const auto note_failure = [&](const json& preparation, const std::string& reason) {
     if (auto without = without_culprit(setup_.packages, preparation, reason)) {
-      python.put_back({.preparation = *std::move(without), .limit = limits_.package});
+      packages.put_back({.preparation = *std::move(without), .limit = limits_.package});
     } else {
       note_failed_package(setup_.packages, preparation, reason);
     }
@@ -228,16 +234,22 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   for (size_t number = 1; number <= workers; ++number) {
     native_lanes.push_back(make_lane(Worker::native, number));
     lanes.push_back(&native_lanes.back());
-    native_lanes.back().work_on(native, workers, hear, note_failure);
+    native_lanes.back().work_on({&native}, workers, hear, note_failure);
   }
-  python_.work_on(python, 1, hear, note_failure);
+  python_.work_on({&packages, &python}, pythons, hear, note_failure);
+  Lane second_python = make_lane(Worker::python, 2);
+  if (two_pythons) {
+    second_python.on_ready(on_python_ready_);
+    second_python.work_on({&python}, pythons, hear, note_failure);
+    lanes.push_back(&second_python);
+  }
   if (!serve(lanes, on_progress)) return false;
   for (Lane* lane : lanes) lane->close();
   for (Lane* lane : lanes) lane->dismiss();
 
   // The aoti worker runs what the Python worker has packaged.
   Lane aoti_lane = make_lane(Worker::aoti);
-  aoti_lane.work_on(aoti, 1, hear, note_failure);
+  aoti_lane.work_on({&aoti}, 1, hear, note_failure);
   if (!serve({&aoti_lane}, on_progress)) return false;
   aoti_lane.dismiss();
   costs_ = spending.costs();

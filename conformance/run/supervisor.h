@@ -51,8 +51,9 @@ class Supervisor {
   /// Throws SetupError where it cannot start.
   PythonHalf python_half();
 
-  /// Gives each case of `todo` a verdict, and takes it out; `filter` is what the plan was made with, and at
-  /// most `jobs` native workers run at a time. False where it was interrupted (SIGINT, SIGTERM).
+  /// Gives each case of `todo` a verdict, and takes it out; `filter` is what the plan was made with. At most
+  /// `jobs` native workers run at a time, and as many Python ones, but not more than two: one that makes
+  /// packages, and one that judges meanwhile. False where it was interrupted (SIGINT, SIGTERM).
   bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const Lane::Listener& listener,
            const OnProgress& on_progress);
 
@@ -70,6 +71,7 @@ class Supervisor {
   Setup setup_;
   Limits limits_;
   Lane python_;
+  std::function<void(const nlohmann::json&)> on_python_ready_ = [](const nlohmann::json&) {};
   PythonMemory memory_;
   Costs costs_;
   std::optional<nlohmann::json> recalled_;  // what the Python half said, if it need not be asked

@@ -8,11 +8,11 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_infinities(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return infinity_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(infinities, {"infinities", {0}, &fill, /*ordinary=*/false});
+OPGATE_REGISTER_DOMAIN(infinities, {"infinities", {0}, &fill_infinities, /*ordinary=*/false});
 
 }  // namespace
 

@@ -36,7 +36,7 @@ T converted(double value) {
   }
 }
 
-void fill(const std::vector<double>& numbers, uint64_t, const at::Tensor& out) {
+void fill_literal(const std::vector<double>& numbers, uint64_t, const at::Tensor& out) {
   const uint64_t parts_each = out.is_complex() ? 2 : 1;
   visit_parts(out, [&]<class T>(T* parts, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ void fill(const std::vector<double>& numbers, uint64_t, const at::Tensor& out) {
   });
 }
 
-OPGATE_REGISTER_DOMAIN(literal, {"literal", {}, &fill});
+OPGATE_REGISTER_DOMAIN(literal, {"literal", {}, &fill_literal});
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out) {
+void fill_offsets(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out) {
   const Domain domain{"offsets", parameters};
   const int64_t n = whole_parameter(domain);
   const auto count = static_cast<uint64_t>(out.numel());
@@ -23,7 +23,7 @@ void fill(const std::vector<double>& parameters, uint64_t key, const at::Tensor&
   });
 }
 
-OPGATE_REGISTER_DOMAIN(offsets, {"offsets", {1}, &fill});
+OPGATE_REGISTER_DOMAIN(offsets, {"offsets", {1}, &fill_offsets});
 
 }  // namespace
 

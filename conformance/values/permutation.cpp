@@ -9,14 +9,14 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_permutation(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   std::vector<int64_t> order(static_cast<size_t>(out.numel()));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::ranges::stable_sort(order, {}, [&](int64_t i) { return bits_at(key, static_cast<uint64_t>(i)); });
   fill_integers({"permutation", {}}, out, out.numel() - 1, [&](uint64_t i) { return order[i]; });
 }
 
-OPGATE_REGISTER_DOMAIN(permutation, {"permutation", {0}, &fill});
+OPGATE_REGISTER_DOMAIN(permutation, {"permutation", {0}, &fill_permutation});
 
 }  // namespace
 

@@ -24,13 +24,13 @@ T value_at(uint64_t key, uint64_t i) {
   }
 }
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_positive(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   visit_parts(out, [&]<class T>(T* parts, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) parts[i] = value_at<T>(key, i);
   });
 }
 
-OPGATE_REGISTER_DOMAIN(positive, {"positive", {0}, &fill});
+OPGATE_REGISTER_DOMAIN(positive, {"positive", {0}, &fill_positive});
 
 }  // namespace
 

@@ -8,11 +8,11 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_signed_zeros(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return zero_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(signed_zeros, {"signed_zeros", {0}, &fill, /*ordinary=*/false});
+OPGATE_REGISTER_DOMAIN(signed_zeros, {"signed_zeros", {0}, &fill_signed_zeros, /*ordinary=*/false});
 
 }  // namespace
 

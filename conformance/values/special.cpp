@@ -18,11 +18,11 @@ std::vector<T> all_special_values() {
   return all;
 }
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_special(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return all_special_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(special, {"special", {0}, &fill, /*ordinary=*/false});
+OPGATE_REGISTER_DOMAIN(special, {"special", {0}, &fill_special, /*ordinary=*/false});
 
 }  // namespace
 

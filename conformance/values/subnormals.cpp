@@ -8,11 +8,11 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
+void fill_subnormals(const std::vector<double>&, uint64_t key, const at::Tensor& out) {
   fill_mixture(key, out, []<class T>() { return subnormal_values<T>(); });
 }
 
-OPGATE_REGISTER_DOMAIN(subnormals, {"subnormals", {0}, &fill, /*ordinary=*/false});
+OPGATE_REGISTER_DOMAIN(subnormals, {"subnormals", {0}, &fill_subnormals, /*ordinary=*/false});
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace opgate {
 namespace {
 
-void fill(const std::vector<double>& range, uint64_t key, const at::Tensor& out) {
+void fill_uniform(const std::vector<double>& range, uint64_t key, const at::Tensor& out) {
   visit_parts(out, [&]<class T>(T* parts, uint64_t count) {
     const Uniform<T> uniform(range);
     if (!uniform.holds_any()) {
@@ -20,7 +20,7 @@ void fill(const std::vector<double>& range, uint64_t key, const at::Tensor& out)
   });
 }
 
-OPGATE_REGISTER_DOMAIN(uniform, {"uniform", {0, 2}, &fill});
+OPGATE_REGISTER_DOMAIN(uniform, {"uniform", {0, 2}, &fill_uniform});
 
 }  // namespace
 

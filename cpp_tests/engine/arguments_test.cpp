@@ -10,7 +10,7 @@
 #include "support.h"
 #include "values/domain.h"
 
-namespace opgate {
+namespace opgate::arguments_test {
 namespace {
 
 using testing::same_bits;
@@ -185,4 +185,4 @@ TEST(KeepsValues, IsTrueWhereOnlyStridesAndOffsetDiffer) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::arguments_test

@@ -9,7 +9,7 @@
 #include "bench/measure.h"
 #include "values/counter.h"
 
-namespace opgate {
+namespace opgate::bench_measure_test {
 namespace {
 
 std::vector<double> up_to(size_t n) {
@@ -212,4 +212,4 @@ TEST(JudgeSpeed, ConvictsOnlyWhereTheWholeIntervalIsBelowTheLimit) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::bench_measure_test

@@ -17,7 +17,7 @@
 #include "spec/specs.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::bench_run_test {
 namespace {
 
 using ::testing::AllOf;
@@ -238,4 +238,4 @@ TEST(BackwardContest, SaysThatASideHasNoDerivative) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::bench_run_test

@@ -9,7 +9,7 @@
 #include "spec/specs.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::bench_spec_test {
 namespace {
 
 using ::testing::AllOf;
@@ -179,4 +179,4 @@ TEST(PlanBenches, RefusesPatternsThatMatchNothing) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::bench_spec_test

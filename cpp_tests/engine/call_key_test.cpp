@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::call_key_test {
 namespace {
 
 using ::testing::AllOf;
@@ -113,4 +113,4 @@ TEST(ArgumentName, IsThatOfTheSchemaOrAPosition) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::call_key_test

@@ -6,7 +6,7 @@
 #include "run/worker.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::checks_test {
 namespace {
 
 using ::testing::AllOf;
@@ -386,4 +386,4 @@ TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::checks_test

@@ -1,4 +1,5 @@
 // A worker process from its parent's side: lines, endings, and nothing left running.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
@@ -11,7 +12,7 @@
 #include "run/child.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::child_test {
 namespace {
 
 using ::testing::AllOf;
@@ -21,7 +22,7 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-constexpr std::chrono::seconds kLong{30};  // ends a test that would hang; no test waits for it
+constexpr std::chrono::seconds kLong{600};  // ends a test that would hang; no test waits for it
 
 class ChildTest : public ::testing::Test {
  protected:
@@ -77,16 +78,20 @@ TEST_F(ChildTest, ReadsLinesOnItsStandardInput) {
   EXPECT_THAT(lines, ElementsAre("got one", "got two"));
 }
 
-// More than a pipe holds, to a process that reads nothing yet: a send that waited would never return.
+// More than a pipe holds, to a process that reads nothing before it is told to by a file: a send that waited
+// would never return.
 TEST_F(ChildTest, IsSentMoreThanItReadsWithoutWaitingForIt) {
-  Child child(shell("read go </dev/null; echo ready >&3; read line; echo ${#line} >&3; wc -c >&3"), log());
+  const std::filesystem::path told = folder_ / "told";
+  const std::string wait = fmt::format("until [ -e '{}' ]; do sleep 0.01; done; ", told.string());
+  Child child(shell(wait + "echo ready >&3; read line; echo ${#line} >&3; wc -c >&3"), log());
   const std::string text(1 << 20, 'x');
   ASSERT_TRUE(child.send("go"));
   ASSERT_TRUE(child.send(text));
   EXPECT_TRUE(child.has_unsent());
+  std::ofstream(told).close();
   while (child.has_unsent()) {
     pollfd room{child.commands(), POLLOUT, 0};
-    ASSERT_EQ(poll(&room, 1, 30000), 1);
+    ASSERT_EQ(poll(&room, 1, 600000), 1);
     ASSERT_TRUE(child.flush());
   }
   child.close_commands();
@@ -189,4 +194,4 @@ TEST_F(ChildTest, LastPrintedIsWhatThisProcessSaidLast) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::child_test

@@ -8,7 +8,7 @@
 #include "classes/flattened.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::class_answers_test {
 namespace {
 
 using c10::IValue;
@@ -117,4 +117,4 @@ TEST(Flattened, TakesPairsOfANameAndAPlainValue) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_answers_test

@@ -8,7 +8,7 @@
 #include "support.h"
 #include "tiny_classes.h"
 
-namespace opgate {
+namespace opgate::class_checks_test {
 namespace {
 
 using ::testing::AllOf;
@@ -247,4 +247,4 @@ TEST(RandomSequences, GiveEachCallOtherValuesThatStayWithIt) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_checks_test

@@ -6,7 +6,7 @@
 #include "support.h"
 #include "tiny_classes.h"
 
-namespace opgate {
+namespace opgate::class_spec_test {
 namespace {
 
 using ::testing::AllOf;
@@ -157,4 +157,4 @@ TEST(ClassSpec, TakesTheModelsArgumentsByValueReferenceOrConstReference) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::class_spec_test

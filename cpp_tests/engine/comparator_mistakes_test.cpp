@@ -13,7 +13,7 @@
 #include "support.h"
 #include "values/domain.h"
 
-namespace opgate {
+namespace opgate::comparator_mistakes_test {
 namespace {
 
 using testing::counted;
@@ -251,4 +251,4 @@ TEST(ComparatorMistake, ReportingNoErrorWhereAllIsWithinTheBound) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::comparator_mistakes_test

@@ -14,7 +14,7 @@
 #include "support.h"
 #include "values/domain.h"
 
-namespace opgate {
+namespace opgate::comparison_test {
 namespace {
 
 using testing::counted;
@@ -292,4 +292,4 @@ TEST(Neighbourhood, IsNothingWithoutADifferenceOrARow) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::comparison_test

@@ -8,7 +8,7 @@
 #include "plan/config.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::config_test {
 namespace {
 
 using ::testing::AllOf;
@@ -156,4 +156,4 @@ TEST_F(ConfigTest, SaysThatALibraryIsMissing) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::config_test

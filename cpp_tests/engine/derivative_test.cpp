@@ -8,7 +8,7 @@
 #include "call/derivative.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::derivative_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST_F(DerivativeTest, KeepsWhatTheCallRaised) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::derivative_test

@@ -15,7 +15,7 @@
 #include "run/source_digests.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::device_evidence_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST(CtestGpus, AreThoseThatTheProcessSees) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::device_evidence_test

@@ -17,7 +17,7 @@
 #include "values/domain.h"
 #include "values/parts.h"
 
-namespace opgate {
+namespace opgate::domains_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -400,4 +400,4 @@ TEST(Special, HasEveryKind) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::domains_test

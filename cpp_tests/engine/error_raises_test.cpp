@@ -14,7 +14,7 @@
 #include "run/worker.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::error_raises_test {
 namespace {
 
 using ::testing::AllOf;
@@ -127,4 +127,4 @@ TEST(ErrorRaises, LeavesToValueReferenceWhatIsWrongOnTheSampleItself) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::error_raises_test

@@ -6,7 +6,7 @@
 #include "run/worker.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::false_alarms_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -221,4 +221,4 @@ TEST(FalseAlarms, WritingWhatIsDeclaredMutable) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::false_alarms_test

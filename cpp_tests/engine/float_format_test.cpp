@@ -16,7 +16,7 @@
 #include "base/dtypes.h"
 #include "compare/float_format.h"
 
-namespace opgate {
+namespace opgate::float_format_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -197,4 +197,4 @@ TEST(FloatFormat, ExistsExactlyForFloatingDtypes) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::float_format_test

@@ -9,7 +9,7 @@
 #include "layouts/geometry.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::geometry_test {
 namespace {
 
 using testing::counted;
@@ -134,4 +134,4 @@ TEST(DescribeElement, NamesTheFirstOfSeveralPositionsThatShareIt) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::geometry_test

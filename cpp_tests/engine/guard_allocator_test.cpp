@@ -12,7 +12,7 @@
 #include "memory/guard_pages.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::guard_allocator_test {
 namespace {
 
 class Guarded : public ::testing::Test {
@@ -206,4 +206,4 @@ TEST(FarStorage, ReachesBeyond32BitsAndKeepsWhatIsWrittenThere) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::guard_allocator_test

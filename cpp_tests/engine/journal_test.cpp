@@ -9,7 +9,7 @@
 #include "run/journal.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::journal_test {
 namespace {
 
 using ::testing::AllOf;
@@ -344,4 +344,4 @@ TEST(Timestamp, IsUtcInIso8601) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::journal_test

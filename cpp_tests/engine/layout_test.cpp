@@ -12,7 +12,7 @@
 #include "layouts/layout.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::layout_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -182,4 +182,4 @@ TEST(Placements, HaveNamesOfTheirOwnAndContiguousComesFirst) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::layout_test

@@ -6,7 +6,7 @@
 #include "gate/partial.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::ledger_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -92,4 +92,4 @@ TEST(UncheckedDevices, KeepWhatAnotherMachineSaw) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::ledger_test

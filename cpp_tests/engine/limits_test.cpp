@@ -18,7 +18,7 @@
 
 #include "run/limits.h"
 
-namespace opgate {
+namespace opgate::limits_test {
 namespace {
 
 constexpr uint64_t kGiB = 1ull << 30;
@@ -110,4 +110,4 @@ TEST(MemoryNote, KnowsTheWordsOfAllocatorsAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::limits_test

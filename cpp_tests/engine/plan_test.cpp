@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::plan_test {
 namespace {
 
 using ::testing::AllOf;
@@ -343,4 +343,4 @@ TEST(FindCheck, ListsWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::plan_test

@@ -16,7 +16,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace opgate {
+namespace opgate::process_state_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(SeedDefaultGenerator, MakesCallsRepeatable) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::process_state_test

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace opgate {
+namespace opgate::python_half_test {
 namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-class PythonMemoryTest : public testing::Test {
+class PythonMemoryTest : public ::testing::Test {
  protected:
   PythonMemoryTest() {
     fs::remove_all(folder_);
@@ -43,7 +43,7 @@ class PythonMemoryTest : public testing::Test {
 
   // A folder of its own for each test: ctest runs them side by side.
   fs::path folder_ =
-      fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
   fs::path module_ = folder_ / "my_specs.py";
   Command command_{{"python3", "-m", "opgate"}, {}};
   opgate::Setup setup_;  // GoogleTest has a Setup of its own
@@ -111,4 +111,4 @@ TEST(PythonHalf, OfAnotherOpGateIsRefused) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::python_half_test

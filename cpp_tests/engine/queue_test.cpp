@@ -9,7 +9,7 @@
 #include "run/queue.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::queue_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST_F(QueueTest, ForgetsDeathsOnceTheOperatorHasAnswered) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::queue_test

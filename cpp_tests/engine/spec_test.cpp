@@ -11,7 +11,7 @@
 #include "spec/specs.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::spec_test {
 namespace {
 
 using nlohmann::json;
@@ -250,4 +250,4 @@ TEST(ModelJson, RefusesWhatDescribesNoModel) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::spec_test

@@ -16,7 +16,7 @@
 #include "values/counter.h"
 #include "values/domain.h"
 
-namespace opgate {
+namespace opgate::values_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -233,4 +233,4 @@ TEST(DomainText, IsRefusedWhereItIsCutOffOrGoesOn) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::values_test

@@ -8,7 +8,7 @@
 #include "call/arguments.h"
 #include "support.h"
 
-namespace opgate {
+namespace opgate::variant_test {
 namespace {
 
 using ::testing::Contains;
@@ -181,4 +181,4 @@ TEST(Arrangement, LeavesOutAnOptionalTensor) {
 }
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::variant_test

@@ -8,14 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import FASTEST, Compiler, OpGate, assert_refused
+from harness import FASTEST, OpGate, assert_refused
 
 NewProject = Callable[..., Path]
-
-UNDEFINED = """
-void defined_nowhere();
-struct AtLoad { AtLoad() { defined_nowhere(); } } at_load;
-"""
 
 
 def test_a_library_that_is_missing_is_looked_for_in_named_places(
@@ -38,12 +33,9 @@ def test_a_text_file_is_no_library(opgate: OpGate, new_project: NewProject) -> N
     assert_refused(opgate("list", "ops", folder=project), "notes.so cannot be loaded", "invalid ELF header")
 
 
-def test_an_undefined_symbol_is_named_with_a_way_out(
-    opgate: OpGate, new_project: NewProject, compiler: Compiler
-) -> None:
-    project = new_project(libraries=["./libundefined.so"])
-    compiler(UNDEFINED, project / "libundefined.so")
-    line = assert_refused(opgate("list", "ops", folder=project), "libundefined.so", "defined_nowhere")
+def test_an_undefined_symbol_is_named_with_a_way_out(opgate: OpGate, new_project: NewProject) -> None:
+    project = new_project(libraries=["libopgate_undefined.so"])
+    line = assert_refused(opgate("list", "ops", folder=project), "libopgate_undefined.so", "defined_nowhere")
     assert "rebuild it" in line
 
 

@@ -7,39 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import Compiler, OpGate, assert_refused, read_results
+from harness import OpGate, assert_refused, read_results
 
-# One library, whose spec goes wrong in the way that the variable BAD_SPEC names.
-SPECS = """
-#include <ATen/ops/clone.h>
-#include <opgate/spec.h>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-using namespace opgate;
-static const std::string wrong = std::getenv("BAD_SPEC");
-static void describe(SpecWriter& spec) {
-  if (wrong == "throws") throw std::out_of_range("a mistake of its author");
-  if (wrong != "dtypes") spec.dtypes(c10::kCPU, {c10::kFloat});
-  if (wrong == "unknown reference") spec.reference("nowhere::nothing");
-  else if (wrong != "reference") spec.reference([](const at::Tensor& x) { return x.clone(); });
-  if (wrong != "accuracy") spec.accuracy(exact());
-  if (wrong == "sample") return;
-  if (wrong == "named first") spec.named("too early");
-  if (wrong == "too many") spec.sample({uniform({4}), 2.0});
-  if (wrong == "too few") spec.sample({});
-  if (wrong == "wrong type") spec.sample({2.5});
-  if (wrong == "slash") spec.sample({"a/b"});
-  if (wrong == "slash in a name") spec.sample({uniform({4})}).named("a/b");
-  spec.sample({uniform({4})});
-  if (wrong == "same name") spec.sample({uniform({4}, 0, 1)});
-}
-static const bool registered = register_spec(
-    wrong == "no operator" ? "opgate_ops::nothing" : "opgate_ops::identity_conv", &describe, __FILE__,
-    __LINE__);
-static const bool again = wrong == "two specs" &&
-    register_spec("opgate_ops::identity_conv", &describe, "other.cpp", 7);
-"""
 REFUSED = {
     "dtypes": ["names no dtypes: add spec.dtypes(floating())"],
     "reference": ["names no reference: add spec.reference("],
@@ -59,17 +28,15 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def project(compiler: Compiler, new_project: Callable[..., Path]) -> Path:
-    folder = new_project(libraries=["libopgate_ops.so"], specs=["./libbad_specs.so"])
-    compiler(SPECS, folder / "libbad_specs.so", spec=True)
-    return folder
+def project(new_project: Callable[..., Path]) -> Path:
+    return new_project(libraries=["libopgate_ops.so"], specs=["libopgate_bad_spec_specs.so"])
 
 
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_a_wrong_spec_is_refused_with_its_place(wrong: str, opgate: OpGate, project: Path) -> None:
     result = opgate("list", "ops", folder=project, environment={"BAD_SPEC": wrong})
     line = assert_refused(result, *REFUSED[wrong])
-    assert re.search(r"libbad_specs\.cpp:\d+", line)
+    assert re.search(r"bad_spec/specs\.cpp:\d+", line)
 
 
 def test_the_same_spec_without_a_mistake_is_taken(opgate: OpGate, project: Path) -> None:

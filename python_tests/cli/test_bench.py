@@ -178,7 +178,7 @@ def test_ctrl_c_keeps_what_is_known(opgate: OpGate, project: Path, tmp_path: Pat
         "--device",
         "cpu",
         "--seconds",
-        "0.5",
+        "3",
         "--threads",
         "1",
     ]
@@ -191,11 +191,11 @@ def test_ctrl_c_keeps_what_is_known(opgate: OpGate, project: Path, tmp_path: Pat
         text=True,
     )
     file = tmp_path / "bench.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1800
     while not (file.exists() and '"op"' in file.read_text()) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=1800)
     assert run.returncode == 130
     lines = read_lines(file)
     results = rows(lines)

@@ -88,7 +88,7 @@ def test_a_folder_without_the_libraries_is_refused(opgate: OpGate, repository: P
 
 
 def test_an_interrupted_build_of_the_base_ends_the_gate(opgate: OpGate, repository: Path) -> None:
-    recipe(repository, "touch begun; exec sleep 60")
+    recipe(repository, "touch begun; exec sleep 3600")
     gate = subprocess.Popen(
         [opgate.program, "gate", "--base", "HEAD"],
         cwd=repository,
@@ -102,6 +102,6 @@ def test_an_interrupted_build_of_the_base_ends_the_gate(opgate: OpGate, reposito
     another = opgate("gate", "--base", "HEAD", folder=repository)
     assert_refused(another, "another run uses HEAD (", "wait for it")
     os.kill(gate.pid, signal.SIGTERM)  # the gate alone: it tells the build
-    said = gate.communicate(timeout=30)[1]
+    said = gate.communicate(timeout=1800)[1]
     assert gate.returncode == 130, said
     assert "interrupted" in said

@@ -21,7 +21,7 @@ torch.ops.seen.pick(torch.rand(4, 6), torch.tensor([3, 0, 3]), [0.5])
 def folder(seen_library: Path, tmp_path: Path) -> Path:
     place = tmp_path / "a user's folder"
     place.mkdir()
-    shutil.copy(seen_library, place)
+    shutil.copy(seen_library, place / "libseen.so")
     return place
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from harness import FASTEST, OpGate, assert_refused, complaints, read_results
 
-LONG = ["--check", "effect", "value", "fake", "opcheck", "--device", "cpu"]
+LONG = ["--check", "value.layout", "effect", "--jobs", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -163,22 +163,29 @@ def test_a_file_that_another_run_is_writing_is_left_alone(
     assert [path.name for path in tmp_path.glob("results*")] == ["results.jsonl"]
 
 
-def test_ctrl_c_keeps_the_results_and_names_resume(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_results_and_names_resume(
+    opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Its worker stops after some calls, so that it cannot have finished."""
+    project = new_project(libraries=["libopgate_slow.so"], specs=["libopgate_slow_specs.so"])
+    hold = tmp_path / "hold"
+    hold.touch()
     command = [opgate.program, "run", *LONG, "--output", tmp_path]
     run = subprocess.Popen(
         command,
         cwd=project,
+        env={**os.environ, "SLOW_HOLD": str(hold)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     file = tmp_path / "results.jsonl"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1800
     while not (file.exists() and file.read_text().count('"case"') > 10) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGINT)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=1800)
     assert run.returncode == 130
     line = err.splitlines()[-1]
     assert line.startswith("opgate: ")

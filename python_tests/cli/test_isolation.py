@@ -8,82 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import Compiler, Completed, OpGate, Results, complaints, read_results
+from harness import Completed, OpGate, Results, complaints, read_results
 
-# Each dies on a stepped tensor only, and only on the CPU; `hopeless` always does.
-LIBRARY = """
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/clone.h>
-#include <torch/library.h>
-#include <cstdio>
-#include <cstdlib>
-#include <sys/wait.h>
-#include <unistd.h>
-
-using at::Tensor;
-namespace {
-bool stepped(const Tensor& x) { return x.dim() == 1 && x.size(0) > 1 && x.stride(0) == 2; }
-Tensor fine(const Tensor& x) { return x.clone(); }
-Tensor segfaults(const Tensor& x) {
-  if (stepped(x)) *static_cast<volatile int*>(nullptr) = 1;
-  return x.clone();
-}
-Tensor aborts(const Tensor& x) {
-  if (stepped(x)) { std::puts("a last word"); std::fflush(stdout); std::abort(); }
-  return x.clone();
-}
-Tensor exits(const Tensor& x) {
-  if (stepped(x)) std::_Exit(0);
-  return x.clone();
-}
-Tensor once(const Tensor& x) {
-  const char* marker = std::getenv("CRASHED_ONCE");
-  if (stepped(x) && marker != nullptr && std::fopen(marker, "r") == nullptr) {
-    std::fclose(std::fopen(marker, "w"));
-    std::abort();
-  }
-  return x.clone();
-}
-Tensor hopeless(const Tensor&) { std::_Exit(3); }
-Tensor forks(const Tensor& x) {
-  if (fork() == 0) return x.clone();  // the child comes back, too
-  wait(nullptr);
-  return x.clone();
-}
-Tensor prints(const Tensor& x) {
-  std::puts("{\\"ran\\":0}");
-  std::fprintf(stderr, "noise\\n");
-  return x.clone();
-}
-#define OPERATOR(name) \\
-  m.def(#name "(Tensor x) -> Tensor"); \\
-  m.impl(#name, torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(name))); \\
-  m.impl(#name, torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(fine)));
-TORCH_LIBRARY(crashy, m) {
-  OPERATOR(fine) OPERATOR(segfaults) OPERATOR(aborts) OPERATOR(exits) OPERATOR(once) OPERATOR(hopeless)
-  OPERATOR(forks) OPERATOR(prints)
-}
-}
-"""
-SPECS = """
-#include <ATen/ops/clone.h>
-#include <opgate/spec.h>
-using namespace opgate;
-static void promise(SpecWriter& spec) {
-  spec.dtypes(c10::kCPU, {c10::kFloat});
-  spec.reference([](const at::Tensor& x) { return x.clone(); });
-  spec.accuracy(exact());
-  for (const Shape& shape : {Shape{7}, {4}}) spec.sample({uniform(shape)});
-}
-OPGATE_SPEC("crashy::fine", spec) { promise(spec); }
-OPGATE_SPEC("crashy::segfaults", spec) { promise(spec); }
-OPGATE_SPEC("crashy::aborts", spec) { promise(spec); }
-OPGATE_SPEC("crashy::exits", spec) { promise(spec); }
-OPGATE_SPEC("crashy::once", spec) { promise(spec); }
-OPGATE_SPEC("crashy::hopeless", spec) { promise(spec); }
-OPGATE_SPEC("crashy::forks", spec) { promise(spec); }
-OPGATE_SPEC("crashy::prints", spec) { promise(spec); }
-"""
 ENDINGS = {
     "segfaults": "the native worker ended: SIGSEGV (Segmentation fault)",
     "aborts": "the native worker ended: SIGABRT (Aborted)",
@@ -92,13 +18,8 @@ ENDINGS = {
 
 
 @pytest.fixture(scope="module")
-def project(
-    compiler: Compiler, new_project: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    folder = tmp_path_factory.mktemp("crashy")
-    library = compiler(LIBRARY, folder / "libcrashy.so")
-    specs = compiler(SPECS, folder / "libcrashy_specs.so", spec=True)
-    return new_project(libraries=[str(library)], specs=[str(specs)])
+def project(new_project: Callable[..., Path]) -> Path:
+    return new_project(libraries=["libopgate_crashy.so"], specs=["libopgate_crashy_specs.so"])
 
 
 @pytest.fixture(scope="module")

@@ -11,48 +11,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import FAST, Compiler, OpGate, assert_refused, complaints, read_results
+from harness import FAST, OpGate, assert_refused, complaints, read_results
 
-LIBRARY = """
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/clone.h>
-#include <torch/library.h>
-#include <unistd.h>
-TORCH_LIBRARY(slow, m) {
-  m.def("fine", [](const at::Tensor& x) { usleep(2000); return x.clone(); });
-}
-"""
-SPEC = """
-#include <ATen/ops/clone.h>
-#include <opgate/spec.h>
-#include <cstdlib>
-#include <string>
-#include <unistd.h>
-using namespace opgate;
-OPGATE_SPEC("slow::fine", spec) {
-  spec.dtypes(c10::kCPU, floating());
-  spec.reference([](const at::Tensor& x) { return x.clone(); });
-  spec.accuracy(exact());
-  for (int64_t size = 2; size < 42; ++size) spec.sample({uniform({size})});
-  if (std::getenv("NAMED_BY_PROCESS") != nullptr) spec.named("process" + std::to_string(getpid()));
-}
-"""
 SLOW = ["run", "--check", "value.layout", "effect", "--jobs", "3"]
 
 
 @pytest.fixture(scope="module")
-def slow_project(compiler: Compiler, new_project: Callable[..., Path]) -> Path:
-    folder = new_project(libraries=["./libslow.so"], specs=["./libslow_specs.so"])
-    compiler(LIBRARY, folder / "libslow.so")
-    compiler(SPEC, folder / "libslow_specs.so", spec=True)
-    return folder
+def slow_project(new_project: Callable[..., Path]) -> Path:
+    return new_project(libraries=["libopgate_slow.so"], specs=["libopgate_slow_specs.so"])
 
 
 @contextmanager
-def running(command: list[str | Path], folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run in the background."""
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    run = subprocess.Popen([*map(str, command)], cwd=folder, text=True, **pipes)
+def running(command: list[str | Path], folder: Path, hold: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run in the background, whose workers stop after some calls for as long as `hold` exists."""
+    hold.touch()
+    run = subprocess.Popen(
+        [*map(str, command)],
+        cwd=folder,
+        env={**os.environ, "SLOW_HOLD": str(hold)},
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         yield run
     finally:
@@ -66,11 +47,15 @@ def native_workers(run: subprocess.Popen[str]) -> list[int]:
     return [int(pid) for pid in children if b"\0worker\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
-def wait_for_cases(file: Path, count: int) -> None:
-    """Until so many verdicts are written."""
-    deadline = time.monotonic() + 120
-    while not (file.exists() and file.read_text().count('"case"') > count):
-        assert time.monotonic() < deadline, "no results after two minutes"
+def wait_for_workers(run: subprocess.Popen[str], file: Path, count: int) -> list[int]:
+    """Until so many native workers judge cases, some of which are written; returns the process ids."""
+    deadline = time.monotonic() + 1800
+    while True:
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < deadline, "no results after half an hour"
+        workers = native_workers(run)
+        if len(workers) == count and file.exists() and '"case"' in file.read_text():
+            return workers
         time.sleep(0.01)
 
 
@@ -99,12 +84,12 @@ def test_no_more_workers_are_started_than_there_is_work_for(
 def test_a_worker_that_is_killed_from_outside_costs_at_most_its_case(
     opgate: OpGate, slow_project: Path, tmp_path: Path
 ) -> None:
-    with running([opgate.program, *SLOW, "--output", tmp_path], slow_project) as run:
-        wait_for_cases(tmp_path / "results.jsonl", 30)
-        workers = native_workers(run)
-        assert len(workers) == 3
+    hold = tmp_path / "hold"
+    with running([opgate.program, *SLOW, "--output", tmp_path], slow_project, hold) as run:
+        workers = wait_for_workers(run, tmp_path / "results.jsonl", 3)
         os.kill(workers[1], signal.SIGKILL)
-        out, _ = run.communicate(timeout=300)
+        hold.unlink()
+        out, _ = run.communicate(timeout=1800)
     results = read_results(tmp_path)
     assert len(results.cases) == results.header["cases"]
     broken = [line for line in results.cases.values() if line["verdict"] != "pass"]
@@ -119,13 +104,12 @@ def test_a_worker_that_is_killed_from_outside_costs_at_most_its_case(
 def test_ctrl_c_ends_every_worker_and_loses_nothing(
     opgate: OpGate, slow_project: Path, tmp_path: Path
 ) -> None:
-    with running([opgate.program, *SLOW, "--output", tmp_path], slow_project) as run:
-        wait_for_cases(tmp_path / "results.jsonl", 30)
-        workers = native_workers(run)
+    hold = tmp_path / "hold"
+    with running([opgate.program, *SLOW, "--output", tmp_path], slow_project, hold) as run:
+        workers = wait_for_workers(run, tmp_path / "results.jsonl", 3)
         run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=60)
+        _, err = run.communicate(timeout=1800)
     assert run.returncode == 130
-    assert len(workers) == 3
     assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
     results = read_results(tmp_path)
     assert results.finished is None

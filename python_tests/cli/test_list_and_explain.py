@@ -264,4 +264,4 @@ def test_a_reader_may_leave(opgate: OpGate, source: Path, words: list[str]) -> N
     assert process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() == b""
-    assert process.wait(timeout=60) in (0, -signal.SIGPIPE)
+    assert process.wait(timeout=1800) in (0, -signal.SIGPIPE)

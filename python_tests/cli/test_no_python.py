@@ -13,7 +13,7 @@ LIBPYTHON = re.compile(r"^libpython[\d.]*\.so")
 
 def needed(file: Path) -> list[str]:
     """The names, without folders, of all libraries that `file` loads, those of its libraries too."""
-    listed = subprocess.run(["ldd", str(file)], capture_output=True, text=True, timeout=60, check=True)
+    listed = subprocess.run(["ldd", str(file)], capture_output=True, text=True, timeout=1800, check=True)
     names = [line.split("=>")[0].split("(")[0].strip() for line in listed.stdout.splitlines()]
     return [Path(name).name for name in names]
 
@@ -27,7 +27,7 @@ def test_nothing_links_python(file: str, build: Path) -> None:
 
 def test_every_library_of_the_program_is_found(build: Path) -> None:
     listed = subprocess.run(
-        ["ldd", str(build / "bin" / "opgate")], capture_output=True, text=True, timeout=60, check=True
+        ["ldd", str(build / "bin" / "opgate")], capture_output=True, text=True, timeout=1800, check=True
     )
     assert "not found" not in listed.stdout
 

@@ -50,7 +50,7 @@ def run_pytest(opgate: OpGate, new_project: Callable[..., Path]) -> Pytest:
             env={**os.environ, "OPGATE": str(opgate.program)},
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=1800,
             check=False,
         )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from harness import Compiler, Completed, OpGate, assert_refused, read_results
+from harness import Completed, OpGate, assert_refused, read_results
 
 PROGRAM = """
 import sys, torch
@@ -54,7 +54,7 @@ def folder(seen_library: Path, tmp_path: Path) -> Path:
     """An empty folder of a user, but for the library and a program that uses it."""
     place = tmp_path / "a user's folder"
     place.mkdir()
-    shutil.copy(seen_library, place)
+    shutil.copy(seen_library, place / "libseen.so")
     (place / "program.py").write_text(PROGRAM)
     return place
 
@@ -267,29 +267,10 @@ def test_a_record_that_is_cut_is_named(folder: Path, record: Record, opgate: OpG
     assert_refused(opgate("run", folder=folder), "seen.blind.json: not a record of calls")
 
 
-def test_samples_join_a_spec_that_is_there(
-    folder: Path, record: Record, opgate: OpGate, compiler: Compiler
-) -> None:
+def test_samples_join_a_spec_that_is_there(folder: Path, record: Record, opgate: OpGate) -> None:
     record(folder)
-    compiler(
-        """
-#include <ATen/ATen.h>
-#include <opgate/spec.h>
-using namespace opgate;
-OPGATE_SPEC("seen::pick", spec) {
-  spec.dtypes(c10::kCPU, {c10::kFloat});
-  spec.reference([](const at::Tensor& x, const at::Tensor& rows, std::vector<double> weights) {
-    return at::index_select(x, 0, rows).mul(weights[0]);
-  });
-  spec.accuracy(ulps(1)).trusts("rows");
-  spec.sample({uniform({2, 2}), indices({3}, 2), std::vector<double>{2.}});
-}
-""",
-        folder / "libspec.so",
-        spec=True,
-    )
     with (folder / "opgate.toml").open("a") as config:
-        config.write('specs = ["./libspec.so"]\n')
+        config.write('specs = ["libopgate_seen_specs.so"]\n')
     run = opgate("run", "--check", "value.reference", folder=folder)
     assert run.returncode == 0, run
     cases = read_results(folder / ".opgate").of("pick")

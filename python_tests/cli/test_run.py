@@ -162,7 +162,7 @@ def test_results_are_whole_where_the_reader_leaves(opgate: OpGate, source: Path,
     assert process.stdout.readline().startswith(b"OpGate ")
     process.stdout.close()
     assert process.stderr.read() == b""
-    assert process.wait(timeout=60) in (0, -signal.SIGPIPE)
+    assert process.wait(timeout=1800) in (0, -signal.SIGPIPE)
     assert read_results(tmp_path).finished is not None
 
 

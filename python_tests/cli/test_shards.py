@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import FASTEST, Compiler, OpGate, assert_refused, complaints, read_results
+from harness import FASTEST, OpGate, assert_refused, complaints, read_results
 
 FEW = ["--check", "value", "effect", "--device", "cpu"]
-# One operator that is wrong for each input of two elements or more.
-LIBRARY = """
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/add.h>
-#include <torch/library.h>
-TORCH_LIBRARY(wrong, m) {
-  m.def("plus", [](at::Tensor x) { return x.numel() > 1 ? x.add(1) : x.clone(); });
-}
-"""
-SPEC = """
-#include <ATen/ops/clone.h>
-#include <opgate/spec.h>
-using namespace opgate;
-OPGATE_SPEC("wrong::plus", spec) {
-  spec.dtypes(c10::kCPU, floating());
-  spec.reference([](const at::Tensor& x) { return x.clone(); });
-  spec.accuracy(exact());
-  for (const Shape& shape : {Shape{1}, {2}, {3}}) spec.sample({uniform(shape)});
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -136,11 +117,9 @@ def test_merged_shards_read_as_one_run(
 
 
 def test_a_merge_exits_as_the_run_would_and_shows_its_findings(
-    opgate: OpGate, compiler: Compiler, new_project: Callable[..., Path], tmp_path: Path
+    opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
 ) -> None:
-    folder = new_project(libraries=["./libwrong.so"], specs=["./libwrong_specs.so"])
-    compiler(LIBRARY, folder / "libwrong.so")
-    compiler(SPEC, folder / "libwrong_specs.so", spec=True)
+    folder = new_project(libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
     words = ["run", "--check", "value.reference"]
     files = [tmp_path / str(number) / "results.jsonl" for number in (1, 2)]
     exits = [
@@ -179,6 +158,24 @@ def test_shards_of_different_runs_are_refused(
     result = opgate("merge", shards[0], other, shards[2], "--output", tmp_path / "merged")
     assert_refused(result, str(shards[0]), str(other), f"they differ in {words} (", "another")
     assert not (tmp_path / "merged").exists()
+
+
+def test_shards_of_processors_with_other_vector_instructions_are_one_run(
+    opgate: OpGate, project: Path, shards: list[Path], tmp_path: Path
+) -> None:
+    """Runners of one CI differ so. The gate compares bits where they are comparable, and says so."""
+    own = read_results(shards[0].parent).header["capability"]
+    other = altered(shards[1], tmp_path, capability="AVX1024")
+    merged = opgate("merge", shards[0], other, shards[2], "--output", tmp_path / "merged")
+    assert (merged.returncode, merged.stderr) == (0, "")
+    both = " and ".join(sorted([own, "AVX1024"]))
+    assert read_results(tmp_path / "merged").header["capability"] == both
+
+    opgate("run", *FEW, "--output", tmp_path / "whole", folder=project)
+    results = tmp_path / "merged" / "results.jsonl"
+    gate = opgate("gate", "--base", tmp_path / "whole", "--results", results, folder=project)
+    assert gate.returncode == 0, gate
+    assert re.search(rf"{own} and are not compared with those of torch \S+, {both}", gate.stdout), gate.stdout
 
 
 def test_a_missing_shard_is_named(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:

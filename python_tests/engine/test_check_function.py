@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from pathlib import Path
 
 import opgate
 import pytest
@@ -47,6 +49,13 @@ def test_a_correct_operator_passes_with_real_tensors_and_with_described_ones() -
         reference=lambda x: x + x,
         accuracy=opgate.exact(),
     )
+
+
+def test_operators_that_the_process_has_specs_of_are_not_judged_with_it(build: Path) -> None:
+    """A test that loads a library of specs is told nothing of their operators."""
+    torch.ops.load_library(build / "lib" / "libopgate_wrong.so")
+    ctypes.CDLL(str(build / "lib" / "libopgate_wrong_specs.so"))
+    opgate.check(doubled, SAMPLES, checks=["value.reference"])
 
 
 def test_a_strided_input_that_is_read_densely_is_found() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import opgate as opgate_package
 import pytest
 
 CALL = "identity_conv/float32/4x8/contiguous/cpu"
@@ -51,7 +52,7 @@ class Worker:
 
     def leave(self) -> tuple[int, str, str]:
         """Ends its input; returns exit status, stdout and stderr."""
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=1800)
         return self.process.returncode, out, err
 
 
@@ -59,8 +60,8 @@ class Worker:
 def worker(python_path: Path | None = None) -> Iterator[Worker]:
     """Starts `python -m opgate` with a pipe as its descriptor 3."""
     read_end, write_end = os.pipe()
-    folders = [str(python_path)] if python_path else []
-    environment = {**os.environ, "PYTHONPATH": ":".join([*folders, os.environ["PYTHONPATH"]])}
+    folders = [python_path, Path(opgate_package.__file__).parents[1]]
+    environment = {**os.environ, "PYTHONPATH": ":".join(str(folder) for folder in folders if folder)}
     process = subprocess.Popen(
         ["bash", "-c", 'exec "$0" -m opgate 3>&"$1"', sys.executable, str(write_end)],
         stdin=subprocess.PIPE,

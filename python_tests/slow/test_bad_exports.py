@@ -59,9 +59,10 @@ def project(new_project: Callable[..., Path]) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: OpGate, project: Path) -> None:
-    words = ["--check", "aoti.python", "--case", "*/contiguous/*", "--python-time-limit", "15"]
-    result = opgate("run", *words, folder=project, timeout=600)
+    words = ["--check", "aoti.python", "--case", "*/contiguous/*", "--python-time-limit", "60"]
+    result = opgate("run", *words, folder=project, timeout=1800)
     assert result.returncode == 1, result
     cases = read_results(project / ".opgate").cases
     by_rows = {case for case in cases if case.startswith("dies_for_three_rows/")}
@@ -77,7 +78,7 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
         said[op] = f"{said.get(op, '')}\n{line.get('happened', '')}"
     assert "cannot be exported: the python worker ended: SIGABRT" in said["dies"]
     assert "the package does not run: the python worker ended: SIGABRT" in said["dies_in_its_package"]
-    assert "cannot be exported: it took longer than 15 s" in said["hangs"]
+    assert "cannot be exported: it took longer than 60 s" in said["hangs"]
     assert "--python-time-limit" in said["hangs"]
 
     owed = {case.split("/")[0]: line["reason"] for case, line in cases.items() if line["verdict"] == "owed"}
@@ -95,7 +96,7 @@ def test_without_a_compiler_the_packages_are_missed_and_nothing_else(
         *("--op", "a_good_one", "--check", "aoti.python", "value.layout"),
         folder=project,
         environment={"CXX": "/nowhere/g++", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
-        timeout=600,
+        timeout=1800,
     )
     assert result.returncode == 1, result
     by_check: dict[str, set[str]] = {}

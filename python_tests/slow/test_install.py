@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,7 @@ TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 def run(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs it with the tools of this environment first, and none of the paths of the tests themselves."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("PYTHONPATH", "OPGATE_BUILD", "OPGATE_SOURCE")
-    }
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [str(word) for word in words]
     return subprocess.run(
         command,
@@ -28,7 +26,7 @@ def run(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
         env=environment | {"PATH": TOOLS},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1800,
         check=False,
     )
 
@@ -52,19 +50,76 @@ def prefix(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("place", ["installed", "build tree"])
-def test_a_project_finds_it_and_its_tests_pass(place: str, project: Path, prefix: Path, build: Path) -> None:
-    root = prefix if place == "installed" else build
+def build_project(root: Path, project: Path) -> None:
+    """Builds it with the OpGate below `root`, where `opgate --cmake-prefix` says."""
     told = run(root / "bin" / "opgate", "--cmake-prefix", folder=project)
     assert told.stdout == f"{root}\n"
     configured = configure(project, f"-DCMAKE_PREFIX_PATH={told.stdout.strip()}")
     assert configured.returncode == 0, configured
     built = run("cmake", "--build", "build", folder=project)
     assert built.returncode == 0, built
-    native = ["-R", r"\.(value|effect|memory)\.", "--output-on-failure", "--no-tests=error"]
+
+
+@pytest.fixture(scope="module")
+def built_project(source: Path, prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Someone else's library, built with the OpGate that is installed."""
+    folder = tmp_path_factory.mktemp("built") / "someone else's library"
+    shutil.copytree(source / "fixtures" / "library", folder)
+    build_project(prefix, folder)
+    return folder
+
+
+def assert_its_tests_pass(project: Path) -> None:
+    native = ["-R", r"\.(value|effect|memory)\.cpu", "--output-on-failure", "--no-tests=error"]
     tested = run("ctest", "--test-dir", "build", *native, folder=project)
     assert tested.returncode == 0, tested
     assert re.search(r"100% tests passed.* out of 3\b", tested.stdout), tested.stdout
+
+
+def test_a_project_finds_what_is_installed_and_its_tests_pass(built_project: Path) -> None:
+    assert_its_tests_pass(built_project)
+
+
+def test_a_project_finds_a_build_and_its_tests_pass(project: Path, build: Path) -> None:
+    build_project(build, project)
+    assert_its_tests_pass(project)
+
+
+@pytest.fixture(scope="module")
+def tests(built_project: Path) -> dict[str, dict[str, Any]]:
+    """The properties of each test that opgate_discover_tests has told ctest of, by its name."""
+    listed = run("ctest", "--test-dir", "build", "--show-only=json-v1", folder=built_project)
+    assert listed.returncode == 0, listed
+    return {
+        test["name"]: {entry["name"]: entry["value"] for entry in test["properties"]}
+        for test in json.loads(listed.stdout)["tests"]
+    }
+
+
+def test_each_operator_group_and_device_is_a_test(tests: dict[str, dict[str, Any]]) -> None:
+    assert {"my_ops.relu.value.cpu", "my_ops.relu.aoti.cpu", "my_ops.relu.value.cuda"} <= set(tests)
+
+
+def test_a_test_on_a_gpu_takes_one(tests: dict[str, dict[str, Any]]) -> None:
+    for name, properties in tests.items():
+        on_gpu = name.endswith(".cuda")
+        assert ("gpu" in properties["LABELS"]) == on_gpu
+        assert ("RESOURCE_GROUPS" in properties) == on_gpu, name
+    groups = tests["my_ops.relu.value.cuda"]["RESOURCE_GROUPS"]
+    assert groups == [{"requirements": [{".type": "gpus", "slots": 1}]}]
+
+
+def test_what_takes_longest_begins_first_and_none_runs_for_ever(tests: dict[str, dict[str, Any]]) -> None:
+    assert all(properties["TIMEOUT"] == 900 for properties in tests.values())
+    assert tests["my_ops.relu.aoti.cpu"]["COST"] > tests["my_ops.relu.registration.cpu"]["COST"] >= 1
+    assert "slow" in tests["my_ops.relu.compile.cpu"]["LABELS"]
+    assert "slow" not in tests["my_ops.relu.value.cpu"]["LABELS"]
+
+
+def test_what_is_owed_shows_as_skipped(built_project: Path, has_gpu: bool) -> None:
+    tested = run("ctest", "--test-dir", "build", "-R", r"value\.cuda", folder=built_project)
+    assert tested.returncode == 0, tested
+    assert ("Skipped" in tested.stdout) != has_gpu, tested.stdout
 
 
 def test_what_is_installed_needs_no_build_tree(project: Path, prefix: Path, build: Path) -> None:
@@ -82,3 +137,27 @@ def test_another_torch_is_told_apart(project: Path, prefix: Path, tmp_path: Path
     configured = configure(project, f"-DCMAKE_PREFIX_PATH={other}")
     assert configured.returncode != 0
     assert "this OpGate was built with torch" in " ".join(configured.stderr.split())
+
+
+def test_missing_headers_are_named_at_once_with_their_packages(source: Path, tmp_path: Path) -> None:
+    python = f"-DPython_EXECUTABLE={sys.executable}"
+    hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("CLI11", "nlohmann_json")]
+    configured = run(
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        source,
+        "-B",
+        tmp_path,
+        python,
+        *hidden,
+        "-DOPGATE_TOMLPP_INCLUDE=",
+        folder=tmp_path,
+    )
+    assert configured.returncode != 0
+    (line,) = [line for line in configured.stderr.splitlines() if line.startswith("OpGate: missing are ")]
+    assert "CLI11, nlohmann-json, toml++" in line
+    assert "apt-get install libcli11-dev nlohmann-json3-dev libtomlplusplus-dev" in line
+    assert "dnf install cli11-devel json-devel tomlplusplus-devel" in line
+    assert "conda install -c conda-forge cli11 nlohmann_json tomlplusplus" in line

@@ -38,7 +38,7 @@ def run_aoti(opgate: OpGate, config: Path, output: Path, *operators: str) -> Com
     words = ["--check", "aoti", "--device", "cpu", "--output", output]
     if operators:
         words += ["--op", *operators]
-    return opgate("run", "--config", config, *words, timeout=600)
+    return opgate("run", "--config", config, *words, timeout=1800)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_without_input_checks_a_package_is_convicted(
         source / "opgate.toml",
         *("--op", *PACKAGED, "--check", "aoti", "--device", "cpu", "--output", copied),
         environment={"AOTI_RUNTIME_CHECK_INPUTS": "0"},
-        timeout=600,
+        timeout=1800,
     )
     assert run.returncode == 1, run
     verdicts = {case: line["verdict"] for case, line in read_results(copied).cases.items()}
@@ -192,7 +192,7 @@ def test_opcheck_does_not_see_the_other_version(libraries: Path, tmp_path: Path)
         env=os.environ,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
         check=True,
     )
     assert "float bias=1." in checked.stdout

@@ -15,7 +15,7 @@ def is_up() -> bool:
     """Whether a node takes jobs."""
     if shutil.which("sinfo") is None:
         return False
-    told = subprocess.run(["sinfo", "--noheader"], capture_output=True, text=True, timeout=30, check=False)
+    told = subprocess.run(["sinfo", "--noheader"], capture_output=True, text=True, timeout=1800, check=False)
     return any(state in told.stdout for state in (" idle", " mix", " alloc"))
 
 
@@ -30,7 +30,7 @@ def submit(opgate: OpGate, source: Path, identity_project: Callable[[], Path]) -
     script = OpGate(source / "ci" / "slurm" / "submit", project)
 
     def run(*arguments: str | Path) -> Completed:
-        return script(*arguments, environment={"OPGATE": str(opgate.program)}, timeout=600)
+        return script(*arguments, environment={"OPGATE": str(opgate.program)}, timeout=1800)
 
     return run
 

@@ -21,6 +21,7 @@ torch.ops.load_library("build/libmy_ops.so")
 torch.ops.my_ops.relu(torch.randn(4, 8))
 """
 
+pytestmark = pytest.mark.exhaustive
 needs_uv = pytest.mark.skipif(
     importlib.util.find_spec("uv") is None, reason="uv makes the environment; ci/gate and ci/test install it"
 )
@@ -28,7 +29,7 @@ needs_uv = pytest.mark.skipif(
 
 def run(*words: str | Path, folder: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Runs it, with the programs of `path` first, and nothing of the build that is tested."""
-    hidden = ("PYTHONPATH", "OPGATE_BUILD", "OPGATE_SOURCE", "OPGATE_PYTHON", "VIRTUAL_ENV")
+    hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"

@@ -50,7 +50,7 @@ def run(command: str, folder: Path, **environment: str) -> Completed:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
         check=False,
     )
 
@@ -78,6 +78,28 @@ def test_its_steps_make_one_run_of_all_shards_and_gate_it(workflow: dict[str, An
         assert "## OpGate: all promises kept" in summary.read_text()
         assert (checkout / "merged" / "opgate.sarif").exists()
         assert run(gate["Keep the costs"], checkout).returncode == 0
+
+
+def test_it_is_built_once_and_every_other_job_takes_that_build(
+    workflow: dict[str, Any], tmp_path: Path
+) -> None:
+    jobs = workflow["jobs"]
+    building = [
+        name for name in jobs if "ci/gate --build-only" in " ".join(commands(workflow, name).values())
+    ]
+    assert building == ["build"]
+    (tmp_path / "build" / "lib").mkdir(parents=True)
+    (tmp_path / "build" / "lib" / "libmine.so").write_text("a library")
+    (tmp_path / "build" / "lib" / "mine.o").write_text("an object")
+    assert run(commands(workflow, "build")["Pack"], tmp_path).returncode == 0
+    shutil.rmtree(tmp_path / "build")
+    for job in ("shard", "gate"):
+        needed = [jobs[job]["needs"]] if isinstance(jobs[job]["needs"], str) else jobs[job]["needs"]
+        assert "build" in needed or "shard" in needed
+        assert run(commands(workflow, job)["Unpack"], tmp_path).returncode == 0
+        assert [file.name for file in (tmp_path / "build").rglob("*.*")] == ["libmine.so"]
+        assert commands(workflow, job)["Set up"] == "ci/gate --no-build"
+    assert commands(workflow, "test")["Test"].endswith(" .ci/run")
 
 
 def test_a_shard_that_could_not_run_fails_its_job(workflow: dict[str, Any], checkout: Path) -> None:

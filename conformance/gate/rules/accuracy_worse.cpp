@@ -5,7 +5,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::accuracy_worse {
 namespace {
 
 constexpr auto kRule = "accuracy.worse";
@@ -59,4 +59,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::accuracy_worse

@@ -6,7 +6,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::bits_changed {
 namespace {
 
 constexpr auto kRule = "bits.changed";
@@ -66,4 +66,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::bits_changed

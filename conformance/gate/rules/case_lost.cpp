@@ -7,7 +7,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::case_lost {
 namespace {
 
 constexpr auto kRule = "case.lost";
@@ -108,4 +108,4 @@ OPGATE_REGISTER_RULE(
      [](const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::case_lost

@@ -3,7 +3,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::output_metadata {
 namespace {
 
 constexpr auto kRule = "output.metadata";
@@ -76,4 +76,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::output_metadata

@@ -5,7 +5,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::owed_more {
 namespace {
 
 constexpr auto kRule = "owed.more";
@@ -47,4 +47,4 @@ OPGATE_REGISTER_RULE(
                 &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::owed_more

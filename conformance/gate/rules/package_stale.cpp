@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::package_stale {
 namespace {
 
 constexpr auto kRule = "package.stale";
@@ -57,4 +57,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::package_stale

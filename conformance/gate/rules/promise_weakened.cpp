@@ -6,7 +6,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::promise_weakened {
 namespace {
 
 constexpr auto kRule = "promise.weakened";
@@ -52,4 +52,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::promise_weakened

@@ -7,7 +7,7 @@
 
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::schema_compatible {
 namespace {
 
 constexpr auto kRule = "schema.compatible";
@@ -61,4 +61,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::schema_compatible

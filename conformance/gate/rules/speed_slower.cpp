@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::speed_slower {
 namespace {
 
 constexpr auto kRule = "speed.slower";
@@ -76,4 +76,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::speed_slower

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "gate/rule.h"
 
-namespace opgate {
+namespace opgate::verdict_broken {
 namespace {
 
 // "layer_norm/float32/.../cpu/value.layout" reads "layer_norm/cpu/value.layout".
@@ -57,4 +57,4 @@ OPGATE_REGISTER_RULE(
      &judge});
 
 }  // namespace
-}  // namespace opgate
+}  // namespace opgate::verdict_broken

@@ -201,12 +201,16 @@ std::string judge_results(const std::string& id, const std::vector<at::Tensor>& 
 
 // The calls of this process's subjects, each with the ids of the checks that look at it.
 std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::string& described_checks,
-                                                                   const std::vector<std::string>& patterns) {
+                                                                   const std::vector<std::string>& patterns,
+                                                                   const std::string& name) {
   const std::vector<Check> checks = all_checks(json::parse(described_checks));
   Filter filter;
   filter.checks = patterns;
   std::vector<std::pair<std::string, std::vector<std::string>>> calls;
-  for (const PlannedCall& call : make_plan(state().subjects, checks, filter).calls) {
+  std::vector<Spec> subjects;
+  std::ranges::copy_if(state().subjects, std::back_inserter(subjects),
+                       [&](const Spec& spec) { return spec.name == name; });
+  for (const PlannedCall& call : make_plan(subjects, checks, filter).calls) {
     auto& [id, names] = calls.emplace_back(call.id, std::vector<std::string>());
     for (const Check* check : call.checks) names.push_back(check->name);
   }
@@ -302,12 +306,12 @@ PYBIND11_MODULE(_engine, module) {
              "of a judgement.",
              pybind11::arg("call_id"), pybind11::arg("results"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
-  module.def("plan", &opgate::plan,
-             "Call ids with the ids of their checks: those of `checks` (patterns) that are planned for what "
-             "was loaded; "
-             "`described_checks` (JSON) are those of the Python half. Raises RuntimeError for a pattern "
-             "without a match.",
-             pybind11::arg("described_checks"), pybind11::arg("checks"));
+  module.def(
+      "plan", &opgate::plan,
+      "Call ids with the ids of their checks: those of `checks` (patterns) that are planned for the "
+      "operator `name`, ns::op.overload, of those that were loaded; `described_checks` (JSON) are those "
+      "of the Python half. Raises RuntimeError for a pattern without a match.",
+      pybind11::arg("described_checks"), pybind11::arg("checks"), pybind11::arg("name"));
   module.def(
       "explanations", &opgate::explanations,
       "What each of the engine's own checks asks and why: JSON of promise, why, fix, example, wrong and "

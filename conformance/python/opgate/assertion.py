@@ -119,7 +119,7 @@ def run(written: OpSpec, checks: list[str]) -> list[str]:
     findings: dict[str, str] = {}
     judged = False
     reason = "no check applies"
-    for call_id, names in _engine.plan(described_checks, checks):
+    for call_id, names in _engine.plan(described_checks, checks, written.name):
         for name, judgement in judge_call(Call(call_id, packages), names, in_python)[0].items():
             if judgement["verdict"] == "owed":
                 reason = judgement["reason"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,10 +33,12 @@ def digest_of(modules: Iterable[str]) -> str:
 
 
 def _python_files(package: str) -> list[tuple[str, Path]]:
-    module = sys.modules[package]
-    if not hasattr(module, "__path__"):
-        return [(package, Path(str(module.__file__)))]
-    folders = [Path(folder) for folder in module.__path__]
+    found = importlib.util.find_spec(package)
+    if found is None:  # of an ONNX form, which is imported later: onnx.runs will say so
+        return []
+    if found.submodule_search_locations is None:
+        return [(package, Path(str(found.origin)))]
+    folders = [Path(folder) for folder in found.submodule_search_locations]
     return sorted(
         (f"{package}/{file.relative_to(folder)}", file) for folder in folders for file in folder.rglob("*.py")
     )

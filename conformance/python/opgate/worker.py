@@ -40,6 +40,7 @@ class Worker:
             from opgate import _engine
         except ImportError as error:
             raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
+        from opgate import onnx_forms
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registry import load_checks
@@ -67,7 +68,7 @@ class Worker:
         except RuntimeError as error:
             raise SetupError(str(error)) from error
         self.torch_version = torch.__version__.partition("+")[0]
-        self.sources = digest_of([*setup["modules"], "opgate"])
+        self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
         self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
 
         self.process = os.getpid()

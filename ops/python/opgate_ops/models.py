@@ -1,4 +1,4 @@
-"""The models of this library, described for OpGate: opgate.toml lists this module."""
+"""The models and ONNX forms of this library, described for OpGate: opgate.toml lists this module."""
 
 import opgate
 import torch
@@ -36,3 +36,7 @@ def add_matmul(spec: opgate.ModelSpec) -> None:
         ulps=12,
         scale=lambda x: (x.double().abs() + 1) @ weight.to(x.device).abs(),
     )
+
+
+for table, standard in (("AS_CUSTOM_OPERATORS", False), ("AS_STANDARD_OPERATORS", True)):
+    opgate.onnx(f"opgate_ops.onnx:{table}", operators=["opgate_ops::bev_pool_v2"], standard=standard)

@@ -10,7 +10,6 @@ packages onnx and onnxscript.
 from collections.abc import Sequence
 
 import onnx
-import opgate
 import torch
 from onnxscript import ir
 from onnxscript import opset18 as op
@@ -130,6 +129,3 @@ def bev_pool_v2_as_standard_operators(
 
 AS_CUSTOM_OPERATORS = {torch.ops.opgate_ops.bev_pool_v2.default: bev_pool_v2_as_node}
 AS_STANDARD_OPERATORS = {torch.ops.opgate_ops.bev_pool_v2.default: bev_pool_v2_as_standard_operators}
-
-opgate.onnx(AS_CUSTOM_OPERATORS, standard=False)
-opgate.onnx(AS_STANDARD_OPERATORS, standard=True)

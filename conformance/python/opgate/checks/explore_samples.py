@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate import _engine
 from opgate.call import Call
-from opgate.judgement import PASS, Judgement, fail, invalid
+from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.registry import check
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def judge(call: Call) -> Judgement:
     try:
         import hypothesis
     except ImportError:
-        return invalid("the Python package hypothesis is missing; install it beside torch")
+        return owed("the Python package hypothesis is not installed: pip install 'opgate[explore]'")
     from hypothesis import strategies
 
     samples = json.loads(_engine.samples(call.id))

@@ -10,6 +10,7 @@ import torch
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
 from opgate.judgement import PASS, Judgement, fail
+from opgate.names import name_of
 from opgate.nearness import difference_at_largest
 from opgate.onnx_forms import FORMS, Form, operators
 from opgate.package import open_sizes
@@ -106,7 +107,7 @@ def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""
     call.eager()
     for form in FORMS:
-        if call.overload in form.table:
+        if name_of(call.overload) in form.operators:
             judgement = judge_form(call, form)
             if judgement != PASS:
                 return judgement

@@ -7,11 +7,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from opgate.finding import finding_text
 from opgate.report.explanations import Explanation
-from opgate.report.summary import Summary
+from opgate.report.summary import ReportError, Summary
 
 LEFT, RIGHT = 0.01, 10_000.0
 """Ulps at the ends of the axis."""
@@ -82,7 +80,11 @@ def history(ledger: Path | None) -> list[Commit]:
 
 
 def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | None) -> str:
-    """The whole document. Every name in it is escaped."""
+    """The whole document. Every name in it is escaped. Raises ReportError."""
+    try:
+        import jinja2
+    except ImportError:
+        raise ReportError("--html needs the Python package jinja2: pip install 'opgate[report]'") from None
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -41,7 +41,7 @@ class Project:
             *("--base", self.build_in(base), *options),
             folder=self.folder,
             environment={"OPGATE_CHANGES": head},
-            timeout=600,
+            timeout=1800,
         )
 
 
@@ -52,6 +52,7 @@ def project(opgate: OpGate, build: Path, new_project: Callable[..., Path]) -> Pr
     return Project(opgate, folder, build / "lib")
 
 
+@pytest.mark.exhaustive
 # Each state has a word, so that what the library does to know its state costs the same on both sides.
 def test_a_refactoring_is_accepted_with_the_packages_and_speed_of_the_base(project: Project) -> None:
     result = project.gate("first", "first,refactored", *QUICK)
@@ -60,6 +61,7 @@ def test_a_refactoring_is_accepted_with_the_packages_and_speed_of_the_base(proje
     assert result.stdout.rstrip().splitlines()[-1].startswith("accepted: ")
 
 
+@pytest.mark.exhaustive
 def test_a_package_of_the_base_survives_an_argument_with_a_default(project: Project) -> None:
     result = project.gate("first", "longer", *QUICK)
     assert result.returncode == 0, result
@@ -76,11 +78,12 @@ def test_a_package_of_the_base_that_breaks_is_refused(project: Project) -> None:
     assert "frame #" not in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_package_that_must_go_on_working_is_asked_beside_any_base(project: Project) -> None:
     """`packages` in opgate.toml names it; here it holds an operator that is gone."""
     whole = project.folder / "whole"
     run = ["run", "--check", "aoti.cpp", "--output", whole]
-    assert project.opgate(*run, folder=project.folder, timeout=600).returncode == 0
+    assert project.opgate(*run, folder=project.folder, timeout=1800).returncode == 0
     (package,) = whole.glob("packages/cpu-*.pt2")
     configuration = project.folder / "opgate.toml"
     before = configuration.read_text()
@@ -93,6 +96,7 @@ def test_a_package_that_must_go_on_working_is_asked_beside_any_base(project: Pro
     assert "needs opgate_changes::scale.twice, which no loaded library defines" in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_slower_operator_is_refused_and_a_faster_one_is_said_to_be_better(project: Project) -> None:
     slower = project.gate("first", "slow", "--op", "scale")
     assert slower.returncode == 1, slower
@@ -127,12 +131,12 @@ def test_a_commit_is_checked_out_built_and_run_once(
     subprocess.run(made, shell=True, cwd=folder, check=True)
 
     gate = ["gate", "--base", "HEAD", "--op", "scale", "--no-speed"]
-    result = opgate(*gate, folder=folder, timeout=600)
+    result = opgate(*gate, folder=folder, timeout=1800)
     assert result.returncode == 1, result
     assert "base: building HEAD (" in result.stdout
     assert "base: running HEAD (" in result.stdout
     assert "worst error" in result.stdout
-    again = opgate(*gate, "--results", ".opgate/results.jsonl", folder=folder, timeout=600)
+    again = opgate(*gate, "--results", ".opgate/results.jsonl", folder=folder, timeout=1800)
     assert again.returncode == 1, again
     assert ") was run before" in again.stdout
     assert again.stdout.partition("refused")[2] == result.stdout.partition("refused")[2]

@@ -1,0 +1,269 @@
+"""What each command prints, whole: one approved file a command, in python_tests/approved.
+
+Where another output is meant, `pytest python_tests/cli/test_output.py --approve` writes the files anew.
+Review the difference, and commit it. Every other test looks at results.jsonl, gate.json and exit statuses.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import torch
+from harness import OpGate, complaints
+
+APPROVED = Path(__file__).resolve().parents[1] / "approved"
+
+
+@dataclass
+class Transcript:
+    """Commands and what they printed, without what differs from machine to machine."""
+
+    opgate: OpGate
+    folder: Path
+    names: dict[str, str]
+    lines: list[str] = field(default_factory=list)
+
+    def __call__(self, *words: str, environment: dict[str, str] | None = None) -> str:
+        """Runs `opgate WORDS` in the folder; returns what it printed."""
+        result = self.opgate(*words, folder=self.folder, environment=environment)
+        settings = [f"{name}={value}" for name, value in (environment or {}).items()]
+        self.lines += ["", " ".join(["$", *settings, "opgate", *map(shlex.quote, words)])]
+        self.lines += result.stdout.splitlines()
+        self.lines += [f"stderr: {line}" for line in complaints(result)]
+        if result.returncode != 0:
+            self.lines.append(f"exit status {result.returncode}")
+        return result.stdout
+
+    def text(self) -> str:
+        text = "\n".join(line.rstrip() for line in self.lines).lstrip("\n") + "\n"
+        for path, name in self.names.items():
+            text = text.replace(path, name)
+        text = re.sub(r"\bin \d+\.\d s\b", "in TIME s", text)
+        text = re.sub(r"\bOpGate \d+\.\d+\.\d+", "OpGate VERSION", text)
+        text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:]+Z", "DATE", text)
+        text = text.replace("../../fixtures/", "SOURCE/fixtures/")  # as ccache has the compiler see it
+        return text.replace(f"torch {torch.__version__.partition('+')[0]}", "torch VERSION")
+
+
+@pytest.fixture
+def transcript(opgate: OpGate, build: Path, source: Path, tmp_path: Path) -> Transcript:
+    """An empty project; tests of one command write its opgate.toml."""
+    folder = tmp_path / "a project"
+    folder.mkdir()
+    names = {sys.executable: "python", str(folder): "PROJECT", str(build): "BUILD", str(source): "SOURCE"}
+    return Transcript(opgate, folder, names)
+
+
+@pytest.fixture
+def approve(request: pytest.FixtureRequest) -> Callable[[str, Transcript], None]:
+    """approve(COMMAND, transcript) compares it with the approved file, or writes that with --approve."""
+
+    def compare(command: str, transcript: Transcript) -> None:
+        file = APPROVED / f"{command}.txt"
+        text = transcript.text()
+        if request.config.getoption("--approve"):
+            APPROVED.mkdir(exist_ok=True)
+            file.write_text(text)
+            return
+        approved = file.read_text() if file.exists() else ""
+        difference = difflib.unified_diff(
+            approved.splitlines(), text.splitlines(), f"approved/{file.name}", "now", lineterm=""
+        )
+        assert text == approved, "\n".join(["opgate prints something else:", *difference])
+
+    return compare
+
+
+def configure(folder: Path, **settings: str | list[str]) -> None:
+    """An opgate.toml of these settings."""
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in settings.items()]
+    (folder / "opgate.toml").write_text("".join(lines))
+
+
+DEFECTS = {"libraries": ["libopgate_defects.so"], "specs": ["libopgate_defects.so"]}
+IDENTITY = {"libraries": ["libopgate_ops.so"], "specs": ["libopgate_identity_specs.so"]}
+CHANGES = {"libraries": ["libopgate_changes.so"], "waivers": "waivers.toml", "ledger": "ledger"}
+# Those that say something of the changes, and need neither compiler nor exporter.
+CHEAP = [
+    "--check",
+    "value",
+    "effect",
+    "fake.metadata",
+    "run.deterministic",
+    "memory.bounds",
+    "--device",
+    "cpu",
+]
+
+# Several finish their cases in another order each time.
+ONE_WORKER = ["--jobs", "1"]
+
+Approve = Callable[[str, Transcript], None]
+
+
+def test_run(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **DEFECTS)
+    told = [
+        "stride_blind",
+        "gap_writer",
+        "undeclared_dtype",
+        "other_fake_strides",
+        "returns_input",
+        "dense_copy",
+    ]
+    checks = ["value.layout", "value.dtype", "effect.mutation", "effect.alias", "fake.metadata"]
+    transcript("run", *ONE_WORKER, "--device", "cpu", "--op", *told, "--check", *checks)
+    transcript(
+        "run",
+        *ONE_WORKER,
+        "--device",
+        "cpu",
+        "--op",
+        "dense_copy",
+        "--check",
+        "value.layout",
+        "--output",
+        "other",
+    )
+    configure(transcript.folder, **IDENTITY)
+    transcript("run", *ONE_WORKER, "--op", "no_such_operator")
+    transcript("run", *ONE_WORKER, "--check", "no.such")
+    transcript("run", *ONE_WORKER, "--device", "tpu")
+    transcript("run", "--jobs", "many")
+    configure(transcript.folder, libraries=["libgone.so"])
+    transcript("run")
+    (transcript.folder / "opgate.toml").write_text("this is not TOML\n")
+    transcript("run")
+    approve("run", transcript)
+
+
+def test_run_of_operators_that_crash(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, libraries=["libopgate_crashy.so"], specs=["libopgate_crashy_specs.so"])
+    transcript("run", *ONE_WORKER, "--device", "cpu", "--check", "value.layout", "value.reference")
+    approve("run-crashes", transcript)
+
+
+def test_list(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **IDENTITY)
+    transcript("list", "ops")
+    transcript("list", "checks")
+    transcript("list", "cases", "--check", "value.dtype", "--device", "cpu")
+    transcript("list", "tests", "--check", "value")
+    transcript("list", "nothing")
+    approve("list", transcript)
+
+
+def test_explain(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **IDENTITY)
+    transcript("explain", "value.layout")
+    transcript("explain", "schema.compatible")
+    transcript("explain", "value.layuot")
+    approve("explain", transcript)
+
+
+def test_repro(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **DEFECTS)
+    case = "stride_blind/float32/2x3x5x6/x=channels-last/cpu/value.layout"
+    transcript("repro", case)
+    transcript("repro", case, "--python")
+    transcript("repro", case.replace("stride_blind", "dense_copy"))
+    transcript("repro", case.replace("2x3x5x6", "9x9"))
+    approve("repro", transcript)
+
+
+def test_merge(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
+    shards = [f"{number}/results.jsonl" for number in (1, 2)]
+    for number in ("1", "2"):
+        transcript(
+            "run", *ONE_WORKER, "--check", "value.reference", "--shard", f"{number}/2", "--output", number
+        )
+    transcript("merge", *shards, "--output", "merged")
+    transcript("merge", shards[0], "--output", "merged")
+    transcript("merge", shards[0], *shards, "--output", "merged")
+    approve("merge", transcript)
+
+
+def test_gate(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **CHANGES)
+    (transcript.folder / "waivers.toml").touch()
+    states = ["reordered", "inaccurate", "not_deterministic", "wide", "refactored", "longer"]
+    for state in ["", *states]:
+        words = ["run", *ONE_WORKER, *CHEAP, "--output", state or "first"]
+        transcript.opgate(*words, folder=transcript.folder, environment={"OPGATE_CHANGES": state})
+    for state in states:
+        transcript("gate", "--base", "first", "--results", f"{state}/results.jsonl")
+    transcript("gate", "--base", "wide", "--results", "first/results.jsonl")
+    (transcript.folder / "waivers.toml").write_text("[[waiver]]\ncheck = 'value.layout'\nop = 'scale'\n")
+    transcript("gate", "--base", "first", "--results", "wide/results.jsonl")
+    transcript("gate", "--results", "first/results.jsonl")
+    approve("gate", transcript)
+
+
+def test_accept(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **CHANGES)
+    (transcript.folder / "waivers.toml").touch()
+    transcript.opgate("run", *ONE_WORKER, *CHEAP, folder=transcript.folder)
+    transcript("accept")
+    file = transcript.folder / ".opgate" / "results.jsonl"
+    lines = file.read_text().splitlines()
+    header = json.loads(lines[0])
+    header["filter"] |= {"checks": [], "devices": []}
+    file.write_text("\n".join([json.dumps(header), *lines[1:], ""]))
+    transcript("accept")
+    transcript("accept")
+    transcript("gate", "--results", ".opgate/results.jsonl")
+    approve("accept", transcript)
+
+
+def test_record_and_init(transcript: Transcript, approve: Approve, seen_library: Path) -> None:
+    shutil.copy(seen_library, transcript.folder / "libseen.so")
+    program = (
+        "import torch; torch.ops.load_library('./libseen.so'); torch.ops.seen.blind(torch.ones(4, 6), 2.0)"
+    )
+    (transcript.folder / "program.py").write_text(program)
+    transcript("record", "--", sys.executable, "program.py")
+    transcript("record", "--", sys.executable, "-c", "pass")
+    transcript("run", *ONE_WORKER, "--check", "value.layout", "--device", "cpu")
+    transcript("init", "seen", "--into", "specs")
+    for file in sorted(path for path in (transcript.folder / "specs").rglob("*") if path.is_file()):
+        transcript.lines += ["", f"{file.relative_to(transcript.folder)}:", *file.read_text().splitlines()]
+    approve("record", transcript)
+
+
+def test_report(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **DEFECTS)
+    transcript.opgate(
+        *(
+            "run",
+            *ONE_WORKER,
+            "--device",
+            "cpu",
+            "--op",
+            "stride_blind",
+            "dense_copy",
+            "--check",
+            "value.layout",
+        ),
+        folder=transcript.folder,
+    )
+    transcript("report", ".opgate/results.jsonl", "--annotations", "--markdown", "comment.md")
+    transcript.lines += ["", "comment.md:", *(transcript.folder / "comment.md").read_text().splitlines()]
+    approve("report", transcript)
+
+
+def test_selftest(transcript: Transcript, approve: Approve) -> None:
+    configure(transcript.folder, **DEFECTS)
+    few = ["--no-opcheck", "--device", "cpu", "--op", "stride_blind", "dense_copy", "gap_writer"]
+    transcript("selftest", *ONE_WORKER, *few)
+    transcript("selftest", *ONE_WORKER, *few, "--blind", "effect.mutation")
+    approve("selftest", transcript)
