@@ -1,0 +1,118 @@
+"""A call traced with symbols for its sizes: what the fake kernel answers in terms of them.
+
+Imports torch._dynamo and sympy, which cost a process as much as torch does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sympy
+import torch
+from torch._dynamo.source import ConstantSource
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+
+from opgate.call import Call, flat_tensors
+
+BACKED = "symbolic sizes"
+UNBACKED = "sizes that are known only at run time (unbacked)"
+KINDS = {BACKED: DimDynamic.DYNAMIC, UNBACKED: DimDynamic.UNBACKED}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The fake kernel's answer to inputs of symbolic sizes."""
+
+    environment: ShapeEnv
+    symbols: list[list[sympy.Expr]]
+    """Of each input, each dim; before the kernel found that some of them must be equal."""
+    inputs: list[FakeTensor]
+    outputs: list[FakeTensor]
+
+    def assigned(self, tensors: list[torch.Tensor]) -> dict[sympy.Symbol, sympy.Integer]:
+        """What the symbols stand for where the inputs are `tensors`."""
+        return {
+            symbol: sympy.Integer(size)
+            for symbols, tensor in zip(self.symbols, tensors, strict=True)
+            for symbol, size in zip(symbols, tensor.shape, strict=True)
+            if symbol.is_symbol
+        }
+
+    def serves(self, values: dict[sympy.Symbol, sympy.Integer]) -> bool:
+        """Whether all that the kernel demanded of the sizes holds for these."""
+        demanded = [guard.expr for guard in self.environment.guards]
+        for asserts in self.environment.deferred_runtime_asserts.values():
+            demanded += [demand.expr for demand in asserts]
+        return all(bool(demand.xreplace(values)) for demand in demanded if demand.free_symbols <= set(values))
+
+    def fixed_dims(self, size: int, tensors: list[torch.Tensor]) -> list[tuple[int, int]]:
+        """Input and dim of each symbol for `size` that has become a number."""
+        return [
+            (number, dim)
+            for number, (fake, tensor) in enumerate(zip(self.inputs, tensors, strict=True))
+            for dim, known in enumerate(fake.shape)
+            if tensor.shape[dim] == size and expression(known).is_number
+        ]
+
+    def told_apart(
+        self, fake: FakeTensor, result: torch.Tensor, values: dict[sympy.Symbol, sympy.Integer]
+    ) -> tuple[str, str]:
+        """What the trace foretells of an output and what it is, without what depends on values."""
+        foretold = [[value_of(size, values) for size in part] for part in (fake.shape, fake.stride())]
+        found = [
+            [None if known is None else real for known, real in zip(*pair, strict=True)]
+            for pair in zip(foretold, (result.shape, result.stride()), strict=True)
+        ]
+        return metadata(*foretold), metadata(*found)
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """torch logs a stack for each fake kernel that raises; the finding says it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def trace(call: Call, tensors: list[torch.Tensor], kind: DimDynamic) -> Trace:
+    """Runs the call without data. Raises whatever the fake kernel raises."""
+    environment = ShapeEnv(duck_shape=False, specialize_zero_one=False)
+    mode = FakeTensorMode(shape_env=environment)
+    inputs = [
+        mode.from_tensor(
+            tensor,
+            symbolic_context=StatelessSymbolicContext(dynamic_sizes=[kind] * tensor.dim()),
+            source=ConstantSource(f"input{number}"),
+        )
+        for number, tensor in enumerate(tensors)
+    ]
+    symbols = [[expression(size) for size in fake.shape] for fake in inputs]
+    module = call.module()
+    with silence(), mode:
+        outputs = flat_tensors(module(*inputs))
+    return Trace(environment, symbols, inputs, outputs)
+
+
+def expression(size: int | torch.SymInt) -> sympy.Expr:
+    """A size as what is known of it now."""
+    return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
+
+
+def metadata(sizes_: list[int | None], strides: list[int | None]) -> str:
+    """Sizes, and strides where they mean something; "?" for what only the values know."""
+    told = [stride if size != 1 else "any" for size, stride in zip(sizes_, strides, strict=True)]
+    text = f"sizes {sizes_}" + ("" if 0 in sizes_ else f", strides {told}")
+    return text.replace("None", "?")
+
+
+def value_of(size: int | torch.SymInt, values: dict[sympy.Symbol, sympy.Integer]) -> int | None:
+    """A size of the result for these sizes of the inputs; None where it depends on values."""
+    found = expression(size).xreplace(values)
+    return None if found.free_symbols else int(found)
