@@ -12,6 +12,8 @@ from typing import Any
 
 Completed = subprocess.CompletedProcess[str]
 
+# What a run that takes longer than some seconds says on stderr meanwhile.
+PROGRESS = re.compile(r" *\d+ % \|")
 # A run of these takes seconds: no compiler, no exporter.
 FAST = ["--check", "value", "effect", "fake", "--device", "cpu"]
 # A run of this has 19 cases: every dtype of one sample.
@@ -62,8 +64,8 @@ class Results:
 
 
 def complaints(completed: Completed) -> list[str]:
-    """What the program said on stderr, besides the progress of a run that takes longer than some seconds."""
-    return [line for line in completed.stderr.splitlines() if not re.match(r" *\d+ % \|", line)]
+    """What the program said on stderr, besides its progress."""
+    return [line for line in completed.stderr.splitlines() if not PROGRESS.match(line)]
 
 
 def read_results(output: Path) -> Results:

@@ -69,6 +69,7 @@ def test_a_package_of_the_base_survives_an_argument_with_a_default(project: Proj
     assert "compiled before" not in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_package_of_the_base_that_breaks_is_refused(project: Project) -> None:
     result = project.gate("first", "columns", *QUICK)
     assert result.returncode == 1
