@@ -13,8 +13,10 @@ def files_read(others: Iterable[str]) -> dict[str, list[int]]:
     """Bytes and time of change (ns) of each imported module's file, of package folders, and of `others`."""
     places = list(others)
     for module in list(sys.modules.values()):
-        # Not getattr: some modules answer any name, and torch has such.
-        places += [vars(module).get("__file__"), *(vars(module).get("__path__") or [])]
+        # From its dict, since some modules answer any name, and torch has such. What forbids an import stands
+        # there as None, and some packages put objects of their own in a module's place.
+        known = getattr(module, "__dict__", {})
+        places += [known.get("__file__"), *(known.get("__path__") or [])]
     files = {}
     for place in places:
         if isinstance(place, str) and place.startswith("/") and Path(place).exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail
+from opgate.judgement import PASS, Judgement, fail, invalid, owed
 from opgate.names import name_of
 from opgate.nearness import difference_at_largest
 from opgate.onnx_forms import FORMS, Form, operators
@@ -20,6 +21,7 @@ from opgate.resize import other_inputs, shapes
 PROMISED = (
     "exported to ONNX in each of its forms, the model is valid, and gives eager's values where it can run"
 )
+PACKAGES = ("onnx", "onnxruntime", "onnxscript")
 # For sizes that the spec has no sample of, eager stands for the reference: both round.
 ULPS_OF_LARGEST = 64.0
 
@@ -51,6 +53,10 @@ def judge_form(call: Call, form: Form) -> Judgement:
     """Exports, and runs where every runtime could."""
     import onnx
 
+    try:
+        form.table  # noqa: B018 - imports it
+    except (ImportError, AttributeError, ValueError) as error:
+        return invalid(f"the ONNX form {form.given} cannot be taken: {first_line(error)}")
     tensors = call.tensors()
     told = "in standard operators" if form.standard else "as a node of its own"
     try:
@@ -105,6 +111,10 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 )
 def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""
+    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
+        return owed(
+            f"these Python packages are not installed: {', '.join(missing)}; pip install 'opgate[onnx]'"
+        )
     call.eager()
     for form in FORMS:
         if name_of(call.overload) in form.operators:
