@@ -37,17 +37,23 @@ class Transcript:
         """Runs `opgate WORDS` in the folder; returns what it printed."""
         result = self.opgate(*words, folder=self.folder, environment=environment)
         settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-        self.lines += ["", " ".join(["$", *settings, "opgate", *map(shlex.quote, words)])]
+        shown = [shlex.quote(self.named(word)) for word in words]
+        self.lines += ["", " ".join(["$", *settings, "opgate", *shown])]
         self.lines += result.stdout.splitlines()
         self.lines += [f"stderr: {line}" for line in complaints(result)]
         if result.returncode != 0:
             self.lines.append(f"exit status {result.returncode}")
         return result.stdout
 
-    def text(self) -> str:
-        text = "\n".join(line.rstrip() for line in self.lines).lstrip("\n") + "\n"
+    def named(self, text: str) -> str:
+        """With names for the folders of this machine."""
         for path, name in self.names.items():
             text = text.replace(path, name)
+        return text
+
+    def text(self) -> str:
+        """All of it."""
+        text = self.named("\n".join(line.rstrip() for line in self.lines).lstrip("\n") + "\n")
         text = re.sub(r"\bin \d+\.\d s\b", "in TIME s", text)
         text = re.sub(r"\bOpGate \d+\.\d+\.\d+", "OpGate VERSION", text)
         text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:]+Z", "DATE", text)
