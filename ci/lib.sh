@@ -103,6 +103,9 @@ choose_python() {
   unset OPGATE_PYTHON  # from here on the build knows its interpreter
 }
 
+# Whether the CUDA sources are other than those that all of them were compiled from last.
+cuda_has_changed() { [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; }
+
 # Whether device code is compiled, which takes minutes: where something can run it (an NVIDIA driver), where it is asked
 # for (--cuda, --all), and where the CUDA sources, or the torch they are compiled against, are not those that all of it
 # was compiled from last. Sets CUDA and says why.
@@ -113,7 +116,7 @@ choose_cuda() {
   elif ! command -v nvcc >/dev/null && [ -z "${CUDACXX:-}" ]; then CUDA=OFF why="there is no nvcc"
   elif [ -n "${CUDA:-}" ]; then CUDA=ON why="as asked"
   elif nvidia-smi -L 2>/dev/null | grep -q .; then CUDA=ON why="there is a GPU"
-  elif [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; then CUDA=ON why="CUDA sources have changed since $CUDA_COMPILED was written"
+  elif cuda_has_changed; then CUDA=ON why="CUDA sources have changed since $CUDA_COMPILED was written"
   else CUDA=OFF why="no GPU is here, and the CUDA sources are those that were compiled when $CUDA_COMPILED was written; --cuda compiles them"
   fi
   if [ "$CUDA" = OFF ]; then say "build: without CUDA kernels, whose cases will be owed: $why"
@@ -135,7 +138,7 @@ build() {
   if ! cmake --build "$BUILD" -j "$jobs" ${1:+--target "$@"} >> "$log" 2>&1; then
     { grep -E -m 8 -A5 'error|FAILED' "$log" || tail -n 25 "$log"; } >&2; die "the build failed; the whole log is $log"
   fi
-  if [ $# = 0 ] && [ "$CUDA" = ON ] && [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; then
+  if [ $# = 0 ] && [ "$CUDA" = ON ] && cuda_has_changed; then
     printf '%s\n' "$CUDA_SOURCES" > "$ROOT/$CUDA_COMPILED"
     say "all CUDA kernels were compiled: $CUDA_COMPILED says so now; commit it with them"
   fi
