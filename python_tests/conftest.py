@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 import torch
 
 pytest.register_assert_rewrite("harness")
-from harness import OpGate  # noqa: E402 - its assertions explain themselves from the line above on
+from harness import OpGate, write_config  # noqa: E402 - its assertions explain themselves from the line above on
 
 # The build that this interpreter imports `opgate` from: BUILD/python/opgate. What the program keeps for its
 # next start lies there too, and not in the user's own cache.
@@ -76,9 +75,7 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
     def write(**settings: str | list[str]) -> Path:
         folder = tmp_path_factory.mktemp("project") / "a user's folder"
         folder.mkdir()
-        # JSON's strings and lists of strings are TOML's, too.
-        lines = [f"{key} = {json.dumps(value)}\n" for key, value in settings.items()]
-        (folder / "opgate.toml").write_text("".join(lines))
+        write_config(folder, **settings)
         return folder
 
     return write

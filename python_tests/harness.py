@@ -63,6 +63,13 @@ class Results:
         return {case.rpartition("/")[2] for case, line in self.of(op).items() if line["verdict"] != "pass"}
 
 
+def write_config(folder: Path, **settings: str | list[str]) -> None:
+    """Writes an opgate.toml of these settings."""
+    # JSON's strings and lists of strings are TOML's, too.
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in settings.items()]
+    (folder / "opgate.toml").write_text("".join(lines))
+
+
 def complaints(completed: Completed) -> list[str]:
     """What the program said on stderr, besides its progress."""
     return [line for line in completed.stderr.splitlines() if not PROGRESS.match(line)]

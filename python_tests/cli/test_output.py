@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from harness import OpGate, complaints
+from harness import OpGate, complaints, write_config
 
 APPROVED = Path(__file__).resolve().parents[1] / "approved"
 
@@ -90,12 +90,6 @@ def approve(request: pytest.FixtureRequest) -> Callable[[str, Transcript], None]
     return compare
 
 
-def configure(folder: Path, **settings: str | list[str]) -> None:
-    """An opgate.toml of these settings."""
-    lines = [f"{key} = {json.dumps(value)}\n" for key, value in settings.items()]
-    (folder / "opgate.toml").write_text("".join(lines))
-
-
 DEFECTS = {"libraries": ["libopgate_defects.so"], "specs": ["libopgate_defects.so"]}
 IDENTITY = {"libraries": ["libopgate_ops.so"], "specs": ["libopgate_identity_specs.so"]}
 CHANGES = {"libraries": ["libopgate_changes.so"], "waivers": "waivers.toml", "ledger": "ledger"}
@@ -118,7 +112,7 @@ Approve = Callable[[str, Transcript], None]
 
 
 def test_run(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **DEFECTS)
+    write_config(transcript.folder, **DEFECTS)
     told = [
         "stride_blind",
         "gap_writer",
@@ -141,12 +135,12 @@ def test_run(transcript: Transcript, approve: Approve) -> None:
         "--output",
         "other",
     )
-    configure(transcript.folder, **IDENTITY)
+    write_config(transcript.folder, **IDENTITY)
     transcript("run", *ONE_WORKER, "--op", "no_such_operator")
     transcript("run", *ONE_WORKER, "--check", "no.such")
     transcript("run", *ONE_WORKER, "--device", "tpu")
     transcript("run", "--jobs", "many")
-    configure(transcript.folder, libraries=["libgone.so"])
+    write_config(transcript.folder, libraries=["libgone.so"])
     transcript("run")
     (transcript.folder / "opgate.toml").write_text("this is not TOML\n")
     transcript("run")
@@ -154,13 +148,13 @@ def test_run(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_run_of_operators_that_crash(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, libraries=["libopgate_crashy.so"], specs=["libopgate_crashy_specs.so"])
+    write_config(transcript.folder, libraries=["libopgate_crashy.so"], specs=["libopgate_crashy_specs.so"])
     transcript("run", *ONE_WORKER, "--device", "cpu", "--check", "value.layout", "value.reference")
     approve("run-crashes", transcript)
 
 
 def test_list(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **IDENTITY)
+    write_config(transcript.folder, **IDENTITY)
     transcript("list", "ops")
     transcript("list", "checks")
     transcript("list", "cases", "--check", "value.dtype", "--device", "cpu")
@@ -170,7 +164,7 @@ def test_list(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_explain(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **IDENTITY)
+    write_config(transcript.folder, **IDENTITY)
     transcript("explain", "value.layout")
     transcript("explain", "schema.compatible")
     transcript("explain", "value.layuot")
@@ -178,7 +172,7 @@ def test_explain(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_repro(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **DEFECTS)
+    write_config(transcript.folder, **DEFECTS)
     case = "stride_blind/float32/2x3x5x6/x=channels-last/cpu/value.layout"
     transcript("repro", case)
     transcript("repro", case, "--python")
@@ -188,7 +182,7 @@ def test_repro(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_merge(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
+    write_config(transcript.folder, libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
     shards = [f"{number}/results.jsonl" for number in (1, 2)]
     for number in ("1", "2"):
         transcript(
@@ -201,7 +195,7 @@ def test_merge(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_gate(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **CHANGES)
+    write_config(transcript.folder, **CHANGES)
     (transcript.folder / "waivers.toml").touch()
     states = ["no_overload", "cpu_only", "composite", "float_only", "fewer_samples", "renamed", "reordered"]
     states += ["retyped", "other_default", "demanding", "columns", "inaccurate", "other_bits"]
@@ -220,7 +214,7 @@ def test_gate(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_accept(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **CHANGES)
+    write_config(transcript.folder, **CHANGES)
     (transcript.folder / "waivers.toml").touch()
     transcript.opgate("run", *ONE_WORKER, *CHEAP, folder=transcript.folder)
     transcript("accept")
@@ -251,7 +245,7 @@ def test_record_and_init(transcript: Transcript, approve: Approve, seen_library:
 
 
 def test_report(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **DEFECTS)
+    write_config(transcript.folder, **DEFECTS)
     transcript.opgate(
         *(
             "run",
@@ -272,7 +266,7 @@ def test_report(transcript: Transcript, approve: Approve) -> None:
 
 
 def test_selftest(transcript: Transcript, approve: Approve) -> None:
-    configure(transcript.folder, **DEFECTS)
+    write_config(transcript.folder, **DEFECTS)
     few = ["--no-opcheck", "--device", "cpu", "--op", "stride_blind", "dense_copy", "gap_writer"]
     transcript("selftest", *ONE_WORKER, *few)
     transcript("selftest", *ONE_WORKER, *few, "--blind", "effect.mutation")
