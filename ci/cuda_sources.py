@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints a digest of what device code is compiled from, besides torch: cuda_sources.py TORCH_VERSION.
+"""Prints a digest of the sources of the device code: cuda_sources.py TORCH_VERSION.
 
-CUDA files, and the project's own headers that they include, directly or through others.
+The sources are the CUDA files, the C++ files of conformance/cuda, and the project's own headers that they
+include, directly or through other headers. The version of torch stands for torch's headers.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
 FOLDERS = ("conformance", "ops", "fixtures")
-# Where #include looks, besides the folder of the file itself.
+# The folders in which #include looks, besides the folder of the file itself.
 SEARCHED = ("conformance/include", "conformance", "fixtures")
 
 
 def included(file: Path) -> list[Path]:
-    """The project's headers that it names."""
+    """The project's headers that the file includes directly."""
     names = re.findall(r'^#include ["<]([^">]+)[">]', file.read_text(), re.MULTILINE)
     places = [file.parent, *(SOURCE / folder for folder in SEARCHED)]
     found = [next((place / name for place in places if (place / name).is_file()), None) for name in names]

@@ -1,7 +1,7 @@
-# What gate and test share; sourced, with `set -euo pipefail` in force.
+# Functions that the scripts in ci/ share. The scripts source this file, with `set -euo pipefail` in force.
 #
-# Sets up, in this order and only as far as something is missing: Debian packages, a virtual environment with pinned
-# packages, the CMake build. OPGATE_PYTHON=/path/python3 uses that interpreter and its torch, and installs nothing.
+# set_up installs what is missing, in this order: Debian packages, a virtual environment with pinned packages, the CMake
+# build. OPGATE_PYTHON=/path/python3 uses that interpreter and its torch, and installs nothing.
 
 readonly DEFAULT_TORCH=2.15.0
 readonly OLDEST_TORCH=2.11.0
@@ -9,17 +9,17 @@ readonly OLDEST_TORCH=2.11.0
 readonly SUPPORTED_TORCHES=("$OLDEST_TORCH" 2.12.1 2.13.0 2.14.1 "$DEFAULT_TORCH")
 readonly DEBIAN_PACKAGES=(g++ ccache libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev
                           libtomlplusplus-dev python3-venv python3-dev)
-# What only tests need: a browser that looks at the page of `opgate report`.
+# Only the tests need these: a browser that opens the page of `opgate report`.
 readonly DEBIAN_TEST_PACKAGES=(chromium)
 readonly DEBIAN_FORMAT_PACKAGES=(clang-format)
-# The device code as it was when all of it was compiled last: see choose_cuda.
+# A file with the digest of the device code's sources when all of it was last compiled: see choose_cuda.
 readonly CUDA_COMPILED=ci/cuda_compiled
 
 say() { printf '[opgate] %s\n' "$*"; }
 die() { printf '[opgate] %s\n' "$*" >&2; exit 2; }
 
-# parse_arguments "$@": --torch VERSION, --help, and those of $FLAGS, in any order. Sets TORCH, TORCHES to all that were
-# given, FURTHER to what follows a --, and for --some-flag SOME_FLAG to 1.
+# parse_arguments "$@": takes --torch VERSION, --help, and the options of $FLAGS, in any order. Sets TORCH, TORCHES to all
+# versions that were given, FURTHER to the arguments after a --, and for --some-flag SOME_FLAG to 1.
 parse_arguments() {
   TORCH=$DEFAULT_TORCH
   TORCHES=()
@@ -66,15 +66,15 @@ make_environment() {
   local base
   base=$(newest_python)
   say "Python packages: installing torch $TORCH and ci/requirements.txt into ${venv#"$ROOT"/} with $base"
-  [ -f "$stamp" ] || "$base" -m venv --clear "$venv"  # one that was interrupted may lack pip
+  [ -f "$stamp" ] || "$base" -m venv --clear "$venv"  # --clear, since an interrupted set-up may have left one without pip
   "$PYTHON" -m pip install -q --disable-pip-version-check "$(grep '^uv==' "$ROOT/ci/requirements.txt")"
-  # Compiled, since workers import torch hundreds of times: without it, each import takes twice as long.
+  # --compile-bytecode, because workers import torch hundreds of times, and without it each import takes twice as long.
   "$PYTHON" -m uv pip install -q --compile-bytecode --python "$PYTHON" "torch==$TORCH" -r "$ROOT/ci/requirements.txt"
   printf '%s' "$wanted" > "$stamp"
 }
 
 newest_python() {
-  # Those that a virtual environment can be made with, and modules compiled for; torch has wheels up to 3.14.
+  # An interpreter must be able to make a virtual environment and have headers; torch has wheels up to Python 3.14.
   local candidate version newest= newest_version=0
   for candidate in python3.14 python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
     version=$("$candidate" -c 'import sys, ensurepip, sysconfig, pathlib
@@ -90,7 +90,7 @@ choose_python() {
   if [ -n "${OPGATE_PYTHON:-}" ]; then
     PYTHON=$OPGATE_PYTHON
     "$PYTHON" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2>/dev/null ||
-      die "OPGATE_PYTHON=$PYTHON has no torch, or is no Python interpreter"
+      die "OPGATE_PYTHON=$PYTHON has no torch, or is not a Python interpreter: name one that has torch, or unset the variable"
     say "using $PYTHON as it is: nothing is installed"
     BUILD=$ROOT/build/given-python${BUILD_SUFFIX:-}
   else
@@ -103,12 +103,12 @@ choose_python() {
   unset OPGATE_PYTHON  # from here on the build knows its interpreter
 }
 
-# Whether the CUDA sources are other than those that all of them were compiled from last.
+# Succeeds where the CUDA sources differ from those in $CUDA_COMPILED.
 cuda_has_changed() { [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; }
 
-# Whether device code is compiled, which takes minutes: where something can run it (an NVIDIA driver), where it is asked
-# for (--cuda, --all), and where the CUDA sources, or the torch they are compiled against, are not those that all of it
-# was compiled from last. Sets CUDA and says why.
+# Decides whether device code is compiled, which takes minutes, sets CUDA to ON or OFF and prints the reason. It is compiled
+# where a GPU is there to run it, where it is asked for (--cuda, --all), and where the CUDA sources, or the torch that they
+# are compiled against, differ from those that were last compiled completely.
 choose_cuda() {
   CUDA_SOURCES=$("$PYTHON" "$ROOT/ci/cuda_sources.py" "$TORCH")
   local why
@@ -123,12 +123,12 @@ choose_cuda() {
   else say "build: with CUDA kernels: $why"; fi
 }
 
-# build [TARGET...]: everything, or only these.
+# build [TARGET...]: builds everything, or only these targets.
 build() {
   local log=$BUILD/build.log jobs
   jobs=$(nproc)
   mkdir -p "$BUILD"
-  command -v cmake >/dev/null || die "no cmake 3.28 or newer on PATH"
+  command -v cmake >/dev/null || die "there is no cmake on PATH: install version 3.28 or newer, such as with pip"
   choose_cuda
   say "build: in ${BUILD#"$ROOT"/}, $jobs compilers at a time; the log is ${log#"$ROOT"/}"
   if ! cmake -S "$ROOT" -B "$BUILD" -G Ninja -DPython_EXECUTABLE="$PYTHON" -DOPGATE_UNITE=ON -DOPGATE_CUDA="$CUDA" ${CMAKE_ARGUMENTS:-} > "$log" 2>&1; then
@@ -145,7 +145,7 @@ build() {
   expose_tools
 }
 
-# `opgate` beside the environment's python, and its packages importable there.
+# Links `opgate` into the environment's bin/, and makes OpGate's Python packages importable there.
 expose_tools() {
   case $PYTHON in "$ROOT"/.venv*) ;; *) say "built: $BUILD/bin/opgate"; return ;; esac
   ln -sf "$BUILD/bin/opgate" "$(dirname "$PYTHON")/opgate"
@@ -160,7 +160,7 @@ enter_root() {
   cd "$ROOT"
 }
 
-# set_up [TARGET...]
+# set_up [TARGET...]: installs what is missing, and builds everything or only these targets.
 set_up() {
   enter_root
   choose_python

@@ -4,8 +4,8 @@ set_property(CACHE OPGATE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(_wanted "${OPGATE_CUDA}")
 set(OPGATE_CUDA OFF)
 if(NOT _wanted STREQUAL "OFF")
-  # For work and tests one form in PTX, which the driver of any GPU since 8.0 translates when it loads it; for others
-  # machine code as well. Each target costs its time. -DCMAKE_CUDA_ARCHITECTURES chooses others.
+  # For development and tests one target in PTX is enough: the driver of any GPU since 8.0 translates it when it loads it. A
+  # wheel also has machine code. Each target costs compile time. -DCMAKE_CUDA_ARCHITECTURES chooses other targets.
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-virtual)
     if(SKBUILD)
@@ -13,7 +13,7 @@ if(NOT _wanted STREQUAL "OFF")
     endif()
   endif()
   if(NOT CMAKE_CUDA_COMPILER)
-    unset(CMAKE_CUDA_COMPILER CACHE)  # an nvcc that was not there last time may be there now
+    unset(CMAKE_CUDA_COMPILER CACHE)  # nvcc may have been installed since the last configure
   endif()
   include(CheckLanguage)
   check_language(CUDA)
@@ -22,7 +22,7 @@ if(NOT _wanted STREQUAL "OFF")
     find_package(CUDAToolkit REQUIRED)
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # the one runtime that torch has loaded
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # the same runtime library as torch loads
     set(OPGATE_CUDA ON)
   elseif(_wanted STREQUAL "ON")
     message(FATAL_ERROR "OpGate: OPGATE_CUDA=ON, but no nvcc was found. Put it on PATH, or set CUDACXX.")

@@ -1,4 +1,4 @@
-# Run by the build: writes HEADER with a digest over the files that LIST names, a line each, relative to FOLDER.
+# The build runs this script. It writes HEADER with a digest of the files that LIST names, one per line, relative to FOLDER.
 file(STRINGS "${LIST}" _files)
 set(_lines)
 foreach(_file IN LISTS _files)

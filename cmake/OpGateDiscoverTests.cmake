@@ -1,11 +1,12 @@
 # opgate_discover_tests(NAME CONFIG FILE [DEPENDS targets and files...] [TIMEOUT SECONDS])
 #
-# Lists one ctest an operator and check group of the configuration FILE: NAME.OP.GROUP.DEVICE. The list is made when
-# something it depends on was built anew, by `opgate list tests`, which runs no case.
+# Adds one ctest for each operator, check group and device of the configuration FILE: NAME.OP.GROUP.DEVICE. The build makes
+# the list again when a dependency was rebuilt, with `opgate list tests`, which runs no case.
 #   labels: cpu or gpu; python where the group needs the Python half; slow where it exports, compiles or runs opcheck
-# A test all of whose cases are owed shows as skipped and never as passed. What takes longest begins first, by the number
-# of cases at first and by what ctest measured from then on. A test on a GPU takes one of the resources `gpus` where
-# ctest is given any (--resource-spec-file), and sees no other. TIMEOUT is for each test, 900 by default.
+# A test is skipped, and never passed, where all of its cases are owed: not run here, because this machine lacks what they
+# need. ctest starts the longest tests first, by their number of cases at first and by its own measurements later. A test on
+# a GPU takes one of the resources `gpus` where ctest has any (--resource-spec-file), and sees no other GPU. TIMEOUT is in
+# seconds, for each test, 900 by default.
 function(opgate_discover_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CONFIG;TIMEOUT" "DEPENDS")
   if(NOT arg_TIMEOUT)

@@ -1,8 +1,7 @@
-# The header-only libraries that OpGate is compiled with. All that are missing are named at once, before anything is
-# compiled.
+# Finds the header-only libraries that OpGate needs. One message names all that are missing, before anything is compiled.
 find_package(nlohmann_json 3.11 QUIET)
 find_package(CLI11 2 QUIET)
-find_path(OPGATE_TOMLPP_INCLUDE toml++/toml.h)  # Debian's package brings no CMake file
+find_path(OPGATE_TOMLPP_INCLUDE toml++/toml.h)  # Debian's package has no CMake file
 mark_as_advanced(OPGATE_TOMLPP_INCLUDE)
 
 macro(opgate_demand_headers found library debian fedora conda)
@@ -21,7 +20,7 @@ if(_missing)
     list(JOIN ${_list} " " ${_list})
   endforeach()
   list(JOIN _missing ", " _missing)
-  # A NOTICE is printed as it is, where FATAL_ERROR would break the line.
+  # CMake wraps the text of a FATAL_ERROR, which would break the commands; it prints a NOTICE as it is.
   message(NOTICE "OpGate: missing are ${_missing}; Debian: apt-get install ${_debian}; Fedora: dnf install ${_fedora}; conda-forge: conda install -c conda-forge ${_conda}")
   message(FATAL_ERROR "header-only libraries are missing; the line above names their packages")
 endif()

@@ -7,11 +7,12 @@ function(opgate_warnings target)
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall>)
 endfunction()
 
-# opgate_own_code(TARGET HEADERS NAME): what this project's own libraries and programs share, besides what a user's have.
-#   fmt     its compiled part is linked in (conformance/fmt); torch has it header-only, at two seconds a file
-#   HEADERS engine: torch's headers that most of conformance/ includes; tests: those of tests and fixtures, at -O1,
-#           since compiling these takes longer than running them. Both are precompiled once for the whole build. GCC
-#           takes them only where options and macros are those that they were made with.
+# opgate_own_code(TARGET HEADERS): settings for this project's own libraries and programs, which a user's do not have.
+#   fmt     its compiled part is linked in (conformance/base/compiled_fmt.cpp); torch has it header-only, which costs two
+#           seconds for each file
+#   HEADERS engine: the torch headers that most of conformance/ includes; tests: the headers of tests and fixtures, which are
+#           compiled at -O1, because compiling them takes longer than running them. Both sets are precompiled once for the
+#           whole build. GCC uses a precompiled header only where options and macros are the same as when it was made.
 function(opgate_own_code target headers)
   set(_from opgate_${headers}_headers)
   set(_optimisation "")
@@ -36,7 +37,8 @@ function(opgate_own_code target headers)
     target_compile_options(${_from} PRIVATE ${_optimisation})
     opgate_warnings(${_from})
   endif()
-  # -fPIC for executables too: -fPIE would not match. No <target>_EXPORTS macro.
+  # Executables are compiled with -fPIC, too, and no target defines a <target>_EXPORTS macro: otherwise options and macros
+  # would differ from those of the precompiled headers.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF DEFINE_SYMBOL "" OPGATE_COMPILED_FMT ON)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fPIC>)
   target_compile_options(${target} PRIVATE ${_optimisation})
@@ -44,11 +46,11 @@ function(opgate_own_code target headers)
   target_link_libraries(${target} PRIVATE opgate_fmt)
 endfunction()
 
-# opgate_unite(TARGET FILES_A_UNIT [ACROSS_FOLDERS]): compiles the target's C++ files in units of so many, folder by folder
-# unless told otherwise, where OPGATE_UNITE is on: most of a file's time goes into headers that its neighbours include as
-# well.
+# opgate_unite(TARGET FILES_PER_UNIT [ACROSS_FOLDERS]): where OPGATE_UNITE is on, compiles FILES_PER_UNIT C++ files of the
+# target as one unit, because headers that neighbouring files share take most of the compile time. A unit has files of one
+# folder only, unless ACROSS_FOLDERS is given.
 option(OPGATE_UNITE "Compile several files of a folder as one unit: a whole build takes half the time" OFF)
-function(opgate_unite target files_a_unit)
+function(opgate_unite target files_per_unit)
   cmake_parse_arguments(PARSE_ARGV 2 arg "ACROSS_FOLDERS" "" "")
   if(NOT OPGATE_UNITE)
     return()
@@ -66,7 +68,7 @@ function(opgate_unite target files_a_unit)
       set(_count 0)
       set(_folder_before "${_folder}")
     endif()
-    math(EXPR _unit "${_count} / ${files_a_unit} + 1")
+    math(EXPR _unit "${_count} / ${files_per_unit} + 1")
     math(EXPR _count "${_count} + 1")
     cmake_path(RELATIVE_PATH _folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE _name)
     string(MAKE_C_IDENTIFIER "${_name}_${_unit}" _name)
@@ -82,7 +84,7 @@ function(opgate_stage_python package source_dir)
   set(_staged "${CMAKE_BINARY_DIR}/python/${package}")
   file(GLOB_RECURSE _old LIST_DIRECTORIES false "${_staged}/*.py")
   if(_old)
-    file(REMOVE ${_old})  # links to files that are gone would stay importable
+    file(REMOVE ${_old})  # otherwise links to removed modules would stay
   endif()
   foreach(_file IN LISTS _files)
     cmake_path(GET _file PARENT_PATH _folder)

@@ -1,8 +1,9 @@
-# What `cmake --install` and `pip install .` put where: programs in bin/, libraries in lib/, headers in include/, the CMake
-# package in share/cmake/OpGate/, Python in OPGATE_PYTHON_FOLDER ("." in a wheel, where all of it is the package `opgate`).
+# The files that `cmake --install` and `pip install .` install: programs in bin/, libraries in lib/, headers in include/, the
+# CMake package in share/cmake/OpGate/, and Python in OPGATE_PYTHON_FOLDER ("." in a wheel, where everything is in the package
+# `opgate`).
 include(CMakePackageConfigHelpers)
 set(OPGATE_PYTHON_FOLDER "python/opgate" CACHE STRING "Where the Python package is installed, below the prefix")
-# In a wheel torch is beside the package, in site-packages; elsewhere it is the one that this was built with.
+# In a wheel torch is beside the package, in site-packages; elsewhere it is the torch that OpGate was built with.
 set(_torch "${OPGATE_TORCH_DIR}/lib")
 set(_torch_of_python "${OPGATE_TORCH_DIR}/lib")
 if(SKBUILD)
@@ -26,7 +27,8 @@ install(DIRECTORY conformance/include/opgate DESTINATION include)
 install(FILES cmake/OpGateTorch.cmake cmake/OpGateDiscoverTests.cmake cmake/OpGateWriteTests.cmake
         DESTINATION share/cmake/OpGate)
 
-# opgate_config(FILE CMAKE LIBRARIES INCLUDE PROGRAM DESTINATION): OpGateConfig.cmake for these folders.
+# opgate_config(FILE CMAKE LIBRARIES INCLUDE PROGRAM OPTIONS...): writes OpGateConfig.cmake for these folders. OPTIONS are
+# passed to configure_package_config_file.
 function(opgate_config file OPGATE_CMAKE_FOLDER OPGATE_LIBRARY_FOLDER OPGATE_INCLUDE_FOLDER OPGATE_PROGRAM_FOLDER)
   configure_package_config_file(
     cmake/OpGateConfig.cmake.in "${file}" ${ARGN}

@@ -1,13 +1,13 @@
-# Link targets for the torch that a Python interpreter would import.
+# Defines link targets for the torch that Python_EXECUTABLE would import.
 #
-# TorchConfig.cmake of a CUDA wheel is fatal on a machine without a CUDA toolkit, so the wheel's libraries become
-# targets of our own:
+# TorchConfig.cmake of a CUDA wheel fails on a machine without a CUDA toolkit, so this file defines its own targets for the
+# wheel's libraries:
 #   OpGate::torch         libc10, libtorch_cpu   (enough to run operators on the CPU and load AOTInductor packages)
 #   OpGate::torch_cuda    libc10_cuda            (streams and device guards for CUDA kernels; only with nvcc)
 #   OpGate::torch_python  libtorch_python        (tensors across the Python boundary)
 # Sets OPGATE_TORCH_VERSION, OPGATE_TORCH_DIR.
 #
-# The version is read from the package's metadata: `import torch` would cost 2 s a configure.
+# The version is read from the package's metadata, because `import torch` would cost 2 s in each configure run.
 execute_process(
   COMMAND "${Python_EXECUTABLE}" -c "
 import importlib.metadata, importlib.util, pathlib
@@ -33,15 +33,16 @@ add_library(OpGate::torch INTERFACE IMPORTED)
 target_include_directories(OpGate::torch SYSTEM INTERFACE "${OPGATE_TORCH_DIR}/include"
                                                           "${OPGATE_TORCH_DIR}/include/torch/csrc/api/include")
 target_link_libraries(OpGate::torch INTERFACE "${OPGATE_TORCH_DIR}/lib/libtorch_cpu.so" "${OPGATE_TORCH_DIR}/lib/libc10.so")
-# torch's include path carries its own fmt; header-only, so that no other fmt library can be mixed in. OpGate's own code
-# has it compiled (opgate_own_code).
+# torch's include path has its own fmt. It is used header-only, so that no other fmt library can be mixed in; OpGate's own
+# code links a compiled one (opgate_own_code).
 target_compile_definitions(OpGate::torch INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPGATE_COMPILED_FMT>>>:FMT_HEADER_ONLY>)
-# Some of torch's classes (at::RecordFunction) have further members in a build without NDEBUG; the wheel is built with it.
+# Some of torch's classes (at::RecordFunction) have more members in a build without NDEBUG; the wheel is built with NDEBUG.
 target_compile_definitions(OpGate::torch INTERFACE $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:NDEBUG>)
 target_compile_features(OpGate::torch INTERFACE cxx_std_20)  # torch's headers do not compile with less
-# at::parallel_for is inline and, without this, compiles to a serial loop without a word. libgomp itself is torch's own.
+# at::parallel_for is inline; without -fopenmp it compiles to a serial loop, and no warning says so. libgomp comes from torch.
 target_compile_options(OpGate::torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
-# What libtorch_cpu.so itself needs lies in the wheel's nvidia folders; the linker wants to see it for executables.
+# Libraries that libtorch_cpu.so needs are in the wheel's nvidia folders; the linker must find them when it links an
+# executable.
 file(GLOB _torch_nvidia_libs "${OPGATE_TORCH_DIR}/../nvidia/*/lib")
 foreach(_dir IN LISTS _torch_nvidia_libs)
   target_link_options(OpGate::torch INTERFACE "LINKER:-rpath-link,${_dir}")

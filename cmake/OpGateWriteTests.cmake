@@ -1,4 +1,4 @@
-# Run by the build for opgate_discover_tests: writes LIST from what `opgate list tests` says of CONFIG.
+# The build runs this script for opgate_discover_tests. It writes LIST from the output of `opgate list tests` for CONFIG.
 execute_process(COMMAND "${OPGATE}" list tests --config "${CONFIG}" --output "${OUTPUT}"
                 OUTPUT_VARIABLE _lines ERROR_VARIABLE _error RESULT_VARIABLE _status)
 if(NOT _status EQUAL 0)
@@ -7,7 +7,7 @@ endif()
 string(STRIP "${_lines}" _lines)
 string(REPLACE "\n" ";" _lines "${_lines}")
 
-# A group is one test, whatever kinds of worker its checks need.
+# A check group is one test, even where its checks need several kinds of worker: then it has several lines.
 set(_tests)
 foreach(_line IN LISTS _lines)
   separate_arguments(_words UNIX_COMMAND "${_line}")
@@ -22,9 +22,9 @@ foreach(_line IN LISTS _lines)
   list(APPEND _labels_${_test} ${_label})
   if(NOT _worker STREQUAL "native")
     list(APPEND _labels_${_test} python slow)
-    math(EXPR _cases "${_cases} * 100")  # one that is exported or compiled takes so many times as long, at least
+    math(EXPR _cases "${_cases} * 100")  # a case that is exported or compiled takes at least 100 times as long
   endif()
-  math(EXPR _cost_${_test} "0${_cost_${_test}} + 1 + ${_cases} / 2000")  # about the seconds
+  math(EXPR _cost_${_test} "0${_cost_${_test}} + 1 + ${_cases} / 2000")  # about the number of seconds
 endforeach()
 list(REMOVE_DUPLICATES _tests)
 

@@ -1,6 +1,6 @@
-"""What scikit-build-core asks for the wheel: the compiled engine fits the torch that is there, and no other.
+"""Version and dependencies of the wheel, for scikit-build-core: the engine fits one version of torch only.
 
-The wheel is named after that torch, opgate-0.1.0+torch2.15.0-..., and requires it.
+The wheel has that version in its name, opgate-0.1.0+torch2.15.0-..., and requires it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CMAKE = Path(__file__).resolve().parent.parent / "CMakeLists.txt"
 
 
 def torch_version() -> str:
-    """That of the environment that builds. Raises RuntimeError where it has none."""
+    """The version of torch in the building environment. Raises RuntimeError where it has none."""
     try:
         return metadata.version("torch").partition("+")[0]
     except metadata.PackageNotFoundError:
@@ -24,12 +24,15 @@ def torch_version() -> str:
 
 
 def dynamic_metadata(field: str, settings: dict[str, object] | None = None) -> str | list[str]:
-    """The value of `field` of pyproject.toml. Raises RuntimeError, and ValueError for other fields."""
+    """The value of `field` of pyproject.toml, "version" or "dependencies".
+
+    Raises RuntimeError where torch or the project's version is not found, and ValueError for other fields.
+    """
     if field == "version":
         found = re.search(r"^project\(OpGate VERSION ([\d.]+)", CMAKE.read_text(), re.MULTILINE)
         if found is None:
-            raise RuntimeError(f"{CMAKE} does not say project(OpGate VERSION ...)")
+            raise RuntimeError(f"{CMAKE} has no line that begins with project(OpGate VERSION ...")
         return f"{found[1]}+torch{torch_version()}"
     if field == "dependencies":
         return ["numpy", f"torch=={torch_version()}"]
-    raise ValueError(f"{field} is not given here")
+    raise ValueError(f"cmake/wheel_metadata.py gives version and dependencies, and not {field}")

@@ -1,4 +1,4 @@
-"""What a test can ask for: the build, the program, folders to run it in."""
+"""Fixtures of all tests: the build, the program, and folders to run it in."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import opgate as opgate_package
 import pytest
 import torch
 
-pytest.register_assert_rewrite("harness")
-from harness import OpGate, write_config  # noqa: E402 - its assertions explain themselves from the line above on
+pytest.register_assert_rewrite("harness")  # so that pytest explains the assertions of the next import
+from harness import OpGate, write_config  # noqa: E402
 
-# The build that this interpreter imports `opgate` from: BUILD/python/opgate. What the program keeps for its
-# next start lies there too, and not in the user's own cache.
+# The build that this interpreter imports `opgate` from: BUILD/python/opgate. The program's cache lies there,
+# too, so that the tests leave the user's own cache alone.
 BUILD = Path(opgate_package.__file__).parents[2]
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "cache")
 
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A file whose tests are all skipped, or left out, is a skipped ctest, and not a passed one."""
+    """If all tests of a file are skipped or deselected, ctest must show it as skipped and not as passed."""
     status = os.environ.get("OPGATE_STATUS_OF_ALL_SKIPPED")
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if status is None or reporter is None or session.exitstatus not in (0, 5):
@@ -51,26 +51,26 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def build() -> Path:
-    """The build folder: bin/opgate, lib/, python/."""
-    assert (BUILD / "bin" / "opgate").exists(), f"{BUILD} is no build; run ci/test"
+    """The build folder, which holds bin/opgate, lib/ and python/."""
+    assert (BUILD / "bin" / "opgate").exists(), f"{BUILD} is not a build; run ci/test"
     return BUILD
 
 
 @pytest.fixture(scope="session")
 def source() -> Path:
-    """The repository."""
+    """The root of the repository."""
     return Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
 def opgate(build: Path, tmp_path_factory: pytest.TempPathFactory) -> OpGate:
-    """Runs the program, in a folder without a configuration in or above it unless told otherwise."""
+    """Runs the program; unless a folder is given, in one that has no opgate.toml in it or above it."""
     return OpGate(build / "bin" / "opgate", tmp_path_factory.mktemp("nothing here"))
 
 
 @pytest.fixture(scope="session")
 def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """new_project(libraries=[...], ...) writes an opgate.toml of these settings; returns its folder."""
+    """new_project(libraries=[...], ...) writes an opgate.toml with these settings and returns its folder."""
 
     def write(**settings: str | list[str]) -> Path:
         folder = tmp_path_factory.mktemp("project") / "a user's folder"
@@ -83,13 +83,13 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def identity_project(new_project: Callable[..., Path]) -> Callable[[], Path]:
-    """A new project each time that checks opgate_ops::identity_conv, and no models."""
+    """Each call makes a new project that has opgate_ops::identity_conv and no models."""
     return lambda: new_project(libraries=["libopgate_ops.so"], specs=["libopgate_identity_specs.so"])
 
 
 @pytest.fixture(scope="session")
 def has_gpu() -> bool:
-    """Whether cuda cases can run here at all: the driver's library loads."""
+    """Whether CUDA cases can run on this machine: the driver's library loads."""
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""Helpers: the program as a function, and its results as dicts."""
+"""Helpers of the tests: they run the program and read its results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 
 Completed = subprocess.CompletedProcess[str]
 
-# What a run that takes longer than some seconds says on stderr meanwhile.
+# The progress lines that a run of more than some seconds writes to stderr.
 PROGRESS = re.compile(r" *\d+ % \|")
-# A run of these takes seconds: no compiler, no exporter.
+# Options for a run that takes seconds, because it uses no compiler and no exporter.
 FAST = ["--check", "value", "effect", "fake", "--device", "cpu"]
-# A run of this has 19 cases: every dtype of one sample.
+# Options for a run of 19 cases: every dtype of one sample.
 FASTEST = ["--check", "value.dtype", "--device", "cpu"]
 
 
 @dataclass(frozen=True)
 class OpGate:
-    """Calls the program with standard input closed and both outputs in pipes."""
+    """Runs the program with an empty standard input, and captures both outputs."""
 
     program: Path
     folder: Path
@@ -59,19 +59,19 @@ class Results:
         return {case: line for case, line in self.cases.items() if case.startswith(f"{op}/")}
 
     def convicted(self, op: str) -> set[str]:
-        """The checks that some case of the operator failed."""
+        """The checks for which some case of the operator did not pass."""
         return {case.rpartition("/")[2] for case, line in self.of(op).items() if line["verdict"] != "pass"}
 
 
 def write_config(folder: Path, **settings: str | list[str]) -> None:
-    """Writes an opgate.toml of these settings."""
-    # JSON's strings and lists of strings are TOML's, too.
+    """Writes an opgate.toml with these settings."""
+    # Strings and lists of strings are written the same in JSON and in TOML.
     lines = [f"{key} = {json.dumps(value)}\n" for key, value in settings.items()]
     (folder / "opgate.toml").write_text("".join(lines))
 
 
 def complaints(completed: Completed) -> list[str]:
-    """What the program said on stderr, besides its progress."""
+    """The lines that the program wrote to stderr, without its progress."""
     return [line for line in completed.stderr.splitlines() if not PROGRESS.match(line)]
 
 
@@ -79,14 +79,14 @@ def read_results(output: Path) -> Results:
     """Reads results.jsonl in an output folder; every case must have one line."""
     lines = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
     finished = lines.pop() if "finished" in lines[-1] else None
-    verdicts = [line for line in lines[1:] if "call" not in line]  # those are what calls returned
+    verdicts = [line for line in lines[1:] if "call" not in line]  # lines with "call" are facts of calls
     cases = {line["case"]: line for line in verdicts}
     assert len(cases) == len(verdicts), "a case has two verdicts"
     return Results(lines[0], cases, finished)
 
 
 def assert_refused(result: Completed, *fragments: str) -> str:
-    """Exit 2 and one line on stderr, besides progress, that holds each of `fragments`; returns the line."""
+    """Expects exit status 2 and one line on stderr, besides progress, with all `fragments`; returns it."""
     lines = complaints(result)
     assert result.returncode == 2, result
     assert len(lines) == 1, result.stderr

@@ -9,9 +9,9 @@ namespace {
 
 using Named = std::pair<c10::ScalarType, std::string_view>;
 
-// Not among them, because torch itself cannot copy or convert such tensors on the CPU, and so nothing could
-// be laid out: the quantised dtypes (a tensor of theirs needs a quantizer), the shells uint1 to uint7 and
-// int1 to int7, and bcomplex32 (torch 2.15), which it cannot conjugate.
+// Some dtypes are missing, because torch itself cannot copy or convert their tensors on the CPU, so that
+// OpGate could not lay them out: the quantised dtypes (their tensors need a quantizer), the placeholder
+// dtypes uint1 to uint7 and int1 to int7, and bcomplex32 (torch 2.15), which torch cannot conjugate.
 constexpr std::array kNames{
     Named{c10::kByte, "uint8"},
     Named{c10::kChar, "int8"},

@@ -8,22 +8,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace opgate {
 
-/// torch's Python name without the module: "float32", "bfloat16", "float8_e4m3fn".
+/// The name in Python's torch, without the module: "float32", "bfloat16", "float8_e4m3fn".
 std::string_view dtype_name(c10::ScalarType dtype);
 
-/// The inverse of dtype_name.
+/// The inverse of dtype_name; none for a name that OpGate does not know.
 std::optional<c10::ScalarType> dtype_from_name(std::string_view name);
 
-/// The C++ type of a dtype that holds bits and no number to compute with: bits8, or two float4 in one byte.
+/// The C++ type of a dtype whose elements are bits and not numbers to C++: bits8, or two float4 in one
+/// byte.
 template <class T>
 concept Opaque = requires(T element) {
   element.val_;
 };
 
-/// Calls visitor.operator()<T>() with the C++ type of `dtype`; T is one that every_dtype() holds.
+/// A C++ type that holds a floating-point number, real or complex.
+template <class T>
+concept FloatingElement = !std::is_integral_v<T> && !Opaque<T>;
+
+/// Calls visitor.operator()<T>() with the C++ type T of `dtype`. Throws c10::Error for a dtype that is not
+/// in every_dtype().
 template <class Visitor>
 decltype(auto) visit_dtype(c10::ScalarType dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -59,7 +66,7 @@ decltype(auto) visit_dtype(c10::ScalarType dtype, Visitor&& visitor) {
     OPGATE_CASE(Bits16)
 #undef OPGATE_CASE
     default:
-      TORCH_CHECK(false, "OpGate makes no values of dtype ", dtype);
+      TORCH_CHECK(false, "OpGate cannot make values of dtype ", dtype);
   }
 }
 

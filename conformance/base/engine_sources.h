@@ -1,12 +1,12 @@
-// What this engine was made from.
+// A digest of the sources that this engine was built from.
 #pragma once
 
 #include <string_view>
 
 namespace opgate {
 
-/// SHA-1 over the C++ and CUDA sources of all that gives verdicts: equal on two machines where they were
-/// built from the same ones, whatever the compiler made of them.
+/// SHA-1 over the C++ and CUDA sources of everything that decides verdicts. Two machines that build from
+/// the same sources get the same digest, even if their compilers produce different binaries.
 std::string_view engine_sources();
 
 }  // namespace opgate

@@ -1,5 +1,9 @@
 #include "base/files.h"
 
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +14,10 @@ std::filesystem::path this_executable() { return std::filesystem::read_symlink("
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+SetupError cannot_write(const std::filesystem::path& file, std::string_view remedy) {
+  return SetupError(fmt::format("cannot write {}: {}; {}", file.string(), std::strerror(errno), remedy));
 }
 
 }  // namespace opgate

@@ -1,5 +1,5 @@
-// One list a kind of part (domains, layouts, checks, paths, specs), filled by static objects in the part's
-// own file: adding a part touches no other file.
+// One list for each kind of part (domains, layouts, checks, gate rules, subcommands). A static object in
+// each part's own file adds the part to its list, so that a new part needs no change to any other file.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace opgate {
 
-/// Parts must have a member `name`; the list is sorted by it, whatever the order of initialisation.
+/// Parts must have a member `name`. The list is sorted by name, because static objects are initialised in
+/// no fixed order.
 template <class Part>
 class Registry {
  public:

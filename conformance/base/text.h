@@ -1,4 +1,4 @@
-// Text that others wrote, made fit for a line of ours.
+// Small pieces of text that several files write.
 #pragma once
 
 #include <string>
@@ -6,7 +6,10 @@
 
 namespace opgate {
 
-/// Of an error: what follows are places in torch's sources and a backtrace.
+/// The first line of an error message. The lines after it are places in torch's sources and a backtrace.
 inline std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+/// The time now: UTC, ISO 8601 to the second.
+std::string timestamp();
 
 }  // namespace opgate

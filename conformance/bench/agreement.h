@@ -1,4 +1,5 @@
-// Whether two sides computed the same thing: a benchmark of a wrong answer is worth nothing.
+// Checks that an operator and its baseline compute the same thing, because the speed of a wrong answer
+// means nothing.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,18 +11,18 @@
 
 namespace opgate {
 
-/// One tensor of the operator beside its baseline's.
+/// A result or gradient of the operator, with the baseline's.
 struct Compared {
   std::string name;  ///< "the output"
   at::Tensor got;
   at::Tensor want;
-  bool unspecified = false;  ///< its values are not promised: shape and dtype alone count
+  bool unspecified = false;  ///< the spec does not promise its values: only shape and dtype are compared
 };
 
 /// The first difference, in words; none where the tensors agree in shape and dtype, and roughly in value:
-/// integers exactly, floating numbers to half of their dtype's digits at the largest finite number of `want`,
-/// or to twice what the spec promises, where that is more. This is no conformance: each may round in its own
-/// way.
+/// integers exactly, floating numbers to half of their dtype's digits at the largest finite number of
+/// `want`, or to twice the accuracy that the spec promises, if that is more. The tolerance is wide, because
+/// the two sides may round in different ways.
 std::optional<std::string> rough_difference(const std::vector<Compared>& all, const Accuracy& promised);
 
 }  // namespace opgate

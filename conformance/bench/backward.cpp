@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "bench/agreement.h"
-#include "bench/contest.h"
-#include "bench/side.h"
+#include "bench/benchmark_pair.h"
+#include "bench/contender.h"
 #include "bench/stopwatch.h"
-#include "call/arguments.h"
-#include "call/gradients.h"
-#include "checks/outputs.h"
+#include "compare/agreement.h"
+#include "derivatives/autograd.h"
+#include "inputs/arguments.h"
 
 namespace opgate {
 namespace {
@@ -18,7 +18,7 @@ using Tensors = std::vector<at::Tensor>;
 
 constexpr uint64_t kSeed = 20160816;
 
-// A floating argument, by which results are differentiated.
+// A floating-point argument with respect to which results are differentiated.
 struct Leaf {
   std::string name;
   at::Tensor tensor;
@@ -43,14 +43,14 @@ Tensors random_like(const Tensors& outputs) {
   return all;
 }
 
-// A side whose forward call has been made, with derivatives.
+// A contender after its forward call with gradients enabled.
 struct Graph {
-  Side side;
-  Tensors roots;  // results that have a derivative
+  Contender contender;
+  Tensors roots;  // the results that require a gradient
 
   Tensors gradients_at(const Tensors& leaves, const Tensors& cotangents) const {
     Tensors found;
-    side.attempt([&] { found = gradients(roots, leaves, cotangents); });
+    contender.attempt([&] { found = gradients(roots, leaves, cotangents); });
     return found;
   }
 };
@@ -58,7 +58,7 @@ struct Graph {
 TimedCalls timed(const Graph& graph, const CallKey& key, const Tensors& leaves, const Tensors& cotangents) {
   return [=, device = key.device](int64_t calls) {
     double seconds = 0;
-    graph.side.attempt([&] {
+    graph.contender.attempt([&] {
       seconds = seconds_of(device, [&] {
         for (int64_t call = 0; call < calls; ++call) gradients(graph.roots, leaves, cotangents);
       });
@@ -67,31 +67,32 @@ TimedCalls timed(const Graph& graph, const CallKey& key, const Tensors& leaves, 
   };
 }
 
-// The results of both sides that have a derivative; they must be the same ones.
+// Stores the results that require a gradient. Throws ContenderRaised where the baseline's result requires
+// none though the operator's does, or where no result does.
 void choose_roots(Graph& op, const Tensors& got, Graph& baseline, const Tensors& want) {
   for (size_t i = 0; i < got.size(); ++i) {
     if (!got[i].defined() || !got[i].requires_grad()) continue;
     if (!want[i].requires_grad())
-      throw SideRaised(fmt::format("the baseline gives {} no derivative", output_name(i, got.size())));
+      throw ContenderRaised(fmt::format("the baseline gives {} no gradient", output_name(i, got.size())));
     op.roots.push_back(got[i]);
     baseline.roots.push_back(want[i]);
   }
   if (op.roots.empty())
-    throw SideRaised(
-        "the operator's results have no derivative: it has no Autograd kernel, or cuts the graph");
+    throw ContenderRaised(
+        "the operator's results require no gradient: it has no Autograd kernel, or detaches its results");
 }
 
 }  // namespace
 
-Contest backward_contest(const CallKey& key, const Bench& bench, ValueCache& values) {
-  Graph op{Side::of_operator(key), {}};
-  Graph baseline{Side::of_baseline(key, bench), {}};
-  const Arguments arguments = materialise(key, values, {.contiguous = true, .photographed = false});
+BenchmarkPair backward_pair(const CallKey& key, const Bench& bench, ValueCache& values) {
+  Graph op{Contender::of_operator(key), {}};
+  Graph baseline{Contender::of_baseline(key, bench), {}};
+  const Arguments arguments = materialize(key, values, {.contiguous = true, .take_snapshots = false});
   const std::vector<Leaf> leaves = leaves_of(arguments);
   {
     const c10::AutoGradMode with_derivatives(true);
-    const Outcome got = op.side.run(arguments.stack);
-    const Outcome want = baseline.side.run(arguments.stack);
+    const Outcome got = op.contender.run(arguments.stack);
+    const Outcome want = baseline.contender.run(arguments.stack);
     const c10::AutoGradMode without(false);
     demand_same_answer(*key.spec, got, want);
     choose_roots(op, got.values(), baseline, expected_values(want, got));
@@ -110,7 +111,7 @@ Contest backward_contest(const CallKey& key, const Bench& bench, ValueCache& val
     computed.push_back(mine[i]);
     compared.push_back({fmt::format("the gradient at `{}`", leaves[i].name), mine[i], theirs[i]});
   }
-  if (common.empty()) throw WrongAnswer("there is no input at which both sides have a gradient");
+  if (common.empty()) throw WrongAnswer("there is no input for which both sides have a gradient");
   if (const auto difference = rough_difference(compared, *key.spec->accuracy)) throw WrongAnswer(*difference);
   return {timed(op, key, common, cotangents), timed(baseline, key, common, cotangents),
           bytes_of(cotangents) + bytes_of(computed)};

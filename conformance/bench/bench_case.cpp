@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
-#include "call/call_key.h"
+#include "inputs/call_key.h"
 #include "plan/patterns.h"
 
 namespace opgate {
@@ -20,7 +20,7 @@ std::optional<double> BenchCase::limit() const {
   return (direction == Direction::forward ? bench->forward : bench->backward).on(device);
 }
 
-bool BenchCase::same_contest(const BenchCase& other) const {
+bool BenchCase::same_pair(const BenchCase& other) const {
   return bench == other.bench && device == other.device && direction == other.direction;
 }
 
@@ -67,7 +67,7 @@ std::vector<BenchCase> plan_benches(const std::vector<Spec>& specs, const BenchF
   demand_matches("op with a bench", filter.ops, ops);
   demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}});
   if (cases.empty())
-    throw SetupError("nothing to measure: no bench is of this operator, device and direction");
+    throw SetupError("nothing to measure: no bench has this operator, device and direction together");
   return cases;
 }
 

@@ -1,15 +1,11 @@
 #include "bench/bench_file.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
-#include "call/call_key.h"
-#include "run/journal.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "inputs/call_key.h"
 
 namespace opgate {
 namespace {
@@ -38,18 +34,15 @@ json to_line(const BenchCase& measured, const BenchResult& result) {
   return line;
 }
 
-SetupError cannot_write(const std::filesystem::path& file) {
-  return SetupError(
-      fmt::format("cannot write {}: {}; name another file with --json", file.string(), std::strerror(errno)));
-}
+constexpr std::string_view kRemedy = "name another file with --json";
 
 }  // namespace
 
 BenchFile::BenchFile(const std::filesystem::path& file, const json& header) : file_(file) {
-  std::error_code error;  // the file says it, too
+  std::error_code error;  // opening the file reports the error
   std::filesystem::create_directories(file.parent_path(), error);
   stream_.open(file, std::ios::trunc);
-  if (!stream_) throw cannot_write(file);
+  if (!stream_) throw cannot_write(file, kRemedy);
   write(header);
 }
 
@@ -61,7 +54,7 @@ void BenchFile::finish() { write({{"finished", timestamp()}}); }
 
 void BenchFile::write(const json& line) {
   stream_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
-  if (!stream_) throw cannot_write(file_);
+  if (!stream_) throw cannot_write(file_, kRemedy);
 }
 
 }  // namespace opgate

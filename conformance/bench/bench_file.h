@@ -1,4 +1,4 @@
-// bench.jsonl: a line for the run, a line a case as it comes, a line at the end; each is in the file before
+// bench.jsonl: one line for the run, one for each case, and one at the end. Each line is in the file before
 // the next case begins.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace opgate {
 
 class BenchFile {
  public:
-  /// Begins the file anew, with `header` as its first line. Throws SetupError where it cannot be written.
+  /// Replaces the file, and writes `header` as its first line. Throws SetupError where it cannot write.
   BenchFile(const std::filesystem::path& file, const nlohmann::json& header);
 
-  /// Throws SetupError where the disk is full.
+  /// Writes the line of one case. Throws SetupError where the disk is full.
   void add(const BenchCase& measured, const BenchResult& result);
 
-  /// The last line: every case has a result.
+  /// Writes the last line, which says that every case has a result. Throws SetupError.
   void finish();
 
  private:

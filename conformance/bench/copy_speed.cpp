@@ -13,7 +13,7 @@
 namespace opgate {
 namespace {
 
-constexpr int64_t kGrain = 1 << 17;  // bytes that are worth a second thread
+constexpr int64_t kGrain = 1 << 17;  // the fewest bytes for which a second thread pays
 constexpr Effort kEffort{.rounds = 11, .warm_seconds = 0.02};
 
 void copy(const at::Tensor& from, const at::Tensor& to) {
@@ -29,7 +29,7 @@ void copy(const at::Tensor& from, const at::Tensor& to) {
 }
 
 double measured(int64_t bytes, c10::DeviceType device) {
-  // Filled, because memory that was never written is all one page of zeros.
+  // The source is filled, because pages that were never written all map to a single page of zeros.
   const at::Tensor from =
       at::full({std::max<int64_t>(bytes / 2, 1)}, 1, at::TensorOptions(device).dtype(c10::kByte));
   const at::Tensor to = at::empty_like(from);

@@ -1,4 +1,4 @@
-// How fast memory can be moved here: what an operator's own traffic is held against.
+// The speed of a plain copy on this machine, with which an operator's memory traffic is compared.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -11,9 +11,9 @@ namespace opgate {
 
 class CopySpeed {
  public:
-  /// Seconds of a plain copy that reads one half of `bytes` and writes the other: memcpy by the intra-op
-  /// threads in use on the CPU, a copy on the device itself on CUDA. Measured once for each size, device and
-  /// number of threads.
+  /// The seconds that a plain copy takes which reads one half of `bytes` and writes the other: memcpy by
+  /// the current intra-op threads on the CPU, a copy on the device itself on CUDA. It is measured once for
+  /// each size, device and number of threads.
   double seconds(int64_t bytes, c10::DeviceType device);
 
  private:

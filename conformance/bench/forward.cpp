@@ -1,13 +1,13 @@
-#include "bench/contest.h"
-#include "bench/side.h"
+#include "bench/benchmark_pair.h"
+#include "bench/contender.h"
 #include "bench/stopwatch.h"
-#include "call/arguments.h"
+#include "inputs/arguments.h"
 #include "layouts/layout.h"
 
 namespace opgate {
 namespace {
 
-constexpr Making kPlain{.contiguous = true, .photographed = false};
+constexpr MaterializeOptions kPlain{.contiguous = true, .take_snapshots = false};
 
 std::vector<at::Tensor> inputs_of(const Arguments& arguments) {
   std::vector<at::Tensor> tensors;
@@ -15,7 +15,7 @@ std::vector<at::Tensor> inputs_of(const Arguments& arguments) {
   return tensors;
 }
 
-// A tensor that the operator writes to, and its values before.
+// A tensor that the operator writes to, with a copy of its values before the call.
 struct Written {
   at::Tensor tensor;
   at::Tensor before;
@@ -29,13 +29,13 @@ std::vector<Written> written_by(const CallKey& key, const Arguments& arguments) 
   return all;
 }
 
-TimedCalls timed(const Side& side, const CallKey& key, const torch::jit::Stack& arguments,
+TimedCalls timed(const Contender& contender, const CallKey& key, const torch::jit::Stack& arguments,
                  const std::vector<Written>& written) {
   return [=, device = key.device](int64_t calls) {
     double seconds = 0;
-    side.attempt([&] {
+    contender.attempt([&] {
       for (const Written& argument : written) argument.tensor.copy_(argument.before);
-      seconds = seconds_of(device, [&] { side.run(arguments, calls); });
+      seconds = seconds_of(device, [&] { contender.run(arguments, calls); });
     });
     return seconds;
   };
@@ -43,30 +43,30 @@ TimedCalls timed(const Side& side, const CallKey& key, const torch::jit::Stack& 
 
 }  // namespace
 
-Contest forward_contest(const CallKey& key, const Bench& bench, ValueCache& values) {
-  const Side op = Side::of_operator(key);
-  const Side baseline = Side::of_baseline(key, bench);
-  Contest contest;
+BenchmarkPair forward_pair(const CallKey& key, const Bench& bench, ValueCache& values) {
+  const Contender op = Contender::of_operator(key);
+  const Contender baseline = Contender::of_baseline(key, bench);
+  BenchmarkPair pair;
   {
-    // Each side on arguments of its own: it may write to them.
-    const Arguments mine = materialise(key, values, kPlain);
+    // Each contender gets its own arguments, because it may write to them.
+    const Arguments mine = materialize(key, values, kPlain);
     const Outcome got = op.run(mine.stack);
-    const Outcome want = baseline.run(materialise(key, values, kPlain).stack);
+    const Outcome want = baseline.run(materialize(key, values, kPlain).stack);
     demand_same_answer(*key.spec, got, want);
-    contest.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
+    pair.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
   }
-  const Arguments arguments = materialise(key, values, kPlain);
+  const Arguments arguments = materialize(key, values, kPlain);
   const std::vector<Written> written = written_by(key, arguments);
-  contest.op = timed(op, key, arguments.stack, written);
-  contest.baseline = timed(baseline, key, arguments.stack, written);
-  return contest;
+  pair.op = timed(op, key, arguments.stack, written);
+  pair.baseline = timed(baseline, key, arguments.stack, written);
+  return pair;
 }
 
-Contest contest_of(const BenchCase& bench, ValueCache& values) {
+BenchmarkPair benchmark_pair_of(const BenchCase& bench, ValueCache& values) {
   const CallKey key{bench.spec, &bench.bench->sample, bench.bench->dtype, bench.device,
                     std::string(kContiguous)};
-  return bench.direction == Direction::forward ? forward_contest(key, *bench.bench, values)
-                                               : backward_contest(key, *bench.bench, values);
+  return bench.direction == Direction::forward ? forward_pair(key, *bench.bench, values)
+                                               : backward_pair(key, *bench.bench, values);
 }
 
 }  // namespace opgate

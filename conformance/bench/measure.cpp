@@ -7,18 +7,19 @@
 namespace opgate {
 namespace {
 
-constexpr int64_t kMostCalls = int64_t{1} << 22;  // of a side whose calls a clock cannot tell from nothing
+// The most calls in a batch, for calls that are too short for the clock.
+constexpr int64_t kMostCalls = int64_t{1} << 22;
 
-// One side, warm, with as many calls a batch as take the time that a batch should.
+// Warms one contender up, and runs batches of as many calls as fill effort.batch_seconds.
 class Batches {
  public:
-  Batches(const TimedCalls& side, const Effort& effort) : side_(side) {
-    side(1);  // the first call finds caches, pools and pages cold: its time says nothing
+  Batches(const TimedCalls& contender, const Effort& effort) : side_(contender) {
+    contender(1);  // not timed: the first call finds caches, pools and pages cold
     double warm = 0;
     double last = 0;
     int64_t calls = 1;
     while (true) {
-      warm += last = side(calls);
+      warm += last = contender(calls);
       if (warm >= effort.warm_seconds || calls >= kMostCalls) break;
       calls *= 2;
     }
@@ -27,7 +28,7 @@ class Batches {
                         kMostCalls);
   }
 
-  // Seconds of a call in a batch of them.
+  // Runs one batch, and returns its seconds per call.
   double run() {
     const double seconds = side_(calls_);
     total_ += seconds;
@@ -68,7 +69,8 @@ Measurement measure(const TimedCalls& op, const TimedCalls& baseline, const Effo
     if (rounds < kFewestValues) return false;
     if (mine.total() + theirs.total() >= effort.most_seconds || rounds >= effort.most_rounds) return true;
     if (rounds < effort.rounds || !limit) return rounds >= effort.rounds;
-    // The interval is looked at a few times only: with every look grows the chance of being wrong.
+    // The interval is compared with the limit only a few times, because each comparison adds to the chance
+    // of a wrong verdict.
     const bool look = rounds % effort.rounds == 0 && std::has_single_bit(rounds / effort.rounds);
     return look && judge_speed(median_interval(ratios), *limit) != Speed::unclear;
   };
@@ -77,8 +79,8 @@ Measurement measure(const TimedCalls& op, const TimedCalls& baseline, const Effo
           ratios.size()};
 }
 
-double seconds_per_call(const TimedCalls& side, const Effort& effort) {
-  Batches batches(side, effort);
+double seconds_per_call(const TimedCalls& contender, const Effort& effort) {
+  Batches batches(contender, effort);
   for (size_t round = 0; round < effort.rounds; ++round) batches.run();
   return batches.median_seconds();
 }

@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "bench/contest.h"
+#include "bench/benchmark_pair.h"
 #include "bench/copy_speed.h"
-#include "call/device.h"
+#include "device/device.h"
 
 namespace opgate {
 namespace {
@@ -51,19 +51,19 @@ class Runner {
       return result;
     } catch (const WrongAnswer& error) {
       return {BenchResult::Verdict::wrong, error.what()};
-    } catch (const SideRaised& error) {
+    } catch (const ContenderRaised& error) {
       return {BenchResult::Verdict::raised, error.what()};
-    } catch (const SpecError& error) {  // a baseline that is not there, arguments too big for memory
+    } catch (const SpecError& error) {  // the baseline does not exist, or memory is too small
       return {BenchResult::Verdict::raised, error.what()};
     }
   }
 
-  // Cases that differ in threads alone share the arguments, and the look at the answer.
+  // Cases that differ only in the number of threads share the arguments and the comparison of results.
   void prepare(const BenchCase& current) {
-    if (contest_ && prepared_.same_contest(current)) return;
-    contest_.reset();  // its tensors make room for the next ones
+    if (contest_ && prepared_.same_pair(current)) return;
+    contest_.reset();  // frees its tensors before the next ones are made
     events_.on_round(done_, current);
-    contest_ = contest_of(current, values_);
+    contest_ = benchmark_pair_of(current, values_);
     prepared_ = current;
   }
 
@@ -71,7 +71,7 @@ class Runner {
   const BenchEvents& events_;
   ValueCache values_;
   CopySpeed copies_;
-  std::optional<Contest> contest_;
+  std::optional<BenchmarkPair> contest_;
   BenchCase prepared_;
   size_t done_ = 0;
 };
@@ -119,7 +119,8 @@ std::string_view to_string(BenchResult::Verdict verdict) {
 }
 
 void run_benches(const std::vector<BenchCase>& cases, const Effort& effort, const BenchEvents& events) {
-  // Before the first call: autograd's engine makes its threads for the devices that it then sees.
+  // Devices are enabled before the first call, because autograd's engine starts its threads for the devices
+  // that it finds then.
   std::set<c10::DeviceType> devices;
   for (const BenchCase& bench : cases) devices.insert(bench.device);
   for (const c10::DeviceType device : devices) {

@@ -1,4 +1,4 @@
-// Measures benches one after the other, in this process.
+// Measures the cases of `opgate bench` one after the other, in this process.
 #pragma once
 
 #include <functional>
@@ -16,36 +16,37 @@ struct BenchResult {
   enum class Verdict {
     met,       ///< the whole interval is at or above the limit
     missed,    ///< the whole interval lies below it
-    unclear,   ///< the limit lies inside
+    unclear,   ///< the limit lies inside the interval
     measured,  ///< there is no limit
-    owed,      ///< this machine lacks the device
-    wrong,     ///< the sides disagree: not timed
-    raised,    ///< one of them raised
+    owed,      ///< not run here, because this machine lacks the device
+    wrong,     ///< not timed, because the operator and the baseline disagree
+    raised,    ///< the operator or the baseline raised
   };
 
   Verdict verdict = Verdict::measured;
-  std::string reason = {};                   ///< of owed, wrong and raised
-  std::optional<Measurement> measured = {};  ///< none of those
-  int64_t bytes = 0;                         ///< of inputs and outputs
-  std::optional<double> copy_seconds = {};   ///< of a plain copy that reads and writes so many
+  std::string reason = {};                   ///< for owed, wrong and raised
+  std::optional<Measurement> measured = {};  ///< empty for owed, wrong and raised
+  int64_t bytes = 0;                         ///< size of the inputs and outputs
+  std::optional<double> copy_seconds = {};   ///< time of a plain copy that moves `bytes` in total
 
-  /// 1e9 bytes a second of the operator.
+  /// The operator's memory traffic in 1e9 bytes per second. Requires `measured`.
   double gigabytes_per_second() const;
   /// False for missed, wrong and raised.
   bool is_accepted() const;
 };
 
-/// As in tables and files: "met", "wrong answer".
+/// The verdict as tables and files show it: "met", "wrong answer".
 std::string_view to_string(BenchResult::Verdict verdict);
 
 struct BenchEvents {
-  /// Called before each round, with the number of results so far and the case at hand; may throw to end it
-  /// all.
+  /// Called before each round, with the number of results so far and the current case. It may throw to end
+  /// the run.
   std::function<void(size_t done, const BenchCase& current)> on_round;
   std::function<void(const BenchCase& measured, const BenchResult& result)> on_result;
 };
 
-/// Gives each case a result, as it is known. Devices that are here are enabled, with torch's own allocator.
+/// Measures each case, and reports its result as soon as it is known. Enables the devices that this machine
+/// has, with torch's own allocator. Restores the number of threads at the end.
 void run_benches(const std::vector<BenchCase>& cases, const Effort& effort, const BenchEvents& events);
 
 }  // namespace opgate

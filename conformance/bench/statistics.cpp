@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kConfidence = 0.95;
 
-// The largest r such that as few as r of n values lie below the median with probability (1 - confidence) / 2
-// at most: each does with probability 1/2. Values number r and n - 1 - r, counted from 0, are the bounds.
+// The largest rank r such that r or fewer of n values lie below the median with probability of at most
+// (1 - confidence) / 2, where each value lies below it with probability 1/2. The sorted values r and n - 1
+// - r, counted from 0, are the bounds of the interval.
 size_t outer_rank(size_t n) {
   const auto log_factorial = [](size_t k) { return std::lgamma(static_cast<double>(k) + 1); };
   double tail = 0;

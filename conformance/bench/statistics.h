@@ -1,4 +1,4 @@
-// The median of what was measured, and how well it is known.
+// The median of measured values, and its confidence interval.
 #pragma once
 
 #include <cstddef>
@@ -6,21 +6,22 @@
 
 namespace opgate {
 
-/// Where a median lies with 95 % confidence.
+/// The bounds between which a median lies with 95 % confidence.
 struct Interval {
   double low = 0;
   double high = 0;
 };
 
-/// Of one value or more; the mean of the two in the middle where their number is even.
+/// The median of one value or more; for an even number of values, the mean of the two in the middle.
 double median(std::vector<double> values);
 
-/// Fewer values than these cannot give a median with 95 % confidence: 2 / 2^n of all samples lie on one side.
+/// The fewest values that give a median with 95 % confidence: n values all lie on one side of the median
+/// with probability 2 / 2^n, which is below 5 % from n = 6.
 inline constexpr size_t kFewestValues = 6;
 
-/// The interval between two order statistics that holds the median of what the values are drawn from with at
-/// least 95 % confidence, whatever its distribution (Le Boudec, Performance Evaluation of Computer and
-/// Communication Systems, theorem 2.1). Of kFewestValues or more.
+/// The interval between two order statistics that holds the median of the values' distribution with at
+/// least 95 % confidence, whatever that distribution is (Le Boudec, Performance Evaluation of Computer and
+/// Communication Systems, theorem 2.1). Requires kFewestValues values or more.
 Interval median_interval(std::vector<double> values);
 
 }  // namespace opgate

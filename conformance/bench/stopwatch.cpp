@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "call/cuda_services.h"
+#include "device/cuda_services.h"
 
 namespace opgate {
 

@@ -1,4 +1,4 @@
-// Time as a device measures it.
+// Times work by the clock of a device.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -7,8 +7,8 @@
 
 namespace opgate {
 
-/// Seconds that `work` takes: by the steady clock on the CPU, between two events on the current stream on
-/// CUDA. Throws what `work` throws.
+/// The seconds that `work` takes: by the steady clock on the CPU, and between two events on the current
+/// stream on CUDA. Throws what `work` throws.
 double seconds_of(c10::DeviceType device, const std::function<void()>& work);
 
 }  // namespace opgate

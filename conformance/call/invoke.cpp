@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-#include "call/device.h"
+#include "base/tensors_in.h"
+#include "device/device.h"
 
 namespace opgate {
 namespace {
@@ -21,10 +22,11 @@ std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const
   return tensors;
 }
 
-/// A child that the operator forked, and that comes back from it, ends: one process gives the verdict.
-class OnlyHere {
+/// Ends a child process that the operator forked and that returns from the operator, so that only one
+/// process gives a verdict.
+class ForkedChildGuard {
  public:
-  ~OnlyHere() {
+  ~ForkedChildGuard() {
     if (getpid() != process_) _exit(0);
   }
 
@@ -32,19 +34,14 @@ class OnlyHere {
   pid_t process_ = getpid();
 };
 
-// pybind11 says what a kernel written in Python raised, and after it where.
+// Removes the Python stack that pybind11 appends to the message of an exception from a kernel written in
+// Python.
 std::string without_python_stack(std::string message) {
   message.resize(std::min(message.size(), message.find("\n\nAt:\n")));
   return message;
 }
 
 }  // namespace
-
-std::vector<at::Tensor> tensors_in(const c10::IValue& value) {
-  if (value.isTensor()) return {value.toTensor()};
-  if (value.isTensorList()) return value.toTensorVector();
-  return {};
-}
 
 std::vector<at::Tensor> Outcome::returned() const {
   std::vector<at::Tensor> all;
@@ -60,15 +57,20 @@ std::vector<at::Tensor> Outcome::values() const {
   return all;
 }
 
+std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call) {
+  std::vector<at::Tensor> returned = reference.returned();
+  return returned.size() == call.values().size() ? returned : reference.values();
+}
+
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device) {
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
-  const OnlyHere only_here;
+  const ForkedChildGuard forked_child_guard;
   try {
     call(stack);
-    synchronize(device);  // kernels fail asynchronously: the error would be blamed on a later case
+    synchronize(device);  // kernels fail asynchronously, and the error would be reported for a later case
     return {std::move(stack), std::nullopt, std::move(written)};
-  } catch (const SetupError&) {  // of a reference that is not there: no answer of the operator
+  } catch (const SetupError&) {  // such as for a missing reference: the operator did not raise it
     throw;
   } catch (const c10::Error& error) {
     return {{}, Raised{error.what_without_backtrace()}, {}};

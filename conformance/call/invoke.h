@@ -1,4 +1,4 @@
-// Calls an operator boxed through the dispatcher and catches whatever it does.
+// Calls an operator boxed through the dispatcher and catches whatever it throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,10 +12,7 @@
 
 namespace opgate {
 
-/// The tensors in one value: itself, or those of a list.
-std::vector<at::Tensor> tensors_in(const c10::IValue& value);
-
-/// An exception, in words: the message without a backtrace.
+/// An exception that the operator raised: its message without the backtrace.
 struct Raised {
   std::string message;
 };
@@ -23,23 +20,28 @@ struct Raised {
 struct Outcome {
   torch::jit::Stack results;  ///< empty where it raised
   std::optional<Raised> raised;
-  std::vector<at::Tensor> written;  ///< arguments that the schema declares mutable, as the call left them
+  std::vector<at::Tensor> written;  ///< arguments that the schema declares mutable, after the call
 
   bool ok() const { return !raised.has_value(); }
-  /// The tensors among the results, those inside lists too, in order.
+  /// The tensors among the results, including those inside lists, in order.
   std::vector<at::Tensor> returned() const;
-  /// Everything that has values to be right: what was returned, then what was written.
+  /// All tensors whose values can be wrong: the returned ones, then the written ones.
   std::vector<at::Tensor> values() const;
 };
 
+/// The values that `call` should have, in the order of Outcome::values(). A reference may return tensors
+/// for the arguments that the operator writes; otherwise its own written arguments count.
+std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call);
+
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
-/// Runs `call` on `stack`, which holds the arguments of `op`; what it leaves there are the results. Waits for
-/// the device.
+/// Runs `call` on `stack`, which holds the arguments of `op` and afterwards the results, and waits for the
+/// device. An exception becomes Outcome::raised, except that a SetupError (a missing reference) goes on to
+/// the caller.
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device);
 
-/// The operator itself.
+/// Calls the operator itself.
 Outcome invoke(const c10::OperatorHandle& op, torch::jit::Stack stack, c10::DeviceType device);
 
 }  // namespace opgate

@@ -1,32 +1,32 @@
-// Everything that one call did.
+// Makes one call and records everything that it did.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "call/arguments.h"
 #include "call/invoke.h"
+#include "inputs/arguments.h"
 #include "memory/guard_allocator.h"
 
 namespace opgate {
 
-/// One call under instruments: the arguments as they were given, what it returned or raised, and what else it
-/// did.
+/// One observed call: its arguments, with a snapshot of each storage before the call, what it returned or
+/// raised, and its side effects.
 struct Observation {
   Arguments arguments;
   Outcome outcome;
-  std::vector<Damage> damage;    ///< to the red zones of arguments and of what the call allocated
-  std::vector<Block> allocated;  ///< during the call, and alive after it: the outputs, and what else
-  std::vector<std::string> state_changes;  ///< of the process and thread, in words; undone since
-  bool drew_random_numbers = false;        ///< from the default generator
+  std::vector<Damage> damage;              ///< to red zones of arguments and of the call's own blocks
+  std::vector<std::string> state_changes;  ///< of the process and thread, in words; they have been undone
+  bool drew_random_numbers = false;        ///< whether it used the default generator
 };
 
-/// Materialises the arguments that `key` names and makes the call, eager through the dispatcher, in memory
-/// that holds `poison`.
-Observation observe(const CallKey& key, ValueCache& values, const Making& making = {},
+/// Materializes the arguments that `key` names and makes the call eagerly, through the dispatcher, in
+/// memory filled with `poison`. Throws SetupError if the arguments cannot be made.
+Observation observe(const CallKey& key, ValueCache& values, const MaterializeOptions& options = {},
                     const Poison& poison = kFirstPoison);
 
-/// The call again on arguments that exist already.
+/// Makes the call on the arguments in `stack`. The default generator is seeded first if the spec promises
+/// nondeterministic_seeded.
 Outcome call_on(const CallKey& key, torch::jit::Stack stack);
 
 }  // namespace opgate

@@ -1,17 +1,17 @@
 // aoti.cpp: the AOTInductor package, run in a C++ process without Python, equals eager.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
-#include "paths/package_folder.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+#include "packages/package_folder.h"
 
 namespace opgate::aoti_cpp {
 namespace {
 
-// What is wrong with the package before it is run: none, or another library than it was compiled against.
-std::optional<Finding> other_library(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  Package& package = evidence.packages().package_of(key.device, call_id(key));
+// A package whose operator has changed its schema is not run: the generated code calls the old one.
+std::optional<Finding> other_library(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  Package& package = under_test.packages().package_of(key.device, call_id(key));
   const auto changes = package.changed_schemas(key.spec->kind == Spec::Kind::op ? key.spec->name : "");
   if (changes.empty()) return std::nullopt;
   return Finding{"the package runs with the library it was compiled against",
@@ -20,22 +20,22 @@ std::optional<Finding> other_library(Evidence& evidence) {
                  {changes.front().in_words()}};
 }
 
-Judgement judge(Evidence& evidence) {
+Judgement judge(CallUnderTest& under_test) {
   const std::string promised = "the package, run in C++ without Python, returns eager's values bit for bit";
   try {
-    if (auto finding = other_library(evidence)) return Judgement::fail(*std::move(finding));
+    if (auto finding = other_library(under_test)) return Judgement::fail(*std::move(finding));
   } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
     return Judgement::fail({promised, error.what(), "", {}});
   }
-  const Outcome& packaged = evidence.by("aoti").outcome;
+  const Outcome& packaged = under_test.packaged();
   if (!packaged.ok()) return Judgement::fail({promised, packaged.raised->message, "", {}});
-  if (evidence.key().spec->kind == Spec::Kind::op) {
-    if (auto refused = refused_sample(evidence)) return *std::move(refused);
-    return judge_values(packaged.returned(), evidence.observed().outcome.returned(), {.promised = promised});
+  if (under_test.key().spec->kind == Spec::Kind::op) {
+    if (auto refused = refused_sample(under_test)) return *std::move(refused);
+    return judge_values(packaged.returned(), under_test.observed().outcome.returned(), {}, promised);
   }
   // A model has no eager form without Python: its outputs are known by digest.
-  const std::string id = call_id(evidence.key());
-  for (const PackagedCall& call : evidence.packages().package_of(evidence.key().device, id).calls()) {
+  const std::string id = call_id(under_test.key());
+  for (const PackagedCall& call : under_test.packages().package_of(under_test.key().device, id).calls()) {
     if (call.id == id && call.eager == digest(packaged.returned())) return Judgement::pass();
   }
   return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
@@ -47,12 +47,11 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise =
               "The AOTInductor package, run in a C++ process that holds no Python, equals eager bit for bit.",
-          .why =
-              "This is how the operator is deployed. The package calls it by name and schema through the "
-              "dispatcher, with inputs and buffers that the compiler laid out after the fake kernel's word.",
+          .why = "This is how the operator is deployed. The package calls it by name and schema through the "
+                 "dispatcher, with inputs and buffers whose layout the compiler took from the fake kernel.",
           .fix = "First make value.layout and fake.metadata pass: most differences here are one of these. If "
-                 "the package cannot find the operator, load its library before the package. Compile it "
-                 "again after a change of schema.",
+                 "the package cannot find the operator, load its library before the package. Compile the "
+                 "package again after a change of schema.",
           .example = "pytorch 148005, pytorch 180884; a package that was compiled against an older library."},
      .worker = Worker::aoti,
      .scope = {.ops = true,

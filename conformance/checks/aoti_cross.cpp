@@ -1,29 +1,30 @@
 // aoti.cross: the same package gives the same bits in Python and in C++.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
-#include "paths/package_folder.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+#include "packages/package_folder.h"
 
 namespace opgate::aoti_cross {
 namespace {
 
-Judgement judge(Evidence& evidence) {
+Judgement judge(CallUnderTest& under_test) {
   const std::string promised = "one package returns the same bits in Python and in C++";
-  const Outcome& packaged = evidence.by("aoti").outcome;
+  const Outcome& packaged = under_test.packaged();
   if (!packaged.ok()) return Judgement::fail({promised, "in C++: " + packaged.raised->message, "", {}});
-  const auto in_python = evidence.packages().python_digest(evidence.key().device, call_id(evidence.key()));
+  const auto in_python =
+      under_test.packages().python_digest(under_test.key().device, call_id(under_test.key()));
   if (!in_python) {
     return Judgement::fail(
-        {promised, "Python got no result from the package; see aoti.python of the same call", "", {}});
+        {promised, "the package returned no result in Python; see aoti.python for the same call", "", {}});
   }
   if (digest(packaged.returned()) == *in_python) return Judgement::pass();
   return Judgement::fail(
       {promised,
        fmt::format("the outputs differ: digest {} in Python, {} in C++", *in_python,
                    digest(packaged.returned())),
-       "the operator computes from something besides its arguments: uninitialised or out-of-bounds memory, "
-       "global state, or the library loaded in one process is another build than in the other",
+       "the result depends on more than the arguments: uninitialised or out-of-bounds memory, or global "
+       "state; or the two processes load different builds of the library",
        {}});
 }
 

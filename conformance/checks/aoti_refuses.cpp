@@ -7,13 +7,13 @@
 
 #include "base/dtypes.h"
 #include "base/text.h"
-#include "checks/check.h"
-#include "paths/package_folder.h"
+#include "judging/check.h"
+#include "packages/package_folder.h"
 
 namespace opgate::aoti_refuses {
 namespace {
 
-// A way in which one tensor of a call is not what the package was compiled for.
+// One way in which a tensor of a call differs from what the package was compiled for.
 struct Wrong {
   std::string what;
   std::function<at::Tensor(const at::Tensor&)> make;
@@ -22,10 +22,10 @@ struct Wrong {
 std::vector<Wrong> wrongs(const at::Tensor& tensor, bool sizes_are_open) {
   const c10::ScalarType other = tensor.scalar_type() == c10::kDouble ? c10::kFloat : c10::kDouble;
   std::vector<Wrong> wrongs{
-      {fmt::format("{} instead of {}", dtype_name(other), dtype_name(tensor.scalar_type())),
+      {fmt::format("dtype {} instead of {}", dtype_name(other), dtype_name(tensor.scalar_type())),
        [=](const at::Tensor& x) { return at::ones(x.sizes(), x.options().dtype(other)); }},
-      {"a dim more", [](const at::Tensor& x) { return x.unsqueeze(0); }},
-      {"a tensor without data (meta)", [](const at::Tensor& x) {
+      {"one dim more", [](const at::Tensor& x) { return x.unsqueeze(0); }},
+      {"no data (on the meta device)", [](const at::Tensor& x) {
          return at::empty_strided(x.sizes(), x.strides(), x.options().device(c10::kMeta));
        }}};
   if (!sizes_are_open && tensor.dim() > 0) {
@@ -43,28 +43,29 @@ bool is_refused(Package& package, const Package::Tensors& inputs) {
   try {
     package.run(inputs);
     return false;
-  } catch (const std::exception&) {  // any error will do: each tells whoever runs the package
+  } catch (const std::exception&) {  // any exception is a refusal: the caller learns of the mistake
     return true;
   }
 }
 
-Judgement judge(Evidence& evidence) {
+Judgement judge(CallUnderTest& under_test) {
   const std::string promised = "the package refuses inputs that it was not compiled for";
   try {
-    const std::string id = call_id(evidence.key());
-    Package& package = evidence.packages().package_of(evidence.key().device, id);
+    const std::string id = call_id(under_test.key());
+    Package& package = under_test.packages().package_of(under_test.key().device, id);
     const Package::Tensors inputs = package.inputs();
     for (size_t call = 0; call < inputs.size(); ++call) {
       if (package.calls()[call].id != id) continue;
       for (size_t i = 0; i < inputs[call].size(); ++i) {
-        for (const Wrong& wrong : wrongs(inputs[call][i], evidence.key().variant == "contiguous")) {
+        for (const Wrong& wrong : wrongs(inputs[call][i], under_test.key().variant == "contiguous")) {
           Package::Tensors changed = inputs;
           changed[call][i] = wrong.make(inputs[call][i]);
           if (is_refused(package, changed)) continue;
-          return Judgement::fail({promised,
-                                  fmt::format("tensor {} as {}: it ran, and said nothing", i, wrong.what),
-                                  "the package was loaded without AOTI_RUNTIME_CHECK_INPUTS=1",
-                                  {}});
+          return Judgement::fail(
+              {promised,
+               fmt::format("tensor {} has {}, and the package ran without an error", i, wrong.what),
+               "the package was loaded without AOTI_RUNTIME_CHECK_INPUTS=1",
+               {}});
         }
       }
     }
@@ -80,8 +81,8 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "The package refuses a tensor of another dtype, device, number of dims, or size where "
                      "sizes are fixed.",
-          .why = "Generated code reads its inputs as those that it was compiled for: given others it answers "
-                 "wrongly, or writes over memory that is not its own, and says nothing.",
+          .why = "Generated code assumes the dtypes, devices and sizes that it was compiled for. Given other "
+                 "inputs, it returns wrong values or writes outside its tensors, without an error.",
           .fix = "Set AOTI_RUNTIME_CHECK_INPUTS=1 in the environment of the program that loads the package.",
           .example = "float64 given to a package that was compiled for float32: wrong values, no error."},
      .worker = Worker::aoti,

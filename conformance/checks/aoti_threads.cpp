@@ -1,19 +1,21 @@
 // aoti.threads: one AOTInductor package, run from several threads at once.
 #include "base/text.h"
-#include "checks/check.h"
-#include "paths/package_folder.h"
+#include "judging/check.h"
+#include "packages/package_folder.h"
 
 namespace opgate::aoti_threads {
 namespace {
 
-Judgement judge(Evidence& evidence) {
-  const std::string promised = "one package, run from several threads at once, gives each what it gets alone";
+Judgement judge(CallUnderTest& under_test) {
+  const std::string promised =
+      "one package, run from several threads at once, gives each thread the result of a run alone";
   try {
-    const std::string wrong = evidence.packages().at_once(evidence.key().device, call_id(evidence.key()));
+    const std::string wrong =
+        under_test.packages().at_once(under_test.key().device, call_id(under_test.key()));
     if (wrong.empty()) return Judgement::pass();
     return Judgement::fail(
-        {promised, wrong, "a static buffer, cache or counter that runs share without a lock", {}});
-  } catch (const std::exception& error) {  // no package that can be loaded, or what the generated code raises
+        {promised, wrong, "runs share a static buffer, cache or counter without a lock", {}});
+  } catch (const std::exception& error) {  // no package can be loaded, or the generated code raises
     return Judgement::fail({promised, first_line(error.what()), "", {}});
   }
 }
@@ -23,9 +25,10 @@ OPGATE_REGISTER_CHECK(
     {.name = "aoti.threads",
      .explanation =
          {.promise =
-              "One AOTInductor package, run from several threads at once, gives each what it gets alone.",
-          .why = "A server loads a package once and runs it from every thread: so many calls of an operator "
-                 "meet that hardly ever do in a test.",
+              "One AOTInductor package, run from several threads at once, gives each thread the result of a "
+              "run alone.",
+          .why = "A server loads a package once and runs it from every thread, so that calls of an operator "
+                 "overlap, which they hardly ever do in a test.",
           .fix = "First make run.threads pass. Keep no state between calls that is not const; give each "
                  "call, or each thread, a workspace of its own.",
           .example = "operators with a static scratch tensor."},

@@ -1,13 +1,13 @@
-// class.flatten: __obj_flatten__ says all that an object is, in the form that torch.export reads.
+// class.flatten: __obj_flatten__ gives the whole state of an object, in the form that torch.export reads.
 #include <ATen/core/class_type.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checks/check.h"
-#include "classes/answers.h"
+#include "classes/call_sequence.h"
 #include "classes/flattened.h"
-#include "classes/sequence.h"
+#include "classes/method_values.h"
+#include "judging/check.h"
 
 namespace opgate::class_flatten {
 namespace {
@@ -41,7 +41,8 @@ class Examination {
   }
 
  private:
-  // Newly made objects of all constructor arguments, and every point of some sequences; short lives first.
+  // New objects for each set of constructor arguments, and every point of some call sequences. Moments
+  // after few calls come first, so that a finding is short.
   std::vector<Moment> lives() const {
     std::vector<Moment> all;
     for (const Sample& sample : key_.spec->samples) {
@@ -61,11 +62,11 @@ class Examination {
 
   c10::IValue grown(const Moment& moment) const {
     c10::IValue object = construct(moment.key);
-    drive(moment.key, object, moment.before);
+    call_in_turn(moment.key, object, moment.before);
     return object;
   }
 
-  // What is wrong with one object alone; fills in the moment.
+  // Judges one object by itself, and fills in the moment for the comparison with others.
   std::optional<Finding> look_at(Moment& moment) const {
     const c10::IValue object = grown(moment);
     const auto flatten = [&](const c10::IValue& one) {
@@ -82,19 +83,22 @@ class Examination {
     }
     double ignored = 0;
     if (const auto differs = difference(flatten(object), flattened, exact(), ignored)) {
-      return finding("it gives the same when asked again", "the second time: " + *differs,
-                     "it counts, draws or caches something: it must only read", moment);
+      return finding("it gives the same when called again", "the second time: " + *differs,
+                     "it counts, draws random numbers or caches something; it must only read the object",
+                     moment);
     }
     const c10::IValue twin = grown(moment);
-    moment.after = drive(key_, twin, probe_);
+    moment.after = call_in_turn(key_, twin, probe_);
     if (const auto differs = difference(flatten(grown(moment)), flattened, *key_.spec->accuracy, ignored)) {
       return finding("it gives the same for objects that are equal",
-                     "of another object with the same calls: " + *differs,
-                     "an address, a time, a serial number or the order of a hash map is part of it", moment);
+                     "for another object after the same calls: " + *differs,
+                     "its result contains an address, a time, a serial number or the order of a hash map",
+                     moment);
     }
-    const std::vector<Answer> after = drive(key_, object, probe_);
+    const std::vector<Answer> after = call_in_turn(key_, object, probe_);
     if (const auto differs = behave_unlike(after, moment.after)) {
-      return finding("it changes nothing", "after it, " + *differs, "it must only read", moment);
+      return finding("it does not change the object", "after it, " + *differs, "it must only read the object",
+                     moment);
     }
     moment.flattened = flattened.value;
     return std::nullopt;
@@ -110,7 +114,7 @@ class Examination {
     return std::nullopt;
   }
 
-  // Two objects that flatten alike and are not alike.
+  // Looks for two objects that flatten to the same values and behave differently.
   std::optional<Finding> indistinct(const std::vector<Moment>& moments) const {
     for (size_t i = 1; i < moments.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
@@ -119,7 +123,8 @@ class Examination {
         if (!differs) continue;
         return Finding{
             "__obj_flatten__: objects that behave differently flatten differently",
-            fmt::format("two objects flatten alike, but the one differs from the other in {}", *differs),
+            fmt::format("two objects flatten to the same values, but the one differs from the other in {}",
+                        *differs),
             "a member that later calls depend on is left out",
             {fmt::format("the one    {}", told(moments[i])), fmt::format("the other  {}", told(moments[j])),
              fmt::format("then       {}", text_of(probe_))}};
@@ -140,13 +145,13 @@ class Examination {
   Sequence probe_;
 };
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
   if (key.spec->torch_class->type->findMethod("__obj_flatten__") == nullptr) {
     return Judgement::fail(
         {"the class can be flattened, as torch.export's fake classes need",
          "it has no __obj_flatten__",
-         "add .def(\"__obj_flatten__\", ...); or spec.not_exported(), where it is not meant for export",
+         "add .def(\"__obj_flatten__\", ...), or spec.not_exported() if the class is not meant for export",
          {}});
   }
   auto finding = Examination(key).examine();
@@ -157,18 +162,18 @@ OPGATE_REGISTER_CHECK(
     class_flatten,
     {.name = "class.flatten",
      .explanation =
-         {.promise = "__obj_flatten__ gives a tuple of (name, value) tuples that says all that an object is, "
-                     "and the same each time.",
-          .why =
-              "torch.export traces with a fake object that is made from what __obj_flatten__ gives. What is "
-              "left out has another value while the program is traced than when it runs, and is compiled in.",
+         {.promise = "__obj_flatten__ gives a tuple of (name, value) tuples that holds the whole state of an "
+                     "object, and gives the same each time.",
+          .why = "torch.export traces with a fake object that is made from what __obj_flatten__ gives. A "
+                 "member that is left out may have another value during tracing than at run time, and the "
+                 "value from tracing is compiled into the program.",
           .fix = "Name every member that a method depends on:\n"
                  "  .def(\"__obj_flatten__\", [](const c10::intrusive_ptr<T>& self) {\n"
                  "    return std::make_tuple(std::make_tuple(std::string(\"channels\"), self->channels),\n"
                  "                           std::make_tuple(std::string(\"scale\"), self->scale));\n"
                  "  })",
-          .example = "Nothing in PyTorch looks: the review of the objects' own __deepcopy__ (pytorch 137613) "
-                     "could only ask whether flattening and unflattening gives the right object."},
+          .example = "Nothing in PyTorch checks this: the review of the objects' own __deepcopy__ (pytorch "
+                     "137613) could only ask whether flattening and unflattening gives the right object."},
      .worker = Worker::native,
      .scope = {.ops = false,
                .classes = true,

@@ -1,24 +1,24 @@
-// class.pickle: pickling loses nothing, at any point of an object's life, and what is pickled is a copy.
+// class.pickle: at any point of an object's life, pickling loses nothing and makes a copy.
 #include <ATen/core/class_type.h>
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "classes/answers.h"
-#include "classes/sequence.h"
+#include "classes/call_sequence.h"
+#include "classes/method_values.h"
+#include "judging/check.h"
 
 namespace opgate::class_pickle {
 namespace {
 
 constexpr size_t kSequences = 2;
 
-// How an object is pickled and made anew.
+// How an object is pickled and restored.
 enum class Way {
   state,     // __setstate__(__getstate__()), at once
-  snapshot,  // __setstate__ when the original has gone on
+  snapshot,  // __setstate__ after further calls on the original
   bytes,     // through the bytes of a file
 };
 
-struct Trip {
+struct PickleRoundTrip {
   Sequence before;
   Sequence after;
   Way way;
@@ -27,48 +27,49 @@ struct Trip {
 using Found = std::optional<Finding>;
 
 constexpr std::string_view kPromised =
-    "an object that was pickled and read back goes on as the original does";
+    "an object that was pickled and read back behaves as the original does";
 constexpr std::string_view kLost =
     "__getstate__ leaves out or rounds a part of the state, or __setstate__ does not put it back";
 
-class Traveller {
+class RoundTripComparison {
  public:
-  Traveller(const CallKey& key, const Trip& trip) : key_(key), trip_(trip) {
-    // What an object gives that is never pickled.
+  RoundTripComparison(const CallKey& key, const PickleRoundTrip& round_trip)
+      : key_(key), round_trip_(round_trip) {
+    // The answers of an object that is never pickled are what all others are compared with.
     const c10::IValue untouched = fresh();
-    want_ = drive(key, untouched, trip.after);
-    const std::vector<Answer> again = drive(key, fresh(), trip.after);
-    // Bits are demanded where the class gives the same bits twice.
+    want_ = call_in_turn(key, untouched, round_trip.after);
+    const std::vector<Answer> again = call_in_turn(key, fresh(), round_trip.after);
+    // Bits are compared where two objects that are never pickled give the same bits.
     if (!unlike(again, exact(), "")) accuracy_ = exact();
     unsteady_ = unlike(again, accuracy_, "another new object after the same calls");
     if (unsteady_)
-      unsteady_->likely = "without pickling already, the same calls do not give the same: see class.state";
+      unsteady_->likely = "the same calls give different results even without pickling; see class.state";
   }
 
-  Found travel() {
+  Found first_difference() {
     if (unsteady_) return unsteady_;
     const c10::IValue original = fresh();
-    if (trip_.way == Way::bytes) {
+    if (round_trip_.way == Way::bytes) {
       const Answer read = answer_of([&] { return through_bytes(original); }, key_.device);
       if (!read.ok()) return raised("writing and reading it with torch::jit::pickle_save raised", read);
       return goes_on(read.value, "the object read back from bytes", kLost);
     }
     const Answer state = answer_of([&] { return call_method(original, "__getstate__"); }, key_.device);
     if (!state.ok()) return raised("__getstate__ raised", state);
-    if (trip_.way == Way::snapshot) {
+    if (round_trip_.way == Way::snapshot) {
       if (Found found = goes_on(original, "the original after __getstate__",
-                                "__getstate__ changes the object: it must only read"))
+                                "__getstate__ changes the object; it must only read it"))
         return found;
     }
     const Answer made = answer_of([&] { return from_state(type(), state.value); }, key_.device);
     if (!made.ok()) return raised("__setstate__ raised", made);
-    if (trip_.way == Way::snapshot) {
-      return goes_on(made.value, "the object made from the state when the original had gone on",
-                     "__getstate__ gives tensors that the object still writes into: give copies, x.clone()");
+    if (round_trip_.way == Way::snapshot) {
+      return goes_on(made.value, "the object made from the state after further calls on the original",
+                     "__getstate__ returns tensors that the object still writes; return copies, x.clone()");
     }
     if (Found found = goes_on(made.value, "the object made from the state", kLost)) return found;
-    return goes_on(original, "the original when the object made from its state had gone on",
-                   "both hold the same tensor: clone it in __getstate__ or in __setstate__");
+    return goes_on(original, "the original after further calls on the object made from its state",
+                   "both objects hold the same tensor; clone it in __getstate__ or in __setstate__");
   }
 
  private:
@@ -76,7 +77,7 @@ class Traveller {
 
   c10::IValue fresh() const {
     c10::IValue object = construct(key_);
-    drive(key_, object, trip_.before);
+    call_in_turn(key_, object, round_trip_.before);
     return object;
   }
 
@@ -85,18 +86,18 @@ class Traveller {
   }
 
   Found goes_on(const c10::IValue& object, std::string_view who, std::string_view likely) const {
-    Found found = unlike(drive(key_, object, trip_.after), accuracy_, who);
+    Found found = unlike(call_in_turn(key_, object, round_trip_.after), accuracy_, who);
     if (found) found->likely = likely;
     return found;
   }
 
-  // The first answer that is not the untouched object's.
+  // A finding for the first answer that differs from that of the object that is never pickled.
   Found unlike(const std::vector<Answer>& got, Accuracy accuracy, std::string_view who) const {
     double ignored = 0;
     for (size_t i = 0; i < got.size(); ++i) {
       if (const auto differs = difference(got[i], want_[i], accuracy, ignored)) {
         return Finding{std::string(kPromised),
-                       fmt::format("`{}` of {}: {}", text_of({&trip_.after[i], 1}), who, *differs), "",
+                       fmt::format("`{}` of {}: {}", text_of({&round_trip_.after[i], 1}), who, *differs), "",
                        detail()};
       }
     }
@@ -105,25 +106,28 @@ class Traveller {
 
   std::vector<std::string> detail() const {
     const auto shown = [](const Sequence& calls) { return calls.empty() ? "nothing" : text_of(calls); };
-    return {fmt::format("object  {}", key_.sample->name), fmt::format("before  {}", shown(trip_.before)),
-            fmt::format("after   {}", shown(trip_.after))};
+    return {fmt::format("object  {}", key_.sample->name),
+            fmt::format("before  {}", shown(round_trip_.before)),
+            fmt::format("after   {}", shown(round_trip_.after))};
   }
 
   const CallKey& key_;
-  const Trip& trip_;
+  const PickleRoundTrip& round_trip_;
   Accuracy accuracy_ = *key_.spec->accuracy;
   std::vector<Answer> want_;
   Found unsteady_;
 };
 
-Found travel(const CallKey& key, const Trip& trip) { return Traveller(key, trip).travel(); }
+Found difference_after(const CallKey& key, const PickleRoundTrip& round_trip) {
+  return RoundTripComparison(key, round_trip).first_difference();
+}
 
-Finding shortened(const CallKey& key, Trip trip, Finding finding) {
-  finding = shrink(trip.after, std::move(finding), [&](const Sequence& after) {
-    return travel(key, {trip.before, after, trip.way});
+Finding shortened(const CallKey& key, PickleRoundTrip round_trip, Finding finding) {
+  finding = shrink(round_trip.after, std::move(finding), [&](const Sequence& after) {
+    return difference_after(key, {round_trip.before, after, round_trip.way});
   });
-  return shrink(trip.before, std::move(finding), [&](const Sequence& before) {
-    return travel(key, {before, trip.after, trip.way});
+  return shrink(round_trip.before, std::move(finding), [&](const Sequence& before) {
+    return difference_after(key, {before, round_trip.after, round_trip.way});
   });
 }
 
@@ -132,20 +136,21 @@ std::optional<Finding> missing_method(const CallKey& key) {
   if (type.findMethod("__getstate__") != nullptr && type.findMethod("__setstate__") != nullptr)
     return std::nullopt;
   return Finding{
-      "the class can be pickled, as torch.export.save and torch.jit.save do",
+      "the class can be pickled, which torch.export.save and torch.jit.save need",
       "it has no __getstate__ and __setstate__",
-      "add .def_pickle(get_state, set_state); or spec.not_exported(), where it is not meant for export",
+      "add .def_pickle(get_state, set_state), or spec.not_exported() if the class is not meant for export",
       {}};
 }
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
   if (auto finding = missing_method(key)) return Judgement::fail(*std::move(finding));
   for (const Sequence& sequence : random_sequences(key, kSequences)) {
     for (auto middle = sequence.begin(); middle != sequence.end(); ++middle) {
       for (const Way way : {Way::state, Way::bytes, Way::snapshot}) {
-        const Trip trip{{sequence.begin(), middle}, {middle, sequence.end()}, way};
-        if (Found found = travel(key, trip)) return Judgement::fail(shortened(key, trip, *std::move(found)));
+        const PickleRoundTrip round_trip{{sequence.begin(), middle}, {middle, sequence.end()}, way};
+        if (Found found = difference_after(key, round_trip))
+          return Judgement::fail(shortened(key, round_trip, *std::move(found)));
       }
     }
   }
@@ -159,8 +164,8 @@ OPGATE_REGISTER_CHECK(
          {.promise = "An object that is pickled at any point and read back behaves as the original, and the "
                      "two share nothing.",
           .why = "torch.export.save, torch.jit.save, copy.deepcopy and AOTInductor packages write a "
-                 "TorchBind object by __getstate__ and read it by __setstate__. What these forget is gone in "
-                 "production, where nobody compares.",
+                 "TorchBind object with __getstate__ and read it with __setstate__. State that these leave "
+                 "out is lost in production, where nobody compares the two objects.",
           .fix = "Put every member that a later call depends on into the state, in its own precision, as "
                  "copies:\n"
                  "  .def_pickle([](const c10::intrusive_ptr<T>& self) { return std::make_tuple(self->count,"

@@ -1,41 +1,43 @@
-// class.state: an object behaves like the spec's model, whatever is called in whatever order, and holds
-// nothing of the caller's.
+// class.state: an object behaves like the spec's model, whichever methods are called in whichever order,
+// and keeps none of the caller's tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checks/check.h"
-#include "classes/course.h"
+#include "classes/model_run.h"
+#include "judging/check.h"
 
 namespace opgate::class_state {
 namespace {
 
 constexpr size_t kSequences = 4;
 
-Finding finding_of(const CallKey& key, Sequence sequence, Handling handling, Mishap mishap) {
-  const auto find = [&](const Sequence& shorter) { return follow(key, shorter, handling).mishap; };
-  mishap = shrink(sequence, std::move(mishap), find);
-  if (const auto again = find(sequence); again && again->happened != mishap.happened) {
-    mishap.likely =
-        "the same calls on another new object give another result: something outlives the object, a static "
-        "or global variable, or memory is read that was never written";
+Finding finding_of(const CallKey& key, Sequence sequence, Handling handling, Mismatch mismatch) {
+  const auto find = [&](const Sequence& shorter) {
+    return run_beside_model(key, shorter, handling).mismatch;
+  };
+  mismatch = shrink(sequence, std::move(mismatch), find);
+  if (const auto again = find(sequence); again && again->happened != mismatch.happened) {
+    mismatch.likely =
+        "the same calls on another new object give another result: state in a static or global variable "
+        "outlives the object, or uninitialised memory is read";
   }
   std::vector<std::string> detail{fmt::format("object  {}", key.sample->name),
                                   fmt::format("calls   {}", text_of(sequence))};
   if (const std::string_view meanwhile = to_string(handling); !meanwhile.empty())
     detail.push_back(fmt::format("while   {}", meanwhile));
-  return {std::move(mishap.promised), std::move(mishap.happened), std::move(mishap.likely),
+  return {std::move(mismatch.promised), std::move(mismatch.happened), std::move(mismatch.likely),
           std::move(detail)};
 }
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
   double worst_ulps = 0;
   for (const Sequence& sequence : random_sequences(key, kSequences)) {
     for (const Handling handling : {Handling::kept, Handling::arguments_overwritten,
                                     Handling::results_overwritten, Handling::beside_another}) {
-      Course course = follow(key, sequence, handling);
-      if (course.mishap) return Judgement::fail(finding_of(key, sequence, handling, *course.mishap));
+      ModelRun course = run_beside_model(key, sequence, handling);
+      if (course.mismatch) return Judgement::fail(finding_of(key, sequence, handling, *course.mismatch));
       worst_ulps = std::max(worst_ulps, course.worst_ulps);
     }
   }
@@ -47,11 +49,11 @@ OPGATE_REGISTER_CHECK(
     {.name = "class.state",
      .explanation =
          {.promise = "An object of the class behaves like the spec's model over random sequences of calls, "
-                     "alone and beside another object, and holds no tensor of the caller's.",
+                     "alone and beside another object, and keeps none of the caller's tensors.",
           .why = "A TorchBind object lives as long as the model that holds it, and is called by eager code, "
                  "by exported programs and by AOTInductor packages, which reuse the memory of their tensors "
-                 "as soon as a call is over. Nothing else in PyTorch looks at the state of an object.",
-          .fix = "Keep copies of what must be remembered, and give copies away:\n"
+                 "as soon as a call is over. Nothing else in PyTorch checks the state of an object.",
+          .fix = "Store copies of what must be remembered, and return copies:\n"
                  "  last_ = x.clone();  return sum_.clone();\n"
                  "Keep state in members, never in static or global variables.",
           .example = "pytorch 128844: torch.export traced a program twice with one object; the state that "

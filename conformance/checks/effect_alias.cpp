@@ -4,21 +4,22 @@
 
 #include <algorithm>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "base/tensors_in.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::effect_alias {
 namespace {
 
-// By address, and not by storage object: from_blob(x.data_ptr()) is an alias too.
+// Addresses are compared, and not storage objects, because from_blob(x.data_ptr()) is an alias too.
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   const auto begin = [](const at::Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().data()); };
   const auto end = [&](const at::Tensor& t) { return begin(t) + t.storage().nbytes(); };
   return begin(a) < end(b) && begin(b) < end(a);
 }
 
-// Byte range of a view's elements. Where several arguments lie in one storage, only this tells which is
-// meant.
+// The byte range of a view's elements. Where several arguments lie in one storage, only this range tells
+// which of them an output aliases.
 std::pair<uintptr_t, uintptr_t> extent(const at::Tensor& tensor) {
   const auto begin = reinterpret_cast<uintptr_t>(tensor.const_data_ptr());
   int64_t last = 0;
@@ -33,7 +34,7 @@ bool overlap(const at::Tensor& a, const at::Tensor& b) {
   return a_begin < b_end && b_begin < a_end;
 }
 
-// One returned tensor and the result of the schema that it is, or lies in.
+// One returned tensor, and the index of the schema's result that it is or, for a list, that contains it.
 struct Output {
   size_t result;
   std::string name;
@@ -64,14 +65,14 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
     return Finding{
         fmt::format("{} shares storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
         fmt::format("{} has a storage of its own", output.name),
-        "the schema declares an alias that this path does not make",
+        "the schema declares an alias, and on this path the kernel returns a copy",
         {}};
   }
   return Finding{
       fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
       fmt::format("{} is `{}` itself or a view of it", output.name, input.name),
-      fmt::format("the kernel returns its input on some path (when it is contiguous, or nothing is to do): "
-                  "return {}.clone() there; or declare the alias, Tensor(a) {}",
+      fmt::format("the kernel returns its input on some path (when it is contiguous, or there is nothing to "
+                  "do); return {}.clone() there, or declare the alias, Tensor(a) {}",
                   input.name, input.name),
       {}};
 }
@@ -82,8 +83,8 @@ std::optional<Finding> output_alias(const Output& one, const Output& other,
                                             {c10::SchemaArgType::output, other.result});
   if (may || !share_storage(one.tensor, other.tensor)) return std::nullopt;
   return Finding{"each output has a storage of its own: " + c10::toString(schema),
-                 fmt::format("{} and {} share one", one.name, other.name),
-                 "both are views of one workspace: clone one of them",
+                 fmt::format("{} and {} share one storage", one.name, other.name),
+                 "both are views of one workspace; clone one of them",
                  {}};
 }
 
@@ -102,26 +103,26 @@ std::optional<Finding> wrong_alias(const Outcome& call, const Arguments& argumen
   return std::nullopt;
 }
 
-// An Autograd kernel is another function above the one that was called so far.
-std::optional<Finding> wrong_alias_with_gradients(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  const Arguments arguments = materialise(key, evidence.bench().values);
+// Inputs that require gradients go through the Autograd kernel, which the call without gradients skips.
+std::optional<Finding> wrong_alias_with_gradients(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Arguments arguments = materialize(key, under_test.cache().values);
   for (const TensorInput& input : arguments.tensors) {
     const bool takes_gradients = input.tensor.is_floating_point() || input.tensor.is_complex();
     if (takes_gradients && !is_mutable(*key.spec, input.position)) input.tensor.set_requires_grad(true);
   }
   const Outcome call = call_on(key, arguments.stack);
-  auto finding = wrong_alias(call, arguments, evidence.op().schema());
-  if (finding) finding->promised += ", where its inputs require gradients, too";
+  auto finding = wrong_alias(call, arguments, under_test.op().schema());
+  if (finding) finding->promised += ", also where its inputs require gradients";
   return finding;
 }
 
-Judgement judge(Evidence& evidence) {
-  const Observation& call = evidence.observed();
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  auto finding = wrong_alias(call.outcome, call.arguments, evidence.op().schema());
-  if (!finding && evidence.key().spec->promised(Promise::differentiable))
-    finding = wrong_alias_with_gradients(evidence);
+Judgement judge(CallUnderTest& under_test) {
+  const Observation& call = under_test.observed();
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  auto finding = wrong_alias(call.outcome, call.arguments, under_test.op().schema());
+  if (!finding && under_test.key().spec->promised(Promise::differentiable))
+    finding = wrong_alias_with_gradients(under_test);
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 
@@ -130,9 +131,9 @@ OPGATE_REGISTER_CHECK(
     {.name = "effect.alias",
      .explanation =
          {.promise = "Each output shares storage with inputs and other outputs exactly as the schema says.",
-          .why = "torch.compile and functionalization plan memory by the schema: an undeclared alias is "
-                 "overwritten, or kept alive, behind the operator's back. Autograd refuses or silently "
-                 "detaches views it was not told of.",
+          .why = "torch.compile and functionalization plan memory by the schema: they overwrite an "
+                 "undeclared alias, or keep it alive, without the operator's knowledge. Autograd refuses "
+                 "views that the schema does not declare, or detaches them silently.",
           .fix = "Return fresh memory on every path: x.contiguous() and x.to(dtype) return x "
                  "itself where there is nothing to do.",
           .example =

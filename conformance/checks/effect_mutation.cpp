@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::effect_mutation {
 namespace {
 
-// The elements of the storage that the operator may write: those of each view in it, where the schema says
-// Tensor(a!).
+// Marks the elements of the storage that the operator may write: those of each view of it that the schema
+// declares Tensor(a!).
 std::vector<bool> writable_elements(const TensorInput& input, const Arguments& arguments,
                                     const c10::FunctionSchema& schema) {
   std::vector<bool> writable(static_cast<size_t>(input.geometry.elements));
@@ -25,7 +25,7 @@ std::vector<bool> writable_elements(const TensorInput& input, const Arguments& a
   return writable;
 }
 
-std::string bytes_text(const StorageImage& image, size_t element, size_t size) {
+std::string bytes_text(const StorageSnapshot& image, size_t element, size_t size) {
   std::string text = "0x";
   for (size_t byte = size; byte-- > 0;)
     text += fmt::format("{:02x}", std::to_integer<int>(image[element * size + byte]));
@@ -44,7 +44,7 @@ std::optional<Finding> changed_metadata(const TensorInput& input) {
                              index_text(x.sizes()), index_text(x.strides()), x.storage_offset(),
                              x.storage().nbytes(), index_text(input.geometry.sizes),
                              index_text(input.geometry.strides), input.geometry.offset, input.before.size()),
-                 "the kernel calls t_(), resize_() or set_() on its argument: work on a view of it",
+                 "the kernel calls t_(), resize_() or set_() on its argument; work on a view of it",
                  {}};
 }
 
@@ -52,7 +52,7 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments&
                                       const c10::FunctionSchema& schema) {
   if (auto finding = changed_metadata(input)) return finding;
   if (unchanged(input.tensor, input.before)) return std::nullopt;
-  const StorageImage after = storage_image(input.tensor);
+  const StorageSnapshot after = storage_snapshot(input.tensor);
   const std::vector<bool> writable = writable_elements(input, arguments, schema);
   const size_t size = input.tensor.element_size();
   int64_t changed = 0;
@@ -77,23 +77,23 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments&
                       : " outside the view that the schema lets it write"),
       fmt::format("{} of {} storage elements were written, the first in {}: {} became {}", changed,
                   writable.size(), place, bytes_text(input.before, at, size), bytes_text(after, at, size)),
-      in_gap
-          ? fmt::format("memory between the elements of `{}` belongs to another tensor; the kernel runs over "
-                        "the end of a row (or writes whole vectors)",
-                        input.name)
-          : fmt::format("if this is meant, declare it: Tensor(a!) {} in the schema, mutates_args in Python",
-                        input.name),
+      in_gap ? fmt::format("memory between the elements of `{}` belongs to another tensor; the kernel writes "
+                           "past the end of a row (or writes whole vectors)",
+                           input.name)
+             : fmt::format("if the write is meant, declare it: Tensor(a!) {} in the schema, mutates_args in "
+                           "Python",
+                           input.name),
       {}};
 }
 
-Judgement judge(Evidence& evidence) {
-  const c10::FunctionSchema& schema = evidence.op().schema();
-  const Arguments& arguments = evidence.observed().arguments;
+Judgement judge(CallUnderTest& under_test) {
+  const c10::FunctionSchema& schema = under_test.op().schema();
+  const Arguments& arguments = under_test.observed().arguments;
   for (const TensorInput& input : arguments.tensors) {
     if (auto finding = unwanted_write(input, arguments, schema)) return Judgement::fail(*std::move(finding));
   }
-  // A call that raised must leave its inputs alone too; but a sample that is refused has tested nothing.
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  // A call that raises must leave its inputs unchanged too, so this comes after the inputs were compared.
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
   return Judgement::pass();
 }
 
@@ -103,10 +103,10 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
                      "them mutable.",
-          .why = "Functionalization, autograd and the memory planner of torch.compile reorder and reuse "
-                 "buffers on the word of the schema. The gap between a slice's rows is somebody else's data.",
+          .why = "Functionalization, autograd and the memory planner of torch.compile trust the schema when "
+                 "they reorder and reuse buffers. The gap between the rows of a slice holds other data.",
           .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
-                 "inside the view: bound each row by its size and not by its stride.",
+                 "inside the view. Bound each row by its size and not by its stride.",
           .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor.",
           .wrong =
               R"(const at::Tensor scratch = x.contiguous();  // may be x itself, whose rows get sorted

@@ -1,30 +1,30 @@
-// effect.state: the process and the thread are as before the call.
+// effect.state: the state of the process and of the thread is the same after the call as before it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::effect_state {
 namespace {
 
-Judgement judge(Evidence& evidence) {
-  const Observation& call = evidence.observed();
+Judgement judge(CallUnderTest& under_test) {
+  const Observation& call = under_test.observed();
   if (!call.state_changes.empty()) {
     return Judgement::fail({"the process and the thread are as before the call",
                             fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
-                            "set such state by a guard object (at::NoGradGuard, c10::DeviceGuard), so that "
-                            "it is undone on every path, exceptions too",
+                            "set such state with a guard object (at::NoGradGuard, c10::DeviceGuard), which "
+                            "restores it on every path, after an exception too",
                             {}});
   }
-  if (call.drew_random_numbers && !evidence.key().spec->promised(Promise::draws_random)) {
+  if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
     return Judgement::fail({"no random numbers are drawn from the default generator",
-                            "the default generator's state is another after the call",
-                            "declare it, spec.promises({draws_random}), and tag the operator "
-                            "nondeterministic_seeded; or take a Generator argument",
+                            "the call changes the state of the default generator",
+                            "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
+                            "nondeterministic_seeded, or take a Generator argument",
                             {}});
   }
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
   return Judgement::pass();
 }
 
@@ -33,20 +33,22 @@ OPGATE_REGISTER_CHECK(
     {.name = "effect.state",
      .explanation =
          {.promise = "Random state, grad mode, default dtype, thread count, rounding and denormal mode, "
-                     "dispatch keys, locale, current device and stream are as before.",
-          .why = "Each of these belongs to whoever calls. An operator that leaves grad mode off makes all "
-                 "that comes after it run without gradients, and nothing reports it; one that draws a number "
+                     "dispatch keys, locale, current device and stream are the same after the call as "
+                     "before it.",
+          .why = "This state belongs to the caller. After an operator that leaves grad mode off, everything "
+                 "runs without gradients, and nothing reports it; an operator that draws a random number "
                  "changes every later dropout.",
-          .fix = "Use guard objects, never set and reset by hand: an exception in between leaves the state "
-                 "changed.",
-          .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and leave it so.",
+          .fix = "Use guard objects, and never set and reset state by hand: an exception in between leaves "
+                 "the state changed.",
+          .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and do not restore "
+                     "the setting.",
           .wrong = R"(const bool before = c10::GradMode::is_enabled();
 c10::GradMode::set_enabled(false);
-if (x.numel() == 0) return at::empty(x.sizes(), x.options());  // and grad mode stays off
+if (x.numel() == 0) return at::empty(x.sizes(), x.options());  // grad mode stays off
 at::Tensor out = normalised(x);
 c10::GradMode::set_enabled(before);
 return out;)",
-          .right = R"(const c10::NoGradGuard guard;  // undone on every way out, an exception's too
+          .right = R"(const c10::NoGradGuard guard;  // restored on every path, after an exception too
 if (x.numel() == 0) return at::empty(x.sizes(), x.options());
 return normalised(x);)"},
      .worker = Worker::native,

@@ -1,21 +1,21 @@
 // error.raises: a bad input raises an exception that names what is wrong, and leaves everything as it was.
 //
-// What the spec says must be rejected must raise and say why. Of an input that the engine damaged by itself
-// nobody knows beforehand that it is bad: broadcasting is legal, so is an eps of 0. There the reference
+// An input that the spec rejects must raise an exception that says why. An input that the engine damages by
+// itself may be legal after all: broadcasting is, and so is an eps of 0. For such an input the reference
 // decides, on the same damaged input: the operator may raise, with a clear message, or return what the
-// reference returns. Of a draft without a reference it is only known that what it returns must not come from
-// outside of its arguments.
+// reference returns. For a draft without a reference, the check only demands that what the operator returns
+// does not depend on memory outside its arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "call/bad_inputs.h"
-#include "checks/accepted_bad_input.h"
-#include "checks/check.h"
-#include "checks/clear_message.h"
-#include "checks/memory.h"
-#include "checks/outputs.h"
+#include "inputs/bad_inputs.h"
+#include "judging/accepted_bad_input.h"
+#include "judging/check.h"
+#include "judging/clear_message.h"
+#include "judging/memory_judgement.h"
+#include "judging/output_judgement.h"
 #include "layouts/geometry.h"
 
 namespace opgate::error_raises {
@@ -37,18 +37,18 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call) {
                   rejection.sample.where);
   if (call.ok()) {
     return Judgement::fail(
-        {promised, "it is accepted, and something is returned", "the kernel has no check of it", {}});
+        {promised, "the operator accepts it and returns a result", "the kernel does not check for it", {}});
   }
   const std::string& message = call.raised->message;
   if (const auto useless = useless_message(message))
     return Judgement::fail({promised, "raised: " + message, *useless, {}});
   if (contains(message, rejection.because)) return Judgement::pass();
-  return Judgement::fail({promised, "raised: " + message, "another check refuses it first", {}});
+  return Judgement::fail({promised, "raised: " + message, "another check refuses the call first", {}});
 }
 
 Judgement judge_message(const BadInput& bad, const CallKey& key, const Observation& call) {
   const std::string& message = call.outcome.raised->message;
-  if (key.spec->draft) return Judgement::pass();  // words are for when the spec is written
+  if (key.spec->draft) return Judgement::pass();  // of a draft, clear messages are not demanded yet
   const std::string promised =
       fmt::format("where {}, an exception names what is wrong", describe_bad_input(bad.text));
   if (const auto useless = useless_message(message))
@@ -57,12 +57,12 @@ Judgement judge_message(const BadInput& bad, const CallKey& key, const Observati
   return Judgement::fail(
       {promised,
        "raised: " + message,
-       fmt::format("say which argument, and what was given: \"{} must ..., got \"", bad.argument),
+       fmt::format("say which argument is wrong and what was given: \"{} must ..., got \"", bad.argument),
        {}});
 }
 
-// That an index is out of range is found when the kernel comes to it; what it has written by then into an
-// argument that is its to write is no finding (aten::scatter_add_ does so). Everything else can be known
+// A kernel finds an index that is out of range only when it reaches it, so what it has written by then to
+// an argument that it may write is no finding (aten::scatter_add_ does so). Everything else can be known
 // before the first write.
 bool may_have_written(const Spec& spec, const TensorInput& input, const Outcome& call) {
   if (!is_mutable(spec, input.position)) return false;
@@ -71,7 +71,7 @@ bool may_have_written(const Spec& spec, const TensorInput& input, const Outcome&
 }
 
 std::optional<Finding> written_input(const Spec& spec, const Observation& call) {
-  const std::string promised = "inputs are as they were, bit for bit, after an exception";
+  const std::string promised = "inputs are unchanged, bit for bit, after an exception";
   for (const TensorInput& input : call.arguments.tensors) {
     if (may_have_written(spec, input, call.outcome)) continue;
     const at::Tensor& x = input.tensor;
@@ -79,63 +79,64 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
       return Finding{promised,
                      fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                  index_text(x.sizes()), index_text(input.geometry.sizes)),
-                     "it is resized before the arguments are checked",
+                     "the kernel resizes it before it checks the arguments",
                      {}};
     }
     if (unchanged(x, input.before)) continue;
-    const StorageImage after = storage_image(x);
+    const StorageSnapshot after = storage_snapshot(x);
     const auto [was, is] = std::ranges::mismatch(input.before, after);
     const auto element = (was - input.before.begin()) / static_cast<std::ptrdiff_t>(x.element_size());
     return Finding{promised,
                    fmt::format("`{}` was written, the first in {}{}", input.name,
                                describe_element(input.geometry, element, input.name),
                                call.outcome.ok() ? "" : "; then it raised: " + call.outcome.raised->message),
-                   "all arguments are to be checked before the first write",
+                   "the kernel writes before it has checked all arguments",
                    {}};
   }
   return std::nullopt;
 }
 
-Judgement judge_next_call(const CallKey& key, Workbench& bench, const Outcome& good) {
-  const std::string promised = "the next good call works, and gives what it gave before the bad one";
-  const Outcome next = observe(key, bench.values, {.photographed = false}).outcome;
+Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome& good) {
+  const std::string promised = "the next good call works, and returns what it returned before the bad one";
+  const Outcome next = observe(key, cache.values, {.take_snapshots = false}).outcome;
   const std::string likely = "the bad call left something behind: a lock, a cache, a half-built workspace";
   if (!next.ok())
     return Judgement::fail({promised, "the sample itself now raises: " + next.raised->message, likely, {}});
-  Judgement same = key.spec->reference == nullptr
-                       ? judge_near_each_other(*key.spec, next, good, promised)
-                       : judge_values(next.values(), good.values(),
-                                      {promised, *key.spec->accuracy, Rounding::none, key.spec->unspecified});
+  Judgement same =
+      key.spec->reference == nullptr
+          ? judge_near_each_other(*key.spec, next, good, promised)
+          : judge_values(next.values(), good.values(),
+                         {*key.spec->accuracy, Rounding::none, key.spec->unspecified, {}}, promised);
   if (same.finding) same.finding->likely = likely;
   return same;
 }
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
   const Spec& spec = *key.spec;
   const Rejection* rejection = spec.find_rejection(*key.sample);
   CallKey good_key = key;
   good_key.variant = kContiguous;
   if (rejection != nullptr) good_key.sample = &spec.samples.front();
-  const Outcome good = observe(good_key, evidence.bench().values, {.photographed = false}).outcome;
+  const Outcome good = observe(good_key, under_test.cache().values, {.take_snapshots = false}).outcome;
   if (!good.ok()) return refusal_of_sample(good_key, good);
 
-  const Observation& call = evidence.observed();
+  const Observation& call = under_test.observed();
   if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
   std::optional<BadInput> bad;
   if (rejection == nullptr) bad = find_bad_input(key);
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome)
-                     : call.outcome.ok()  ? judge_accepted(evidence, *bad, good)
+                     : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)
                                           : judge_message(*bad, key, call);
   if (answer.verdict != Verdict::pass) return answer;
   if (!call.state_changes.empty()) {
     return Judgement::fail(
-        {"the process and thread are as they were after an exception", call.state_changes.front(),
-         "a setting is undone at the end of the function, which an exception skips: use a guard",
+        {"the process and the thread are as before, after an exception", call.state_changes.front(),
+         "a setting is restored at the end of the function, which an exception skips; use a guard object",
          call.state_changes});
   }
   if (auto finding = written_input(spec, call)) return Judgement::fail(*std::move(finding));
-  return judge_next_call(good_key, evidence.bench(), good);
+  return judge_next_call(good_key, under_test.cache(), good);
 }
 
 OPGATE_REGISTER_CHECK(
@@ -145,18 +146,19 @@ OPGATE_REGISTER_CHECK(
          {.promise = "A bad input raises an exception that names what is wrong; inputs are unchanged and the "
                      "next good call works.",
           .why = "A caller who passes a weight of the wrong length finds out from the message, or from a "
-                 "crash in production, or never. Each argument of each sample is damaged: another rank, "
-                 "size, dtype, device, an undefined tensor, an index out of range, NaN and infinity, numbers "
-                 "that are 0, -1, NaN, infinite or 2^62, lists of another length. The operator may refuse "
-                 "such a call, or do with it what the reference does. What the spec rejects it must refuse.",
+                 "crash in production, or never. The check damages each argument of each sample: another "
+                 "rank, size, dtype or device, an undefined tensor, an index out of range, NaN and infinity, "
+                 "numbers that are 0, -1, NaN, infinite or 2^62, lists of another length. The operator may "
+                 "refuse such a call, or return what the reference returns. It must refuse what the spec "
+                 "rejects.",
           .fix = "Check everything before the first allocation and the first write. Name the argument and "
-                 "show what was given. Where callers answer for the values of an argument, "
+                 "show what was given. Where the caller is responsible for the values of an argument, write "
                  "spec.trusts(\"indices\").",
           .example = "vision 1957, 4828: pooling and alignment kernels that read outside of the image, or "
-                     "divide by zero, for boxes and sizes that nobody checked.",
+                     "divide by zero, for boxes and sizes that they do not check.",
           .wrong = R"(for (int64_t row = 0; row < x.size(0); ++row)
   for (int64_t i = 0; i < x.size(1); ++i)
-    to[row][i] = from[row][i] * factors[i];  // whether weight has as many, nobody asked)",
+    to[row][i] = from[row][i] * factors[i];  // weight may have fewer elements)",
           .right =
               R"(TORCH_CHECK(weight.dim() == 1 && weight.size(0) == x.size(1),
             "weight must have ", x.size(1), " elements, got ", weight.sizes());

@@ -1,20 +1,21 @@
-// fake.exists: there is a fake (meta) kernel.
+// fake.exists: the operator has a fake (meta) kernel.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/fake.h"
+#include "judging/check.h"
+#include "judging/fake_kernel.h"
 
 namespace opgate::fake_exists {
 namespace {
 
-Judgement judge(Evidence& evidence) {
-  const c10::OperatorHandle& op = evidence.op();
+Judgement judge(CallUnderTest& under_test) {
+  const c10::OperatorHandle& op = under_test.op();
   if (has_fake_kernel(op)) return Judgement::pass();
   if (auto owed = fake_lives_in_python(op)) return *std::move(owed);
-  return Judgement::fail({"a fake kernel: the operator on tensors without data",
+  return Judgement::fail({"the operator has a fake kernel, for tensors without data",
                           "none is registered for Meta",
-                          "TORCH_LIBRARY_IMPL(..., Meta, m) in C++, which C++ sees too; or "
-                          "torch.library.register_fake in Python, with m.set_python_module(\"...\") in C++",
+                          "register one in C++ with TORCH_LIBRARY_IMPL(..., Meta, m), which C++ programs see "
+                          "too; or in Python with torch.library.register_fake, and "
+                          "m.set_python_module(\"...\") in C++",
                           {}});
 }
 
@@ -26,7 +27,7 @@ OPGATE_REGISTER_CHECK(
                             "without a fake kernel ends the trace with an error, or breaks the graph there.",
                      .fix = "Register one that allocates the outputs by the same expressions as the real "
                             "kernel, and does nothing else.",
-                     .example = "pytorch 182328: an operator that nobody could export.",
+                     .example = "pytorch 182328: an operator that could not be exported.",
                      .wrong = R"(TORCH_LIBRARY(my_ops, m) { m.def("twice(Tensor x) -> Tensor"); }
 TORCH_LIBRARY_IMPL(my_ops, CPU, m) { m.impl("twice", TORCH_FN(twice_cpu)); })",
                      .right = R"(at::Tensor twice_meta(const at::Tensor& x) { return at::empty_like(x); }

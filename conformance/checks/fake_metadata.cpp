@@ -1,28 +1,28 @@
-// fake.metadata: the meta kernel foresees what the real one returns.
+// fake.metadata: the meta kernel returns tensors with the metadata of the real results.
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/fake.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/fake_kernel.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::fake_metadata {
 namespace {
 
-Judgement judge(Evidence& evidence) {
-  const Outcome& real = evidence.observed().outcome;
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  if (auto owed = fake_lives_in_python(evidence.op())) return *std::move(owed);
-  const Outcome& meta = evidence.by("meta").outcome;
+Judgement judge(CallUnderTest& under_test) {
+  const Outcome& real = under_test.observed().outcome;
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (auto owed = fake_lives_in_python(under_test.op())) return *std::move(owed);
+  const Outcome& meta = under_test.fake();
   const std::string promised =
-      "the meta kernel returns tensors of the real ones' shape, strides, storage offset and dtype";
-  // Values, which the meta kernel does not see, may be the reason; or a layout, which is value.layout's
-  // matter.
+      "the meta kernel returns tensors with the shape, strides, storage offset and dtype of the real ones";
+  // The real kernel may refuse the values, which the meta kernel does not see, or the layout, which
+  // value.layout judges.
   if (!real.ok()) return Judgement::pass();
   if (!meta.ok() &&
       meta.raised->message.find("data-dependent shape. Meta Tensors don't support") != std::string::npos)
     return Judgement::owed(
-        "the sizes of the result depend on values; fake.symbolic and opcheck look at such fake kernels");
+        "the sizes of the result depend on values; fake.symbolic and opcheck judge such fake kernels");
   if (!meta.ok()) {
     return Judgement::fail({promised,
                             "the meta kernel raised: " + meta.raised->message,
@@ -34,7 +34,8 @@ Judgement judge(Evidence& evidence) {
     return Judgement::fail(
         {promised,
          "under the meta kernel " + *difference + ", as the real kernel returned",
-         "write both with the same expression, such as at::empty_like(x) or the same as_strided",
+         "allocate the output by the same expression in both kernels, such as at::empty_like(x) or the same "
+         "as_strided",
          {}});
   }
   return Judgement::pass();
@@ -47,14 +48,13 @@ OPGATE_REGISTER_CHECK(
          {.promise = "The fake (meta) kernel returns the shape, strides, storage offset and dtype that the "
                      "real one returns.",
           .why = "torch.compile, torch.export and AOTInductor never run your kernel while compiling: they "
-                 "believe the fake one and generate code that reads your output through its strides. Wrong "
-                 "strides are wrong values without an error.",
-          .fix =
-              "Allocate the output by the same expression in both kernels. at::empty_like(x) keeps the "
-              "strides of a dense x, at::empty(x.sizes()) does not: do not use one here and the other there.",
+                 "trust the fake one, and generate code that reads your output through the strides that it "
+                 "reports. Wrong strides give wrong values without an error.",
+          .fix = "Allocate the output by the same expression in both kernels. at::empty_like(x) keeps the "
+                 "strides of a dense x, and at::empty(x.sizes()) does not: do not mix the two.",
           .example = "pytorch 182328, pytorch 149425, vllm 29014.",
           .wrong = R"(at::Tensor twice_cpu(const at::Tensor& x) {
-  at::Tensor out = at::empty_like(x);  // with the strides of x, where it is dense
+  at::Tensor out = at::empty_like(x);  // has the strides of x, where x is dense
   return out.copy_(x).mul_(2);
 }
 at::Tensor twice_meta(const at::Tensor& x) {

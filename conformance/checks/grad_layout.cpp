@@ -1,37 +1,37 @@
-// grad.layout: the same gradients for incoming ones of any layout, and whichever inputs require grad.
+// grad.layout: gradients are the same for incoming gradients of any layout, and whichever inputs require
+// grad.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/gradients.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/gradient_judgement.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::grad_layout {
 namespace {
 
-constexpr auto kPromised = "the same gradients whatever the layout of the incoming ones";
+constexpr auto kPromised = "the same gradients whatever the layout of the cotangents (incoming gradients)";
 constexpr auto kAnySubset = "the same gradients whichever of the inputs require grad";
 constexpr auto kAnyOutput =
     "the same gradients where some outputs have an incoming gradient of zeros or none";
 
-Judgement judge_layouts(Evidence& evidence, const Slack& slack) {
+Judgement judge_layouts(CallUnderTest& under_test, const GradientTolerance& tolerance) {
   for (const Layout& layout : Registry<Layout>::instance().parts()) {
     if (!layout.same_sizes || layout.name == kContiguous) continue;
-    const Asking strided{.cotangents = std::string(layout.name)};
-    Asking dense = strided;
+    const DerivativeRequest strided{.cotangent_layout = std::string(layout.name)};
+    DerivativeRequest dense = strided;
     dense.dense = true;
-    const Differentiated want = differentiated(evidence, dense, kPromised);
+    const Differentiated want = differentiated(under_test, dense, kPromised);
     if (want.none) return *want.none;
     const auto when = fmt::format("when incoming gradients are {}", layout.name);
-    const Differentiated got = differentiated(evidence, strided, kPromised + (", " + when));
+    const Differentiated got = differentiated(under_test, strided, kPromised + (", " + when));
     if (got.none) return *got.none;
     Judgement judgement =
-        judge_gradients(got.derivative, want.derivative, *evidence.key().spec, slack, kPromised, when);
+        judge_gradients(got.derivative, want.derivative, *under_test.key().spec, tolerance, kPromised, when);
     if (!judgement.finding) continue;
     judgement.finding->likely =
-        "the backward reads the incoming gradient as if it were dense; .sum().backward() sends in an "
-        "expanded "
-        "one. Call .contiguous() on it, or read through its strides";
+        "the backward reads the incoming gradient as if it were dense, and .sum().backward() passes an "
+        "expanded one; call .contiguous() on it, or read it through its strides";
     return judgement;
   }
   return Judgement::pass();
@@ -49,58 +49,63 @@ std::vector<std::set<std::string>> subsets(const std::vector<std::string>& names
   return some;
 }
 
-Judgement judge_subsets(Evidence& evidence, const Derivative& whole, const Slack& slack) {
+Judgement judge_subsets(CallUnderTest& under_test, const Derivative& whole,
+                        const GradientTolerance& tolerance) {
   for (const std::set<std::string>& subset :
-       subsets(differentiable_inputs(evidence.key(), evidence.bench().values))) {
+       subsets(differentiable_inputs(under_test.key(), under_test.cache().values))) {
     const auto when = fmt::format("when only `{}` require{} grad", fmt::join(subset, "`, `"),
                                   subset.size() == 1 ? "s" : "");
-    const Differentiated got = differentiated(evidence, {.inputs = subset}, kAnySubset + (", " + when));
+    const Differentiated got = differentiated(under_test, {.inputs = subset}, kAnySubset + (", " + when));
     const Derivative& found = got.derivative;
-    // An input that the result does not depend on: zeros, which the others' gradients must be, too.
+    // A result that does not depend on these inputs gives zeros for them, which `whole` must hold, too.
     const bool independent = !found.call && !found.backward && !found.exists;
     if (got.none && !independent) return *got.none;
-    const Judgement judgement = judge_gradients(found, whole, *evidence.key().spec, slack, kAnySubset, when);
+    const Judgement judgement =
+        judge_gradients(found, whole, *under_test.key().spec, tolerance, kAnySubset, when);
     if (judgement.verdict != Verdict::pass) return judgement;
   }
   return Judgement::pass();
 }
 
-// Each output alone: what arrives from all must be the sum of what arrives from each.
-Judgement judge_outputs(Evidence& evidence, const Derivative& whole, Slack slack) {
+// Gives a cotangent to each output alone: these gradients must add up to the gradients for all outputs.
+Judgement judge_outputs(CallUnderTest& under_test, const Derivative& whole, GradientTolerance tolerance) {
   std::optional<Derivative> sum;
-  for (size_t i = 0; i < whole.incoming.size(); ++i) {
-    if (!whole.incoming[i].defined()) continue;
-    const Asking alone{.output = i};
-    Derivative part = derivative(evidence.key(), evidence.bench().values, alone);
+  for (size_t i = 0; i < whole.cotangents.size(); ++i) {
+    if (!whole.cotangents[i].defined()) continue;
+    const DerivativeRequest alone{.output = i};
+    Derivative part = derivative(under_test.key(), under_test.cache().values, alone);
     if (!part.call && !part.backward && !part.exists) continue;  // an output without a derivative
     const auto when = fmt::format("when only output {} has an incoming gradient", i);
     if (part.backward)
       return Judgement::fail({kAnyOutput,
                               when + ", the derivative raised: " + part.backward->message,
-                              "the gradients of the other outputs are undefined tensors there",
+                              "the backward uses the gradients of the other outputs, which are undefined "
+                              "tensors; check .defined() first",
                               {}});
-    // The parts may be large where their sum is small.
-    for (const Arrived& arrived : part.arrived) slack[arrived.at] += rounding_of(arrived.gradient);
+    // The parts may be large where their sum is small, so the rounding of each part is allowed for.
+    for (const LeafGradient& arrived : part.leaf_gradients)
+      tolerance[arrived.at] += rounding_of(arrived.gradient);
     if (!sum) {
       sum = std::move(part);
       continue;
     }
-    for (size_t leaf = 0; leaf < part.arrived.size(); ++leaf)
-      sum->arrived[leaf].gradient = sum->arrived[leaf].gradient + part.arrived[leaf].gradient;
+    for (size_t leaf = 0; leaf < part.leaf_gradients.size(); ++leaf)
+      sum->leaf_gradients[leaf].gradient =
+          sum->leaf_gradients[leaf].gradient + part.leaf_gradients[leaf].gradient;
   }
   if (!sum) return Judgement::pass();
-  return judge_gradients(*sum, whole, *evidence.key().spec, slack, kAnyOutput,
-                         "added up over the outputs, one at a time");
+  return judge_gradients(*sum, whole, *under_test.key().spec, tolerance, kAnyOutput,
+                         "with the gradients for one output at a time added up");
 }
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const Differentiated whole = differentiated(evidence, {}, kPromised);
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const Differentiated whole = differentiated(under_test, {}, kPromised);
   if (whole.none) return *whole.none;
-  const Slack allowed = slack(evidence, whole.derivative);
-  Judgement judgement = judge_layouts(evidence, allowed);
-  if (judgement.verdict == Verdict::pass) judgement = judge_subsets(evidence, whole.derivative, allowed);
-  if (judgement.verdict == Verdict::pass) judgement = judge_outputs(evidence, whole.derivative, allowed);
+  const GradientTolerance allowed = gradient_tolerance(under_test, whole.derivative);
+  Judgement judgement = judge_layouts(under_test, allowed);
+  if (judgement.verdict == Verdict::pass) judgement = judge_subsets(under_test, whole.derivative, allowed);
+  if (judgement.verdict == Verdict::pass) judgement = judge_outputs(under_test, whole.derivative, allowed);
   return judgement;
 }
 
@@ -108,17 +113,18 @@ OPGATE_REGISTER_CHECK(
     grad_layout,
     {.name = "grad.layout",
      .explanation =
-         {.promise = "The same gradients for incoming gradients of any layout, undefined ones among them, "
-                     "and for any subset of inputs that requires grad.",
-          .why = "y.sum().backward() sends in a gradient whose strides are all 0; y.t() a transposed one. Of "
-                 "several outputs most have none. Frozen weights do not require grad. Tests rarely try any "
-                 "of it.",
-          .fix = "In the backward, call .contiguous() on each incoming gradient or read through its strides; "
-                 "ask .defined() before you use one; ask needs_input_grad before you compute one.",
+         {.promise = "Gradients are the same for cotangents (incoming gradients) of any layout, where some "
+                     "of these are undefined, and for any subset of inputs that requires grad.",
+          .why = "y.sum().backward() passes a cotangent whose strides are all 0, and y.t() a transposed one. "
+                 "Where an operator has several outputs, most have no cotangent. Frozen weights do not "
+                 "require grad. Tests rarely try any of this.",
+          .fix = "In the backward, call .contiguous() on each incoming gradient or read it through its "
+                 "strides; check .defined() before you use one; check needs_input_grad before you compute a "
+                 "gradient.",
           .example =
               "fla 871, unsloth 10675: backward kernels that took an expanded gradient for a dense one.",
           .wrong =
-              R"(const auto* g = grad.const_data_ptr<float>();  // of .sum(): one number, strides of 0
+              R"(const auto* g = grad.const_data_ptr<float>();  // after .sum(): one number, strides of 0
 for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)",
           .right = R"(const at::Tensor dense_grad = grad.contiguous();
 const auto* g = dense_grad.const_data_ptr<float>();

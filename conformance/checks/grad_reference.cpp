@@ -1,20 +1,20 @@
 // grad.reference: gradients equal the reference's.
-#include "checks/check.h"
-#include "checks/gradients.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/gradient_judgement.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::grad_reference {
 namespace {
 
-constexpr auto kPromised = "the gradients of the reference, for any incoming gradient";
+constexpr auto kPromised = "the gradients are the reference's, for any cotangents (incoming gradients)";
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const Differentiated mine = differentiated(evidence, {}, kPromised);
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const Differentiated mine = differentiated(under_test, {}, kPromised);
   if (mine.none) return *mine.none;
-  Judgement judgement = judge_reference_gradients(evidence, {}, mine.derivative, kPromised);
-  if (judgement.verdict == Verdict::pass && evidence.key().spec->promised(Promise::deterministic))
-    judgement = judge_repeated_gradients(evidence, mine.derivative);
+  Judgement judgement = judge_reference_gradients(under_test, {}, mine.derivative, kPromised);
+  if (judgement.verdict == Verdict::pass && under_test.key().spec->promised(Promise::deterministic))
+    judgement = judge_repeated_gradients(under_test, mine.derivative);
   return judgement;
 }
 
@@ -23,16 +23,17 @@ OPGATE_REGISTER_CHECK(
     {.name = "grad.reference",
      .explanation =
          {.promise =
-              "Gradients equal those of the reference, for random incoming gradients, in every layout of the "
-              "arguments; and the same bits on every call, where the spec promises deterministic.",
-          .why = "A wrong gradient raises nothing: training goes on and converges to something else. Tests "
-                 "that call .sum().backward() send in ones, which hide a missing factor or a lost transpose.",
+              "Gradients equal those of the reference, for random cotangents (incoming gradients), in every "
+              "layout of the arguments; where the spec promises deterministic, they have the same bits on "
+              "every call.",
+          .why = "A wrong gradient raises no error: training goes on and converges to something else. Tests "
+                 "that call .sum().backward() pass ones, which hide a missing factor or a lost transpose.",
           .fix =
               "Derive the formula again for an incoming gradient that is not one. Save what the derivative "
-              "reads (save_for_backward), and not what is written later. Half types accumulate in float.",
+              "reads (save_for_backward), and not what is written later. Accumulate half types in float.",
           .example = "fla 1138: a backward kernel whose gradients were wrong for some shapes only.",
           .wrong =
-              R"(// Of a transposed copy: the right sizes, and the elements in another order.
+              R"(// The backward of a transposed copy: right sizes, but the elements are in another order.
 static variable_list backward(AutogradContext* context, const variable_list& grads) {
   return {grads[0].reshape_symint(context->saved_data["sizes"].toSymIntVector())};
 })",

@@ -1,19 +1,19 @@
 // grad.second: derivatives of the gradients equal the reference's.
-#include "checks/check.h"
-#include "checks/gradients.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/gradient_judgement.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::grad_second {
 namespace {
 
-constexpr auto kPromised = "the second derivatives of the reference";
+constexpr auto kPromised = "the second derivatives are the reference's";
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const Asking asking{.order = Order::second};
-  const Differentiated mine = differentiated(evidence, asking, kPromised);
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const DerivativeRequest request{.order = Order::second};
+  const Differentiated mine = differentiated(under_test, request, kPromised);
   if (mine.none) return *mine.none;
-  return judge_reference_gradients(evidence, asking, mine.derivative, kPromised);
+  return judge_reference_gradients(under_test, request, mine.derivative, kPromised);
 }
 
 OPGATE_REGISTER_CHECK(
@@ -22,7 +22,8 @@ OPGATE_REGISTER_CHECK(
      .explanation = {.promise = "Gradients can be differentiated again, with the reference's results, where "
                                 "the spec promises twice_differentiable.",
                      .why = "Gradient penalties, Hessian-vector products and meta-learning differentiate the "
-                            "backward pass. One that computes on raw data gives zeros there, without a word.",
+                            "backward pass. A backward that computes on raw data gives zeros there, without "
+                            "an error.",
                      .fix = "Write the backward with differentiable operators, or register the backward as "
                             "an operator with a derivative of its own. Mark what cannot be differentiated "
                             "twice with once_differentiable and promise only differentiable.",

@@ -1,25 +1,26 @@
-// memory.leak: what is alive after a call is its outputs, and nothing else, over repeated calls.
+// memory.leak: after a call only its outputs stay allocated, over repeated calls.
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::memory_leak {
 namespace {
 
-// The first calls may fill caches that are kept on purpose, those of malloc among them (seven freed blocks of
-// each size count as used); what every later call adds to is a leak.
+// The first calls may fill caches that are kept on purpose, those of malloc among them (seven freed blocks
+// of each size count as used); memory that every later call adds to is a leak.
 constexpr int kWarmUp = 12;
 constexpr int kCounted = 8;
 
 struct Growth {
-  int calls = 0;      // that left something behind
-  size_t blocks = 0;  // of tensor memory, by all of them
+  int calls = 0;      // calls that left memory behind
+  size_t blocks = 0;  // blocks of tensor memory, over all calls
   size_t bytes = 0;
 };
 
-// Besides the Python object that stands for the tensor where Python has seen it, which nobody else holds.
+// The owners of the tensor. Its Python object, which exists once Python has seen the tensor, does not count
+// where nothing else holds that object.
 size_t owners(const at::Tensor& tensor) {
   const bool has_lone_wrapper = tensor.unsafeGetTensorImpl()->pyobj_slot()->has_unique_reference();
   return tensor.use_count() - (has_lone_wrapper ? 1 : 0);
@@ -27,24 +28,26 @@ size_t owners(const at::Tensor& tensor) {
 
 std::optional<Finding> kept_argument(const Arguments& arguments) {
   for (const TensorInput& input : arguments.tensors) {
-    // Who keeps the tensor itself owns no storage, and who keeps a view of it owns no tensor.
+    // An owner of the tensor itself does not own its storage, and an owner of a view does not own the
+    // tensor.
     if (owners(input.tensor) == 1 && input.tensor.storage().use_count() == 1) continue;
     return Finding{"an operator keeps no argument after the call, once its outputs are gone",
                    fmt::format("`{}`, or a view of it, is still held by another owner", input.name),
-                   "the tensor was put into a static or a cache: keep a copy of what is needed, or nothing",
+                   "the tensor was put into a static variable or a cache; keep a copy of what is needed, or "
+                   "nothing",
                    {}};
   }
   return std::nullopt;
 }
 
 std::optional<Finding> growing(const Growth& tensors, const Growth& heap) {
-  const std::string promised = "after each call its outputs are alive, and no more memory than before";
+  const std::string promised = "after each call only its outputs stay allocated";
   if (tensors.calls == kCounted) {
     return Finding{
         promised,
         fmt::format("each of {} further calls left tensor memory behind: {} blocks, {} bytes in all",
                     kCounted, tensors.blocks, tensors.bytes),
-        "a tensor is kept in a static container or cache that grows, or released without being owned",
+        "tensors are kept in a static container or cache that grows, or are released without an owner",
         {}};
   }
   if (heap.calls == kCounted) {
@@ -58,18 +61,18 @@ std::optional<Finding> growing(const Growth& tensors, const Growth& heap) {
   return std::nullopt;
 }
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const CallKey& key = evidence.key();
-  Arguments arguments = materialise(key, evidence.bench().values, {.photographed = false});
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
+  Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
   Growth tensors;
   Growth heap;
   for (int call = 0; call < kWarmUp + kCounted; ++call) {
-    guard::release_freed();  // what waits to be used again is not the operator's
+    guard::release_freed();  // freed blocks that wait for reuse do not belong to the operator
     const uint64_t first = guard::next_serial();
     const size_t before = mallinfo2().uordblks;
     static_cast<void>(call_on(key, arguments.stack));
-    if (const auto& collect = evidence.bench().collect_garbage) collect();
+    if (const auto& collect = under_test.cache().collect_garbage) collect();
     const std::vector<Block> left = guard::alive_since(first);
     guard::release_freed();
     const size_t after = mallinfo2().uordblks;
@@ -90,12 +93,12 @@ OPGATE_REGISTER_CHECK(
     memory_leak,
     {.name = "memory.leak",
      .explanation =
-         {.promise = "Allocations alive after a call are its outputs and nothing else, over repeated calls.",
+         {.promise = "After a call only its outputs stay allocated, over repeated calls.",
           .why =
-              "A training step calls the operator a million times. A workspace that is kept by each call, or "
-              "an argument that is kept by a cache, ends the job after hours, with an error somewhere else.",
-          .fix = "Let at::Tensor own every buffer. A cache has a key that repeats, and an end. Never keep an "
-                 "argument: its owner believes that it can be freed or reused.",
+              "Training calls the operator a million times. A workspace that each call keeps, or an argument "
+              "that a cache keeps, uses up memory, and the job ends after hours with an error elsewhere.",
+          .fix = "Let at::Tensor own every buffer. Give a cache keys that repeat, and a bound. Never keep an "
+                 "argument: its owner expects that it can be freed or reused.",
           .example = "pytorch 191340: an operator that leaks a buffer on each call."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .device = c10::kCPU},

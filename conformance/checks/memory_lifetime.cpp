@@ -1,10 +1,11 @@
-// memory.lifetime: results outlive arguments, are nobody's workspace, and are of the present contents.
+// memory.lifetime: results outlive the arguments, are not a workspace that later calls reuse, and follow
+// from the present contents of the arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 #include "layouts/geometry.h"
 
 namespace opgate::memory_lifetime {
@@ -18,71 +19,72 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return all;
 }
 
-// The outputs after something else happened, against what they were.
+// A finding where the outputs are no longer what they were before something else happened.
 std::optional<Finding> changed(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& before,
                                std::string promised, std::string_view when, std::string likely) {
-  auto finding = judge_values(outputs, before, {.promised = promised}).finding;
+  auto finding = judge_values(outputs, before, {}, promised).finding;
   if (!finding) return std::nullopt;
   finding->happened = fmt::format("{}: {}", when, finding->happened);
   finding->likely = std::move(likely);
   return finding;
 }
 
-std::optional<Finding> outlives_arguments(Evidence& evidence) {
-  Observation call = observe(evidence.key(), evidence.bench().values, {.photographed = false});
+std::optional<Finding> outlives_arguments(CallUnderTest& under_test) {
+  Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
   const std::vector<at::Tensor> outputs = call.outcome.returned();
   const std::vector<at::Tensor> before = copies(outputs);
-  call = {};  // the arguments' memory is poisoned as it is freed, where no output owns it
+  call = {};  // frees the arguments: the guard poisons their memory where no output owns it
   return changed(outputs, before, "an output owns the memory that it lies in",
                  "once the arguments were freed the output changed",
                  "the output is made with from_blob, or otherwise points into memory that it does not own: "
-                 "an argument's, or that of a temporary tensor");
+                 "the memory of an argument or of a temporary tensor");
 }
 
-std::optional<Finding> is_no_workspace(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  const Observation first = observe(key, evidence.bench().values, {.photographed = false});
+std::optional<Finding> is_no_workspace(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Observation first = observe(key, under_test.cache().values, {.take_snapshots = false});
   const std::vector<at::Tensor> outputs = first.outcome.returned();
   const std::vector<at::Tensor> before = copies(outputs);
   const Observation second =
-      observe(key, evidence.bench().values, {.stream = kOtherValues, .photographed = false});
+      observe(key, under_test.cache().values, {.value_seed = kOtherValues, .take_snapshots = false});
   return changed(outputs, before, "an output stays as it is when the operator is called again",
                  "a second call with other values changed the output of the first",
-                 "the output is a static or cached buffer that every call reuses: allocate it in each call");
+                 "the output is a static or cached buffer that every call reuses; allocate it in each call");
 }
 
-// What every element may be off by, in ulps of the largest one: these values are not the sample's, and nobody
-// knows how near the operator comes to small results of them. What is stale is further away.
+// The tolerance of every element, in ulps of the largest one. The spec promises its accuracy for the
+// sample's values and not for these, for which small results may be less accurate. Stale results are
+// further away.
 constexpr double kRoundingUlps = 64;
 
-Judgement judge_by_largest(Evidence& evidence, const Outcome& call, const std::string& promised,
-                           const Making& making) {
-  const Spec& spec = *evidence.key().spec;
+Judgement judge_by_largest(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
+                           const MaterializeOptions& options) {
+  const Spec& spec = *under_test.key().spec;
   if (spec.accuracy->exact || spec.accuracy->by_inputs)
-    return judge_near_reference(evidence, call, promised, making);
-  Agreement agreement{promised, ulps(std::max(kRoundingUlps, spec.accuracy->ulps)).scaled_by_inputs(),
+    return judge_near_reference(under_test, call, promised, options);
+  Agreement agreement{ulps(std::max(kRoundingUlps, spec.accuracy->ulps)).scaled_by_inputs(),
                       Rounding::to_output, spec.unspecified};
-  const std::vector<at::Tensor> expected = expected_values(evidence.reference(making), call);
+  const std::vector<at::Tensor> expected = expected_values(under_test.reference(options), call);
   agreement.scales = largest_of_each(expected);
-  return judge_values(call.values(), expected, agreement);
+  return judge_values(call.values(), expected, agreement, promised);
 }
 
-// The same tensors with other contents, against fresh tensors with those contents.
-Judgement sees_new_contents(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  const Making other{.stream = kOtherValues, .photographed = false};
-  Arguments reused = materialise(key, evidence.bench().values, {.photographed = false});
+// Compares a call on the same tensors with new contents with a call on fresh tensors with these contents.
+Judgement sees_new_contents(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const MaterializeOptions other{.value_seed = kOtherValues, .take_snapshots = false};
+  Arguments reused = materialize(key, under_test.cache().values, {.take_snapshots = false});
   static_cast<void>(call_on(key, reused.stack));
-  Arguments fresh = materialise(key, evidence.bench().values, other);
-  const Arguments contents = materialise(key, evidence.bench().values, other);
-  reused.stack = contents.stack;  // generators, too, begin anew
+  Arguments fresh = materialize(key, under_test.cache().values, other);
+  const Arguments contents = materialize(key, under_test.cache().values, other);
+  reused.stack = contents.stack;  // generators must start anew, too
   for (size_t i = 0; i < reused.tensors.size(); ++i) {
     const TensorInput& input = reused.tensors[i];
     if (input.tensor.sizes() != input.geometry.sizes) {
       return Judgement::fail({"the arguments can be used again after the call",
-                              fmt::format("`{}` has shape {} after it, not {}", input.name,
+                              fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                           index_text(input.tensor.sizes()), index_text(input.geometry.sizes)),
-                              "the kernel calls t_() or resize_() on its argument: work on a view of it",
+                              "the kernel calls t_() or resize_() on its argument; work on a view of it",
                               {}});
     }
     input.tensor.copy_(contents.tensors[i].tensor);
@@ -94,21 +96,23 @@ Judgement sees_new_contents(Evidence& evidence) {
   if (again.ok() != want.ok()) {
     return Judgement::fail(
         {promised,
-         fmt::format("tensors that were filled anew {}, fresh ones with the same values {}",
+         fmt::format("tensors that hold new values {}, and fresh tensors with the same values {}",
                      again.ok() ? "are accepted" : "are refused: " + again.raised->message,
                      want.ok() ? "are accepted" : "are refused: " + want.raised->message),
-         "something about the arguments is remembered from an earlier call",
+         "the operator remembers something about the arguments of an earlier call",
          {}});
   }
-  Judgement judgement = judge_same(evidence, again, want, key.spec->accuracy->exact, promised, other);
-  std::string likely = "a result, or something computed from an argument, is cached by its address";
-  // What is remembered by shape, or once and for all, is as stale for fresh tensors: only the reference
-  // knows.
+  Judgement judgement = judge_same(under_test, again, want, key.spec->accuracy->exact, promised, other);
+  std::string likely =
+      "a result, or something computed from an argument, is cached by the argument's address";
+  // Something that is cached by shape, or once for all calls, is stale for fresh tensors too: only the
+  // reference shows it.
   const bool right_so_far =
-      key.spec->reference != nullptr && judge_against_reference(evidence).verdict == Verdict::pass;
-  if (!judgement.finding && again.ok() && right_so_far && evidence.reference(other).ok()) {
-    judgement = judge_by_largest(evidence, again, promised, other);
-    likely = "something computed from an argument of an earlier call is cached, by its shape or for good";
+      key.spec->reference != nullptr && judge_against_reference(under_test).verdict == Verdict::pass;
+  if (!judgement.finding && again.ok() && right_so_far && under_test.reference(other).ok()) {
+    judgement = judge_by_largest(under_test, again, promised, other);
+    likely =
+        "something computed from an argument of an earlier call is cached by shape, or once for all calls";
   }
   if (judgement.finding) {
     judgement.finding->happened =
@@ -118,11 +122,11 @@ Judgement sees_new_contents(Evidence& evidence) {
   return judgement;
 }
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  if (auto finding = outlives_arguments(evidence)) return Judgement::fail(*std::move(finding));
-  if (auto finding = is_no_workspace(evidence)) return Judgement::fail(*std::move(finding));
-  return sees_new_contents(evidence);
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (auto finding = outlives_arguments(under_test)) return Judgement::fail(*std::move(finding));
+  if (auto finding = is_no_workspace(under_test)) return Judgement::fail(*std::move(finding));
+  return sees_new_contents(under_test);
 }
 
 OPGATE_REGISTER_CHECK(
@@ -130,17 +134,18 @@ OPGATE_REGISTER_CHECK(
     {.name = "memory.lifetime",
      .explanation =
          {.promise =
-              "Outputs survive their inputs and later calls; results follow from the present contents.",
-          .why = "Python frees an argument as soon as nobody names it, and the allocator gives its address "
-                 "to the next tensor. A result that points there, or a cache that knows tensors by their "
-                 "address, is right in every test that keeps its tensors.",
-          .fix = "Return memory that the result owns. Keep no pointer to a temporary: at::Tensor t = "
-                 "x.contiguous() has a name, x.contiguous().data_ptr() dangles. Key a cache by contents, or "
-                 "do without.",
+              "Outputs stay valid after their inputs are freed and after later calls; results follow from "
+              "the present contents of the arguments.",
+          .why = "Python frees an argument as soon as nothing refers to it, and the allocator gives its "
+                 "address to the next tensor. A result that points there, or a cache that identifies tensors "
+                 "by address, is right in every test that keeps its tensors alive.",
+          .fix = "Return memory that the result owns. Keep no pointer into a temporary: name the tensor "
+                 "first, at::Tensor t = x.contiguous(), because x.contiguous().data_ptr() dangles. Key a "
+                 "cache by contents, or use none.",
           .example =
               "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr.",
           .wrong = R"(at::Tensor packed(const at::Tensor& weight) {
-  static std::map<const void*, at::Tensor> kept;  // an optimizer's step changes no address
+  static std::map<const void*, at::Tensor> kept;  // an optimizer step does not change the address
   at::Tensor& known = kept[weight.const_data_ptr()];
   if (!known.defined()) known = weight.t().contiguous();
   return known;

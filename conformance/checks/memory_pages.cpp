@@ -1,28 +1,29 @@
-// memory.pages: no byte beside an argument is touched, not even read.
+// memory.pages: no byte before or after an argument is accessed, not even read.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 #include "memory/guard_pages.h"
 
 namespace opgate::memory_pages {
 namespace {
 
-Arguments beside_pages(Evidence& evidence, Place place) {
+Arguments beside_pages(CallUnderTest& under_test, Place place) {
   const GuardScope scope(kFirstPoison, place);
-  Arguments arguments = materialise(evidence.key(), evidence.bench().values, {.photographed = false});
+  Arguments arguments = materialize(under_test.key(), under_test.cache().values, {.take_snapshots = false});
   for (const TensorInput& input : arguments.tensors)
     guard::label(input.tensor.storage().data(), fmt::format("`{}`", input.name));
   return arguments;
 }
 
-// A touch outside ends the process with a fault, which the supervisor hears of: to come back is to pass.
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+// An access outside ends the process with a fault, which the supervisor reports, so a call that returns
+// passes.
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
   guard_pages::report_faults();
   for (const Place place : {Place::page_end, Place::page_start}) {
-    const Arguments arguments = beside_pages(evidence, place);
-    static_cast<void>(call_on(evidence.key(), arguments.stack));
+    const Arguments arguments = beside_pages(under_test, place);
+    static_cast<void>(call_on(under_test.key(), arguments.stack));
   }
   return Judgement::pass();
 }
@@ -31,12 +32,13 @@ OPGATE_REGISTER_CHECK(
     memory_pages,
     {.name = "memory.pages",
      .explanation =
-         {.promise = "No byte before or behind an argument's storage is touched, not even read.",
+         {.promise = "No byte before or after an argument's storage is accessed, not even read.",
           .why =
-              "The storages lie flush against a page that the process may not touch, at either end in turn: "
-              "the first byte out of bounds ends it. A read there may never change a result, and still ends "
-              "a production process on the day that the tensor lies at the end of mapped memory.",
-          .fix = "The fault's message names the argument and how far beside it the touch was. Bound vector "
+              "The storage lies directly beside a page that the process may not access, which first comes "
+              "after its end and then before its start: access to the first byte outside ends the process. "
+              "Such a read may never change a result, and still ends a production process when the tensor "
+              "happens to lie at the end of mapped memory.",
+          .fix = "The fault's message names the argument and how far outside it the access was. Bound vector "
                  "loads by the tensor's end, or load the remainder element by element.",
           .example = "vision 9629: a vectorised loop that reads one vector past the last row."},
      .worker = Worker::native,

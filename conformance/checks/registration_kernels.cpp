@@ -1,11 +1,12 @@
-// registration.kernels: a kernel for every claimed device, none dangling, none twice.
+// registration.kernels: every claimed device has a kernel, no kernel is dangling, and none is registered
+// twice.
 #include <c10/core/DispatchKey.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <sstream>
 
-#include "checks/check.h"
+#include "judging/check.h"
 
 namespace opgate::registration_kernels {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::string> replaced_kernels(const c10::OperatorHandle& op) {
   return lines;
 }
 
-// Kernels of this operator's namespace for operators that nobody defined: a misspelt m.impl.
+// Kernels in this operator's namespace for operators that are not defined, most often by a misspelt m.impl.
 std::vector<std::string> dangling(const c10::OperatorHandle& op) {
   std::vector<std::string> names;
   for (const c10::OperatorHandle& other : c10::Dispatcher::singleton().findDanglingImpls()) {
@@ -37,13 +38,13 @@ std::vector<std::string> dangling(const c10::OperatorHandle& op) {
   return names;
 }
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  const c10::OperatorHandle& op = evidence.op();
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const c10::OperatorHandle& op = under_test.op();
   const bool cuda = key.device == c10::kCUDA;
   if (!op.hasComputedKernelForDispatchKey(cuda ? DispatchKey::CUDA : DispatchKey::CPU)) {
     return Judgement::fail(
-        {fmt::format("a kernel for {}, where the spec promises dtypes", device_name(key.device)),
+        {fmt::format("there is a kernel for {}, where the spec promises dtypes", device_name(key.device)),
          "none is registered",
          fmt::format("TORCH_LIBRARY_IMPL(..., {}, m) is missing, or its file is not linked in",
                      cuda ? "CUDA" : "CPU"),
@@ -52,15 +53,15 @@ Judgement judge(Evidence& evidence) {
   if (key.spec->promised(Promise::differentiable) &&
       !has_autograd(op, cuda ? DispatchKey::AutogradCUDA : DispatchKey::AutogradCPU)) {
     return Judgement::fail(
-        {"a kernel for Autograd, since the spec promises `differentiable`",
-         "none is registered: a backward pass through it raises, or stops without a word",
+        {"there is a kernel for Autograd, since the spec promises `differentiable`",
+         "none is registered: a backward pass through the operator raises, or stops without an error",
          "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), or compose "
-         "the operator of differentiable ones",
+         "the operator from differentiable ones",
          {}});
   }
   if (const auto lines = replaced_kernels(op); !lines.empty()) {
     return Judgement::fail(
-        {"one kernel a dispatch key",
+        {"there is one kernel for each dispatch key",
          lines.size() == 1
              ? "a kernel was registered and then replaced by another"
              : fmt::format("{} kernels were registered and then replaced by others", lines.size()),
@@ -85,7 +86,7 @@ OPGATE_REGISTER_CHECK(
                      "Autograd has one where gradients are promised.",
           .why = "A missing kernel shows only when a tensor of that device arrives. A kernel that was "
                  "replaced by another depends on the order in which libraries are loaded. Without an "
-                 "Autograd kernel gradients end silently or raise far from the cause.",
+                 "Autograd kernel, gradients are lost silently, or the backward raises far from the cause.",
           .fix = "List the kernels with torch._C._dispatch_dump(\"ns::op\"), and register each key once.",
           .example = "vllm 44396, FBGEMM 5870: operators without a kernel for a device that is supported."},
      .worker = Worker::native,

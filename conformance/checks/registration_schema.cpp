@@ -1,8 +1,8 @@
-// registration.schema: a schema that PyTorch's subsystems can work with.
+// registration.schema: the schema is one that PyTorch's subsystems can work with.
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
-#include "checks/check.h"
+#include "judging/check.h"
 #include "spec/specs.h"
 
 namespace opgate::registration_schema {
@@ -27,8 +27,8 @@ std::optional<Finding> returns_what_it_writes(const c10::FunctionSchema& schema)
       return Finding{
           "an operator that writes an argument returns nothing that it writes",
           fmt::format("`{}` is both written and returned: {}", argument.name(), c10::toString(schema)),
-          "torch.compile cannot functionalize such an operator of a library (only ATen's own have their "
-          "rules): return nothing, `-> ()`, the caller has the tensor",
+          "torch.compile cannot functionalize such an operator outside ATen, whose operators have rules of "
+          "their own; return nothing, `-> ()`, because the caller has the tensor",
           {}};
     }
   }
@@ -41,15 +41,16 @@ std::optional<Finding> unknown_label(const c10::FunctionSchema& schema) {
     bool known = result.alias_info()->isWildcardBefore();
     for (const c10::Argument& argument : schema.arguments()) known = known || shares_label(argument, result);
     if (known) continue;
-    return Finding{"each alias label of a result is that of an argument",
+    return Finding{"each alias label of a result is also the label of an argument",
                    fmt::format("a result has a label that no argument has: {}", c10::toString(schema)),
-                   "Tensor(a) x -> Tensor(a): write the same letter at the argument whose memory is returned",
+                   "write the same letter at the argument whose memory is returned, as in Tensor(a) x -> "
+                   "Tensor(a)",
                    {}};
   }
   return std::nullopt;
 }
 
-// Where the reference is an operator too, arguments of one name have one default.
+// Where the reference is an operator too, arguments of the same name must have the same default.
 std::optional<Finding> other_default(const Spec& spec, const c10::FunctionSchema& schema) {
   const auto reference = spec.reference_op.empty() ? std::nullopt : find_op(spec.reference_op);
   if (!reference) return std::nullopt;
@@ -66,16 +67,16 @@ std::optional<Finding> other_default(const Spec& spec, const c10::FunctionSchema
     wanted << *expected;
     return Finding{
         fmt::format("`{}` has the default that the reference {} has", argument.name(), spec.reference_op),
-        fmt::format("it is {}, there it is {}", mine.str(), wanted.str()),
-        "a caller who leaves the argument out gets another function than the one that is named",
+        fmt::format("the default is {}, and the reference's is {}", mine.str(), wanted.str()),
+        "a caller who leaves the argument out gets another function than the reference's",
         {}};
   }
   return std::nullopt;
 }
 
-Judgement judge(Evidence& evidence) {
-  const c10::FunctionSchema& schema = evidence.op().schema();
-  const Spec& spec = *evidence.key().spec;
+Judgement judge(CallUnderTest& under_test) {
+  const c10::FunctionSchema& schema = under_test.op().schema();
+  const Spec& spec = *under_test.key().spec;
   const bool of_torch = spec.name.starts_with("aten::") || spec.name.starts_with("prims::");
   if (!of_torch) {
     if (auto finding = returns_what_it_writes(schema)) return Judgement::fail(*std::move(finding));
@@ -92,14 +93,14 @@ OPGATE_REGISTER_CHECK(
          {.promise =
               "Alias labels are well formed, nothing written is returned, and defaults are the reference's.",
           .why = "The schema is all that torch.compile, functionalization and export know of the operator. "
-                 "One that returns its mutable argument cannot be functionalized outside ATen; a label that "
-                 "leads nowhere is believed; a default that differs from the function it stands for is a "
-                 "silent change of results.",
+                 "An operator that returns its mutable argument cannot be functionalized outside ATen; a "
+                 "label that no argument has is trusted all the same; a default that differs from that of "
+                 "the replaced function silently changes results.",
           .fix = "Let an operator return nothing that it writes, and give its arguments the defaults of the "
                  "function that it replaces.",
           .example = "flashinfer 403, sglang 19725.",
           .wrong = "TORCH_LIBRARY(my_ops, m) {\n"
-                   "  // As add_ of ATen does.\n"
+                   "  // ATen's add_ does this.\n"
                    "  m.def(\"add_rows(Tensor(a!) table, Tensor rows, Tensor index) -> Tensor(a!)\");\n"
                    "}",
           .right = "TORCH_LIBRARY(my_ops, m) {\n"

@@ -1,34 +1,33 @@
-// run.deterministic: the same bits on every call.
+// run.deterministic: the result has the same bits on every call.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::run_deterministic {
 namespace {
 
 constexpr int kCalls = 8;
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const Spec& spec = *evidence.key().spec;
-  const std::vector<at::Tensor> first = evidence.observed().outcome.values();
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const Spec& spec = *under_test.key().spec;
+  const std::vector<at::Tensor> first = under_test.observed().outcome.values();
   for (int call = 2; call <= kCalls; ++call) {
-    const Observation again = observe(evidence.key(), evidence.bench().values, {.photographed = false});
+    const Observation again = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
     if (!again.outcome.ok()) {
       return Judgement::fail({"the same bits on every call",
                               fmt::format("call {} raised: {}", call, again.outcome.raised->message),
-                              "something is kept from one call to the next",
+                              "the operator keeps something from one call to the next",
                               {}});
     }
-    Judgement judgement =
-        judge_values(again.outcome.values(), first,
-                     {.promised = "the same bits on every call", .unspecified = spec.unspecified});
+    Judgement judgement = judge_values(again.outcome.values(), first, {.unspecified = spec.unspecified},
+                                       "the same bits on every call");
     if (!judgement.finding) continue;
     judgement.finding->happened = fmt::format("call {} of {}: {}", call, kCalls, judgement.finding->happened);
     judgement.finding->likely =
-        "floating-point additions in the order in which threads arrive (atomics, a shared accumulator), an "
-        "unordered container, or something kept from the call before";
+        "floating-point numbers are added in the order in which threads arrive (atomics, a shared "
+        "accumulator), an unordered container decides the order, or something is kept from the previous call";
     return judgement;
   }
   return Judgement::pass();
@@ -38,13 +37,14 @@ OPGATE_REGISTER_CHECK(
     run_deterministic,
     {.name = "run.deterministic",
      .explanation =
-         {.promise = "The same bits on every call with the same arguments, where the spec promises it.",
+         {.promise = "The result has the same bits on every call with the same arguments, where the spec "
+                     "promises deterministic.",
           .why = "Whoever bisects a training run, or recomputes activations in the backward pass, "
                  "compares bits.",
           .fix = "Give every element of the result one owner that adds in a fixed order: sort by "
                  "target first, or reduce per thread and combine in a fixed order. Call "
                  "at::globalContext().alertNotDeterministic(\"my_op\") where that is too slow, "
-                 "and promise nothing.",
+                 "and do not promise deterministic.",
           .example = "vision 7582, xformers 624: backward passes with atomic additions.",
           .wrong =
               R"(__global__ void add_by_point(const float* grad, const int64_t* target, float* out,
@@ -53,7 +53,7 @@ OPGATE_REGISTER_CHECK(
   if (p < points) atomicAdd(out + target[p], grad[p]);  // in the order in which threads happen to come
 })",
           .right =
-              R"(// `order` has the points sorted by target, `starts` where each target's begin, and the end.
+              R"(// `order` lists the points sorted by target; `starts` holds each target's first place in it.
 __global__ void sum_by_target(const float* grad, const int64_t* order, const int64_t* starts,
                               float* out, int64_t targets) {
   const int64_t t = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -1,23 +1,23 @@
-// run.device: right on a device that is not the current one.
+// run.device: the result is right on a device that is not the current one.
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/elsewhere.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/late_inputs.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::run_device {
 namespace {
 
-Judgement judge(Evidence& evidence) {
+Judgement judge(CallUnderTest& under_test) {
   const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
-  if (gpu.deviceCount() < 2) return Judgement::owed("it takes two GPUs, and this machine has one");
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
+  if (gpu.deviceCount() < 2) return Judgement::owed("this check needs two GPUs, and this machine has one");
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const c10::Device current = gpu.getDevice();
   const c10::Device other(c10::kCUDA, current.index() == 0 ? 1 : 0);
   const std::string promised =
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
-  const Outcome outcome = call_on_late_inputs(evidence, gpu.getStream(other), false);
+  const Outcome outcome = call_on_late_inputs(under_test, gpu.getStream(other), false);
   for (const at::Tensor& tensor : outcome.returned()) {
     if (!tensor.defined() || tensor.device() == other) continue;
     return Judgement::fail({promised,
@@ -25,22 +25,23 @@ Judgement judge(Evidence& evidence) {
                             "the output is made with options that name no device",
                             {}});
   }
-  return judge_elsewhere(evidence, outcome, promised,
-                         "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
-                         "the current device, on its stream");
+  return judge_like_eager(under_test, outcome, promised,
+                          "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
+                          "the current device, on its stream");
 }
 
 OPGATE_REGISTER_CHECK(
     run_device,
     {.name = "run.device",
-     .explanation = {.promise = "Right on a CUDA device that is not the current one.",
-                     .why = "The current device is the thread's and not the tensor's: with several GPUs an "
-                            "operator is called for tensors of another one. PyTorch's own operators switch "
-                            "to it; in a custom one nobody does. A launch on the wrong device is an illegal "
-                            "address or, where the two can see each other's memory, a race.",
-                     .fix = "The first line after the checks of the arguments:\n"
+     .explanation = {.promise = "The result is right on a CUDA device that is not the current one.",
+                     .why = "The current device belongs to the thread and not to the tensor: with several "
+                            "GPUs, operators are called for tensors on another one. PyTorch's own operators "
+                            "switch to that device; a custom one must do so itself. A launch on the wrong "
+                            "device is an illegal address or, where the two devices can see each other's "
+                            "memory, a race.",
+                     .fix = "Write as the first line after the checks of the arguments:\n"
                             "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
-                            "and ask for the current stream after it.",
+                            "and get the current stream after it.",
                      .example = "vllm 13632 and many others: kernels without a device guard."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},

@@ -1,13 +1,13 @@
-// run.threads: the same result with one and with many intra-op threads, and from many threads at once.
+// run.threads: the result is the same with one and with many intra-op threads, and from many threads at
+// once.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <barrier>
-#include <thread>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+#include "process/concurrently.h"
 
 namespace opgate::run_threads {
 namespace {
@@ -27,81 +27,75 @@ class IntraOpThreads {
   int before_;
 };
 
-Outcome with_threads(Evidence& evidence, int count) {
+Outcome with_threads(CallUnderTest& under_test, int count) {
   const IntraOpThreads threads(count);
-  return observe(evidence.key(), evidence.bench().values, {.photographed = false}).outcome;
+  return observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome;
 }
 
 struct Caller {
-  Making making{.photographed = false};
-  Outcome alone;  // what its call gives with nobody else about
+  MaterializeOptions options{.take_snapshots = false};
+  Outcome alone;  // what its call gives while no other call runs
   std::array<Arguments, kCallsEach> arguments;
   std::array<Outcome, kCallsEach> outcomes;
 };
 
-// Each with values of its own: what the calls share must hold the same for all, or be found out.
-std::vector<Caller> make_callers(Evidence& evidence) {
+// Each caller has values of its own, so that a buffer which calls share shows in a result.
+std::vector<Caller> make_callers(CallUnderTest& under_test) {
   std::vector<Caller> callers(kCallers);
   for (size_t i = 0; i < callers.size(); ++i) {
     Caller& caller = callers[i];
-    const auto call_alone = [&](uint64_t stream) {
-      caller.making.stream = stream;
-      caller.alone = observe(evidence.key(), evidence.bench().values, caller.making).outcome;
+    const auto call_alone = [&](uint64_t value_seed) {
+      caller.options.value_seed = value_seed;
+      caller.alone = observe(under_test.key(), under_test.cache().values, caller.options).outcome;
     };
     call_alone(i);
-    if (!caller.alone.ok()) call_alone(0);  // other values are not always good ones
+    if (!caller.alone.ok()) call_alone(0);  // the operator may refuse other values
     for (Arguments& arguments : caller.arguments)
-      arguments = materialise(evidence.key(), evidence.bench().values, caller.making);
+      arguments = materialize(under_test.key(), under_test.cache().values, caller.options);
   }
   return callers;
 }
 
-// All of them calling at the same time.
-void call_at_once(Evidence& evidence, std::vector<Caller>& callers) {
-  std::barrier start(static_cast<std::ptrdiff_t>(callers.size()));
-  std::vector<std::thread> threads;
-  for (Caller& caller : callers) {
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (size_t i = 0; i < kCallsEach; ++i)
-        caller.outcomes[i] = invoke(evidence.op(), caller.arguments[i].stack, evidence.key().device);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+void call_concurrently(CallUnderTest& under_test, std::vector<Caller>& callers) {
+  run_concurrently(callers.size(), kCallsEach, [&](size_t caller, size_t call) {
+    callers[caller].outcomes[call] =
+        invoke(under_test.op(), callers[caller].arguments[call].stack, under_test.key().device);
+    return true;
+  });
 }
 
-std::optional<Finding> differs(Evidence& evidence, const Outcome& got, const Outcome& want,
-                               std::string_view when, const Making& making = {}) {
-  const Spec& spec = *evidence.key().spec;
+std::optional<Finding> differs(CallUnderTest& under_test, const Outcome& got, const Outcome& want,
+                               std::string_view when, const MaterializeOptions& options = {}) {
+  const Spec& spec = *under_test.key().spec;
   const bool bits = spec.accuracy->exact || spec.promised(Promise::thread_invariant);
   const std::string promised = fmt::format("the same {} with any number of threads",
-                                           bits ? "bits" : "result, within what is promised,");
+                                           bits ? "bits" : "result, within the promised accuracy,");
   if (!got.ok()) return Finding{promised, fmt::format("{} it raised: {}", when, got.raised->message), "", {}};
-  auto finding = judge_same(evidence, got, want, bits, promised, making).finding;
+  auto finding = judge_same(under_test, got, want, bits, promised, options).finding;
   if (finding) finding->happened = fmt::format("{}: {}", when, finding->happened);
   return finding;
 }
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const Outcome one = with_threads(evidence, 1);
-  const Outcome many = with_threads(evidence, kIntraOp);
-  if (auto finding = differs(evidence, many, one, fmt::format("with {} intra-op threads", kIntraOp))) {
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const Outcome one = with_threads(under_test, 1);
+  const Outcome many = with_threads(under_test, kIntraOp);
+  if (auto finding = differs(under_test, many, one, fmt::format("with {} intra-op threads", kIntraOp))) {
     finding->likely =
-        "chunks that overlap or leave a gap, a shared accumulator, an order of additions that depends on the "
-        "number of chunks";
+        "chunks overlap or leave a gap, threads share an accumulator, or the order of additions depends on "
+        "the number of chunks";
     return Judgement::fail(*std::move(finding));
   }
-  if (evidence.key().spec->promised(Promise::draws_random))
-    return Judgement::pass();  // callers would share one generator
-  std::vector<Caller> callers = make_callers(evidence);
-  call_at_once(evidence, callers);
+  if (under_test.key().spec->promised(Promise::nondeterministic_seeded))
+    return Judgement::pass();  // concurrent callers would share one generator
+  std::vector<Caller> callers = make_callers(under_test);
+  call_concurrently(under_test, callers);
   for (const Caller& caller : callers) {
     for (const Outcome& outcome : caller.outcomes) {
-      auto finding = differs(evidence, outcome, caller.alone,
-                             fmt::format("called from {} threads at once", kCallers), caller.making);
+      auto finding = differs(under_test, outcome, caller.alone,
+                             fmt::format("called from {} threads at once", kCallers), caller.options);
       if (!finding) continue;
-      finding->likely = "a static buffer, cache or counter that calls share without a lock";
+      finding->likely = "calls share a static buffer, cache or counter without a lock";
       return Judgement::fail(*std::move(finding));
     }
   }
@@ -112,12 +106,13 @@ OPGATE_REGISTER_CHECK(
     run_threads,
     {.name = "run.threads",
      .explanation =
-         {.promise = "The same result with 1 and many intra-op threads, and from many threads at once.",
+         {.promise = "The result is the same with 1 and with many intra-op threads, and from many threads at "
+                     "once.",
           .why = "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
-                 "with all cores. A static workspace works until the first two calls meet.",
-          .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, each "
-                 "chunk writing its own part of the result. Promise thread_invariant only where sums are "
-                 "independent of chunks.",
+                 "with all cores. A static workspace works until two calls overlap for the first time.",
+          .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, and let "
+                 "each chunk write its own part of the result. Promise thread_invariant only where sums do "
+                 "not depend on the chunks.",
           .example =
               "operators with a static scratch tensor; reductions per thread that forget a partial sum.",
           .wrong = R"(static std::array<int64_t, 256> counts;  // one for all threads that call

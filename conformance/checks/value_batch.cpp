@@ -1,15 +1,15 @@
-// value.batch: a row's result does not depend on its neighbours, nor on how many there are.
+// value.batch: a row's result does not depend on the other rows, nor on how many there are.
 #include <fmt/format.h>
 
 #include <array>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::value_batch {
 namespace {
 
-// Around the sizes of warps, tiles and loop unrollings.
+// Batch sizes around the sizes of warps, tiles and loop unrollings.
 constexpr std::array<int64_t, 9> kBatches{1, 31, 32, 33, 63, 64, 65, 127, 128};
 constexpr int64_t kWhole = 129;
 constexpr int64_t kKeptRow = 64;
@@ -17,16 +17,17 @@ constexpr uint64_t kOtherValues = 1;
 
 class Batches {
  public:
-  explicit Batches(Evidence& evidence)
-      : evidence_(evidence),
-        placed_(arrange_contiguous(evidence.key())),
+  explicit Batches(CallUnderTest& under_test)
+      : under_test_(under_test),
+        placed_(arrange_contiguous(under_test.key())),
         batch_(placed_.front().geometry.sizes.at(0)) {}
 
-  // The first `rows` of a batch of kWhole; other rows than kKeptRow from another stream, where one is named.
+  // Calls the operator on the first `rows` rows of a batch of kWhole. Where `others` is not 0, it seeds
+  // other values for all rows but kKeptRow.
   Outcome call(int64_t rows, uint64_t others = 0) {
-    const CallKey& key = evidence_.key();
+    const CallKey& key = under_test_.key();
     Arguments arguments =
-        materialise(key, evidence_.bench().values, {.contiguous = true, .photographed = false});
+        materialize(key, under_test_.cache().values, {.contiguous = true, .take_snapshots = false});
     for (size_t i = 0; i < placed_.size(); ++i) {
       if (!is_batched(i)) continue;
       at::Tensor whole = rows_of(i, 0);
@@ -46,18 +47,18 @@ class Batches {
   }
 
  private:
-  at::Tensor rows_of(size_t i, uint64_t stream) {
+  at::Tensor rows_of(size_t i, uint64_t value_seed) {
     std::vector<int64_t> sizes = placed_[i].geometry.sizes;
     sizes.front() = kWhole;
-    return evidence_.bench().values.values(evidence_.key(), placed_[i].slot, sizes, stream);
+    return under_test_.cache().values.values(under_test_.key(), placed_[i].slot, sizes, value_seed);
   }
 
-  Evidence& evidence_;
-  std::vector<Placed> placed_;
+  CallUnderTest& under_test_;
+  std::vector<TensorPlacement> placed_;
   int64_t batch_;
 };
 
-// Rows [first, first + count) of each result that has a row for each of `rows`.
+// Rows [first, first + count) of each result that has `rows` rows along dim 0.
 std::vector<at::Tensor> rows_in(const Outcome& outcome, int64_t rows, int64_t first, int64_t count) {
   std::vector<at::Tensor> all;
   for (const at::Tensor& tensor : outcome.values()) {
@@ -66,9 +67,9 @@ std::vector<at::Tensor> rows_in(const Outcome& outcome, int64_t rows, int64_t fi
   return all;
 }
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
   const auto broken_spec = [&](const std::string& why) {
     return Judgement::invalid(fmt::format("{}: batch_invariant is promised, but {}", key.sample->where, why));
   };
@@ -77,7 +78,7 @@ Judgement judge(Evidence& evidence) {
     return broken_spec("the sample's first tensor has no dim 0 to be the batch");
   const std::string promised =
       "a row's result has the same bits whatever the other rows, and however many there are";
-  Batches batches(evidence);
+  Batches batches(under_test);
   const Outcome whole = batches.call(kWhole);
   if (!whole.ok())
     return broken_spec(
@@ -88,8 +89,8 @@ Judgement judge(Evidence& evidence) {
                              const std::string& when) {
     if (!got.ok())
       return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message), "", {}});
-    Judgement judgement = judge_values(rows_in(got, rows, first, count), rows_in(whole, kWhole, first, count),
-                                       {.promised = promised});
+    Judgement judgement =
+        judge_values(rows_in(got, rows, first, count), rows_in(whole, kWhole, first, count), {}, promised);
     if (judgement.finding)
       judgement.finding->happened = fmt::format("{}: {}", when, judgement.finding->happened);
     return judgement;
@@ -99,7 +100,8 @@ Judgement judge(Evidence& evidence) {
                                     fmt::format("a batch of {} against one of {}", rows, kWhole));
     if (!judgement.finding) continue;
     judgement.finding->likely =
-        "another code path, tile or order of additions for this batch size, or a limit that it crosses";
+        "the operator takes another code path, tile or order of additions for this batch size, or the batch "
+        "exceeds a limit";
     return judgement;
   }
   Judgement judgement = differing(batches.call(kWhole, kOtherValues), kWhole, kKeptRow, 1,
@@ -113,10 +115,11 @@ OPGATE_REGISTER_CHECK(
     value_batch,
     {.name = "value.batch",
      .explanation =
-         {.promise = "A row's result does not depend on its neighbours or on the batch size, where promised.",
-          .why = "Servers put requests together as they come. Where the bits of an answer depend on who else "
-                 "asked, nothing can be reproduced; where a batch of more than 32 is simply wrong, tests "
-                 "with 4 rows never see it.",
+         {.promise = "A row's result does not depend on the other rows or on the batch size, where the spec "
+                     "promises batch_invariant.",
+          .why = "Servers batch requests as they arrive. Where the bits of a result depend on the other "
+                 "requests, nothing can be reproduced; where a batch of more than 32 is simply wrong, tests "
+                 "with 4 rows never show it.",
           .fix = "Choose tiles and reduction orders by the row's own size and never by the batch. Check the "
                  "limits of grids and of fixed-size buffers.",
           .example =

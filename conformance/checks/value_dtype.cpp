@@ -6,23 +6,25 @@
 #include <regex>
 
 #include "base/dtypes.h"
-#include "checks/check.h"
+#include "judging/check.h"
 
 namespace opgate::value_dtype {
 namespace {
 
-// C++ messages say Int or BFloat16, Python ones torch.int32: as a word of its own, or "point" would name int.
+// C++ messages say Int or BFloat16, and Python ones torch.int32. The name must be a word of its own,
+// because "point" contains "int".
 bool names_dtype(const std::string& message, c10::ScalarType dtype) {
-  // By its number where torch's stable ABI refuses it, before the operator's own code: "ScalarType 18".
+  // torch's stable ABI refuses a dtype before the operator's own code, and names it by number: "ScalarType
+  // 18".
   const std::regex name(fmt::format("\\b({}|{}|ScalarType {})\\b", c10::toString(dtype), dtype_name(dtype),
                                     static_cast<int>(dtype)),
                         std::regex::icase);
   return std::regex_search(message, name);
 }
 
-Judgement judge(Evidence& evidence) {
-  const CallKey& key = evidence.key();
-  const Outcome& call = evidence.observed().outcome;
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Outcome& call = under_test.observed().outcome;
   const Dtypes& declared = key.spec->dtypes.at(key.device);
   const std::string_view dtype = dtype_name(key.dtype);
   const auto name = [](c10::ScalarType d) { return dtype_name(d); };
@@ -35,18 +37,19 @@ Judgement judge(Evidence& evidence) {
     return Judgement::fail(
         {promised,
          fmt::format("{} is refused: {}", dtype, call.raised->message),
-         "no kernel for this dtype: widen the kernel's dtype dispatch, or take it out of the spec",
+         "there is no kernel for this dtype; add it to the kernel's dtype dispatch, or remove it from the "
+         "spec",
          {}});
   }
   if (call.ok()) {
     return Judgement::fail({promised,
-                            fmt::format("{} is accepted, and something is computed", dtype),
-                            "the kernel has no check of the dtype; raise an error that names it, or declare "
-                            "it in the spec and let it be tested",
+                            fmt::format("{} is accepted, and a result is returned", dtype),
+                            "the kernel does not check the dtype; raise an error that names it, or declare "
+                            "it in the spec so that it is tested",
                             {}});
   }
   if (names_dtype(call.raised->message, key.dtype)) return Judgement::pass();
-  return Judgement::fail({promised + "; another raises an error that names the dtype",
+  return Judgement::fail({promised + "; any other raises an error that names it",
                           fmt::format("{} is refused without being named: {}", dtype, call.raised->message),
                           fmt::format("say what was given, for example \"x must be Float or Double, got {}\"",
                                       c10::toString(key.dtype)),
@@ -57,14 +60,14 @@ OPGATE_REGISTER_CHECK(
     value_dtype,
     {.name = "value.dtype",
      .explanation =
-         {.promise = "The dtypes accepted on each device are exactly the declared ones; another "
-                     "raises and is named.",
-          .why = "A dtype that slips through is computed by accident: read as something else, or "
-                 "right on one device and refused on the other, which is found in production.",
+         {.promise = "The dtypes accepted on each device are exactly the declared ones; any other raises "
+                     "an error that names it.",
+          .why = "A dtype that is accepted by accident is read as another one, or works on one device and "
+                 "is refused on the other, and this is found only in production.",
           .fix = "Check the dtype first, on every device alike, or use AT_DISPATCH_*, which raises "
                  "\"not implemented for 'Int'\".",
           .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
-                     "int, bool and complex which its CUDA twin refuses.",
+                     "int, bool and complex, which its CUDA counterpart refuses.",
           .wrong = R"(const at::Tensor dense = x.contiguous();
 const auto* from = static_cast<const float*>(dense.const_data_ptr());  // Half is read in pairs)",
           .right =

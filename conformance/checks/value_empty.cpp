@@ -1,19 +1,19 @@
-// value.empty: no elements, and no dims, give the right shape and do not crash.
-#include "checks/check.h"
-#include "checks/outputs.h"
+// value.empty: inputs without elements or without dims give the right shape and do not crash.
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::value_empty {
 namespace {
 
-Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
+Judgement judge(CallUnderTest& under_test) { return judge_against_reference(under_test); }
 
 OPGATE_REGISTER_CHECK(
     value_empty,
     {.name = "value.empty",
      .explanation =
-         {.promise = "Inputs without elements, along any dim, and 0-dim ones give what the reference gives.",
-          .why = "A batch that happens to be empty, a mask that selects nothing: sizes of 0 reach every "
-                 "operator in production. A CUDA launch of 0 blocks is an error, a division by a size of 0 a "
+         {.promise = "Inputs that are empty along any dim, and 0-dim inputs, give what the reference gives.",
+          .why = "A batch may be empty, and a mask may select nothing: sizes of 0 reach every operator in "
+                 "production. A CUDA launch of 0 blocks is an error, an integer division by a size of 0 is a "
                  "crash, and an early return often forgets the dims that are not empty.",
           .fix = "Allocate the output first, with its full shape, then return it if there is "
                  "nothing to do. A reduction over nothing has a value all the same: zero for a "

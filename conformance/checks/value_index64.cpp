@@ -1,8 +1,8 @@
-// value.index64: offsets beyond 2^31 elements are reached.
+// value.index64: elements that lie beyond 2^31 elements of a storage are reached.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 #include "memory/far_storage.h"
 
 namespace opgate::value_index64 {
@@ -15,13 +15,13 @@ struct Far {
 
 constexpr std::array<Far, 2> kFar{Far{"a stride", &far_strided}, Far{"a storage offset", &far_offset}};
 
-Judgement judge(Evidence& evidence) {
-  if (auto refused = refused_sample(evidence)) return *std::move(refused);
-  const CallKey& key = evidence.key();
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
   const size_t tensors = tensor_slots(*key.spec, *key.sample).size();
   for (size_t i = 0; i < tensors; ++i) {
     for (const Far& far : kFar) {
-      Arguments arguments = materialise(key, evidence.bench().values, {.photographed = false});
+      Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
       const TensorInput& input = arguments.tensors[i];
       if (input.tensor.numel() == 0) continue;
       const at::Tensor tensor = far_tensor(far.geometry(input.geometry.sizes), input.tensor.scalar_type());
@@ -29,18 +29,18 @@ Judgement judge(Evidence& evidence) {
       arguments.replace(input, tensor);
       const Outcome call = call_on(key, arguments.stack);
       const std::string promised = fmt::format(
-          "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, by {}",
+          "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, because of {}",
           input.name, far.how);
       if (!call.ok()) {
         if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
         return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
       }
-      Judgement judgement = judge_same(evidence, call, evidence.observed().outcome,
+      Judgement judgement = judge_same(under_test, call, under_test.observed().outcome,
                                        key.spec->same_bits_in_any_layout(), promised);
       if (!judgement.finding) continue;
       judgement.finding->likely =
-          "an offset is computed in 32 bits (use int64_t, or let TensorIterator split), or strides are not "
-          "followed at all, which value.layout says then";
+          "an offset is computed in 32 bits (use int64_t, or let TensorIterator split), or strides are "
+          "ignored altogether, and then value.layout fails too";
       return judgement;
     }
   }
@@ -53,7 +53,7 @@ OPGATE_REGISTER_CHECK(
      .explanation = {.promise = "Elements beyond 2^31 elements of a storage are read and written right.",
                      .why = "A slice of a large tensor has large strides and offsets although it has few "
                             "elements. An index in 32 bits wraps around and reads somewhere else, or faults. "
-                            "The memory is reserved and not used, so this costs nothing.",
+                            "The check reserves this memory and does not use it, so it costs nothing.",
                      .fix = "Compute offsets in int64_t: `int64_t{row} * stride`, not `row * stride` with "
                             "int operands; the product of blockIdx.x and blockDim.x too.",
                      .example = "flash-attention 1500, sglang 29608: int32 products of a row and a stride."},

@@ -1,42 +1,42 @@
 // value.layout: the same values whatever the layout of each argument.
 #include <fmt/format.h>
 
-#include "checks/check.h"
-#include "checks/misread.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/layout_diagnosis.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::value_layout {
 namespace {
 
-// An argument that the spec says must be contiguous is refused by name; or a lazy view by an operator whose
-// signature PyTorch does not make it real for.
-bool refuses_as_promised(Evidence& evidence) {
-  const Observation& call = evidence.observed();
+// True where the operator may refuse the call: it gets a lazy view (conj or neg bit) that PyTorch does not
+// materialize for its signature, or it names an argument that the spec says must be contiguous.
+bool refuses_as_promised(CallUnderTest& under_test) {
+  const Observation& call = under_test.observed();
   for (const TensorInput& input : call.arguments.tensors) {
     if (input.tensor.is_conj() || input.tensor.is_neg()) return true;
-    const std::string name = argument_name(*evidence.key().spec, input.position);
-    if (evidence.key().spec->wants_contiguous.contains(name) && !input.tensor.is_contiguous() &&
+    const std::string name = argument_name(*under_test.key().spec, input.position);
+    if (under_test.key().spec->wants_contiguous.contains(name) && !input.tensor.is_contiguous() &&
         call.outcome.raised->message.find(name) != std::string::npos)
       return true;
   }
   return false;
 }
 
-Judgement judge(Evidence& evidence) {
-  const Outcome& call = evidence.observed().outcome;
-  const Outcome& dense = evidence.dense().outcome;
+Judgement judge(CallUnderTest& under_test) {
+  const Outcome& call = under_test.observed().outcome;
+  const Outcome& dense = under_test.dense().outcome;
   if (!dense.ok()) {
     return Judgement::invalid(
         fmt::format("{}: the operator refuses the same values laid out contiguously: {}",
-                    evidence.key().sample->where, dense.raised->message));
+                    under_test.key().sample->where, dense.raised->message));
   }
-  const std::string_view varied = varied_argument(evidence.key().variant);
+  const std::string_view varied = varied_argument(under_test.key().variant);
   const std::string promised = varied.empty()
                                    ? fmt::format("the same result as for contiguous input, when {}",
-                                                 describe_variant(evidence.key().variant))
+                                                 describe_variant(under_test.key().variant))
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
   if (!call.ok()) {
-    if (refuses_as_promised(evidence)) return Judgement::pass();
+    if (refuses_as_promised(under_test)) return Judgement::pass();
     return Judgement::fail({promised,
                             "raised: " + call.raised->message,
                             "contiguous input of the same values is accepted; call .contiguous() in the "
@@ -44,8 +44,8 @@ Judgement judge(Evidence& evidence) {
                             {}});
   }
   Judgement judgement =
-      judge_same(evidence, call, dense, evidence.key().spec->same_bits_in_any_layout(), promised);
-  if (judgement.finding) judgement.finding->likely = likely_misread(evidence);
+      judge_same(under_test, call, dense, under_test.key().spec->same_bits_in_any_layout(), promised);
+  if (judgement.finding) judgement.finding->likely = diagnose_layout(under_test);
   return judgement;
 }
 
@@ -57,7 +57,7 @@ OPGATE_REGISTER_CHECK(
           .why =
               "Slices, transposes and expands cost nothing in PyTorch because every operator is trusted to "
               "follow strides and storage offset. torch.compile and AOTInductor choose layouts of their own, "
-              "and nobody in between makes a tensor contiguous for you. torch.library.opcheck compares the "
+              "and nothing in between makes a tensor contiguous for you. torch.library.opcheck compares the "
               "operator with itself on copies whose gaps and offsets are gone, and does not see this.",
           .fix = "Read through x.strides() (an accessor, TensorIterator), or take x.contiguous() into a "
                  "local and use only that. Use data_ptr(), which includes the storage offset, never the "

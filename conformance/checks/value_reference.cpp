@@ -1,11 +1,11 @@
 // value.reference: values equal a trusted reference within the promised ulps.
-#include "checks/check.h"
-#include "checks/outputs.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
 
 namespace opgate::value_reference {
 namespace {
 
-Judgement judge(Evidence& evidence) { return judge_against_reference(evidence); }
+Judgement judge(CallUnderTest& under_test) { return judge_against_reference(under_test); }
 
 OPGATE_REGISTER_CHECK(
     value_reference,

@@ -1,4 +1,4 @@
-// What __obj_flatten__ must give: ((name, value), ...).
+// Checks what __obj_flatten__ returns, which must be ((name, value), ...).
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -8,8 +8,9 @@
 
 namespace opgate {
 
-/// Why torch.export cannot read this; none where it is a tuple of (name, value) tuples with names that are
-/// strings, each once, and values made of None, bools, numbers, strings, tensors, lists, tuples and dicts.
+/// The reason why torch.export cannot read this value; none where it is a tuple of (name, value) tuples,
+/// whose names are distinct strings, and whose values consist of None, bools, numbers, strings, tensors,
+/// lists, tuples and dicts.
 std::optional<std::string> malformed(const c10::IValue& flattened);
 
 }  // namespace opgate

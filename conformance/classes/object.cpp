@@ -3,7 +3,7 @@
 #include <ATen/core/function.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
-#include "call/device.h"
+#include "device/device.h"
 
 namespace opgate {
 namespace {
@@ -18,13 +18,13 @@ c10::IValue unmade(const c10::ClassTypePtr& type) {
 Answer answer_of(const std::function<c10::IValue()>& action, c10::DeviceType device) {
   try {
     c10::IValue value = action();
-    synchronize(device);  // kernels fail asynchronously: the error would be blamed on a later call
+    synchronize(device);  // kernels fail asynchronously: without this, a later call would report the error
     return {std::move(value), std::nullopt};
   } catch (const c10::Error& error) {
     return {{}, error.what_without_backtrace()};
   } catch (const std::exception& error) {
     return {{}, error.what()};
-  } catch (...) {  // a class may throw anything; it is a finding, not a reason to end the worker
+  } catch (...) {  // a class may throw anything, which is a finding and must not end the worker
     return {{}, "an exception that is no std::exception"};
   }
 }

@@ -1,5 +1,5 @@
-// One object of a TorchBind class, made and called as TorchScript and an AOTInductor package do: by name,
-// with a stack. Whatever the class throws becomes an answer.
+// Makes and calls objects of TorchBind classes as TorchScript and AOTInductor packages do: by name, with a
+// stack. Whatever the class throws becomes an Answer.
 #pragma once
 
 #include <ATen/core/class_type.h>
@@ -14,7 +14,7 @@
 
 namespace opgate {
 
-/// What a call gave: a value (None for a method that gives nothing), or an exception in words.
+/// The outcome of a call: a value (None for a method that returns nothing), or the message of an exception.
 struct Answer {
   c10::IValue value;
   std::optional<std::string> raised;
@@ -22,20 +22,21 @@ struct Answer {
   bool ok() const { return !raised.has_value(); }
 };
 
-/// Runs `action`, waits for the device, and catches whatever is thrown.
+/// Runs `action`, waits for the device, and catches whatever `action` throws.
 Answer answer_of(const std::function<c10::IValue()>& action, c10::DeviceType device);
 
-/// A new object; `arguments` without self.
+/// Makes a new object; `arguments` are those of the constructor, without self. Throws what the class
+/// throws.
 c10::IValue construct(const c10::ClassTypePtr& type, const torch::jit::Stack& arguments);
 
-/// Calls a method; `arguments` without self.
+/// Calls a method; `arguments` are without self. Throws what the method throws.
 c10::IValue call_method(const c10::IValue& object, const std::string& method,
                         const torch::jit::Stack& arguments = {});
 
-/// An object made by `__setstate__`.
+/// Makes an object by `__setstate__`.
 c10::IValue from_state(const c10::ClassTypePtr& type, const c10::IValue& state);
 
-/// The object written to the bytes of a file and read back.
+/// Pickles the object to bytes, as torch::jit::pickle_save does, and reads it back.
 c10::IValue through_bytes(const c10::IValue& object);
 
 }  // namespace opgate

@@ -1,13 +1,13 @@
-// opgate: the command line.
+// The entry point of the program `opgate`.
 #include <fmt/format.h>
 #include <opgate/error.h>
 
 #include <filesystem>
 
-#include "call/ctest_gpus.h"
-#include "cli/command_line.h"
-#include "cli/subcommand.h"
-#include "run/interrupt.h"
+#include "cli/commands/subcommand.h"
+#include "cli/terminal/command_line.h"
+#include "device/ctest_gpus.h"
+#include "process/interrupt.h"
 
 namespace opgate {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "compare/elements.h"
 #include "compare/float_format.h"
+#include "compare/widen.h"
 #include "layouts/geometry.h"
 
 namespace opgate {
@@ -38,7 +39,7 @@ double element_error(const Got& got, const Want& want, const FloatFormat& format
                                      : real;
 }
 
-// Neither tensor need be aligned for a wider type, nor a bool's byte be 0 or 1.
+// Compares bytes and not values, because a bool's byte may be neither 0 nor 1.
 Comparison compare_bytes(const at::Tensor& got, const at::Tensor& want) {
   Comparison result;
   const size_t size = got.element_size();
@@ -49,7 +50,8 @@ Comparison compare_bytes(const at::Tensor& got, const at::Tensor& want) {
   return result;
 }
 
-// A bitwise equal element has no error, whatever it is, and most elements are.
+// Bitwise equal elements are skipped first: their error is 0 whatever their value, and most elements are
+// equal.
 template <class Got, class Want>
 Comparison compare_elements(const at::Tensor& got, const at::Tensor& want, const double* scale,
                             const FloatFormat& format, Accuracy accuracy) {
@@ -67,7 +69,8 @@ Comparison compare_elements(const at::Tensor& got, const at::Tensor& want, const
   return result;
 }
 
-// Instantiated for equal dtypes and for a want in Double: another is made Double first, exactly.
+// compare_elements is instantiated only for equal dtypes and for a `want` in Double. A `want` of another
+// dtype is converted to Double first, which is exact.
 Comparison compare_floating(const at::Tensor& got, const at::Tensor& want, const double* scale,
                             const FloatFormat& format, Accuracy accuracy) {
   return visit_dtype(got.scalar_type(), [&]<class Got>() -> Comparison {
@@ -83,7 +86,7 @@ Comparison compare_floating(const at::Tensor& got, const at::Tensor& want, const
   });
 }
 
-// Every value of narrow's dtype is one of wide's.
+// Whether every value of narrow's dtype is also a value of wide's dtype.
 bool holds_all_of(const at::Tensor& wide, const at::Tensor& narrow) {
   const auto outer = float_format(wide.scalar_type());
   const auto inner = float_format(narrow.scalar_type());
@@ -91,7 +94,7 @@ bool holds_all_of(const at::Tensor& wide, const at::Tensor& narrow) {
          outer->min_exponent <= inner->min_exponent && outer->largest >= inner->largest;
 }
 
-// What makes the tensors incomparable.
+// Says what makes the tensors incomparable; nothing if they can be compared.
 std::optional<std::string> unlikeness(const at::Tensor& got, const at::Tensor& want, bool in_ulps) {
   if (got.defined() != want.defined()) return got.defined() ? "a tensor, not none" : "no tensor, not one";
   if (got.sizes() != want.sizes())
@@ -101,7 +104,7 @@ std::optional<std::string> unlikeness(const at::Tensor& got, const at::Tensor& w
   return std::nullopt;
 }
 
-// The magnitude of the scale as Double.
+// The absolute values of the scale as a contiguous Double tensor on the host.
 at::Tensor magnitude(const at::Tensor& scale, const at::Tensor& want) {
   if (scale.sizes() != want.sizes()) {
     throw SpecError(fmt::format(
@@ -110,7 +113,7 @@ at::Tensor magnitude(const at::Tensor& scale, const at::Tensor& want) {
         "results must not depend on values",
         index_text(want.sizes()), index_text(scale.sizes())));
   }
-  return on_host(scale.to(scale.is_complex() ? c10::kComplexDouble : c10::kDouble).abs());
+  return on_host(scale.to(wide_dtype(scale)).abs());
 }
 
 }  // namespace

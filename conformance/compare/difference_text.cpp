@@ -1,4 +1,4 @@
-// Differences in words.
+// Describes differences in words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +13,7 @@
 namespace opgate {
 namespace {
 
-// The number that the element's bytes make, the last one the highest.
+// Reads the element's bytes as a little-endian number; of an element of 16 bytes, only the first 8.
 uint64_t bits_of(const at::Tensor& host, int64_t linear) {
   uint64_t bits = 0;
   const auto size = static_cast<size_t>(host.element_size());
@@ -27,7 +27,7 @@ std::string floating_text(const at::Tensor& host, int64_t linear, const FloatFor
     if constexpr (FloatingElement<T>) return parts_of(static_cast<const T*>(host.const_data_ptr())[linear]);
     return {};
   });
-  // As many digits as tell two neighbours of the format apart: 1 + ceil(precision * log10(2)).
+  // This many digits tell any two neighbours of the format apart: 1 + ceil(precision * log10(2)).
   const int digits = 1 + static_cast<int>(std::ceil(format.precision * 0.30103));
   const auto text = [&](double part) { return fmt::format("{:.{}g}", part, digits); };
   if (host.is_complex()) return fmt::format("({}, {})", text(parts.real), text(parts.imag));
@@ -41,7 +41,7 @@ std::string element_text(const at::Tensor& tensor, int64_t linear) {
   const at::Tensor host = on_host(tensor);
   const c10::ScalarType dtype = host.scalar_type();
   if (const auto format = float_format(dtype)) return floating_text(host, linear, *format);
-  // A gap byte is no valid bool to load.
+  // The byte may be poison, and loading it as a bool would be undefined behaviour.
   if (dtype == c10::kBool) return bits_of(host, linear) != 0 ? "True" : "False";
   const bool wide_unsigned = dtype == c10::kUInt16 || dtype == c10::kUInt32 || dtype == c10::kUInt64;
   if (!c10::isIntegralType(dtype, false) && !wide_unsigned)

@@ -10,18 +10,14 @@
 
 namespace opgate {
 
-/// The same values, contiguous in the host's memory and without lazy conjugation or negation; `tensor` itself
-/// where it is so already.
+/// The same values in a contiguous CPU tensor without lazy conjugation or negation; `tensor` itself if it
+/// is one already.
 inline at::Tensor on_host(const at::Tensor& tensor) {
   if (tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) return tensor;
   return tensor.resolve_conj().resolve_neg().to(c10::kCPU).contiguous();
 }
 
-/// A C++ type that holds a floating-point number, real or complex: one of those that have a FloatFormat.
-template <class T>
-concept FloatingElement = !std::is_integral_v<T> && !Opaque<T>;
-
-/// The parts of one element as doubles, exactly: two of a complex number; the second is 0 of a real one.
+/// The parts of one element as doubles, which is exact. `imag` is 0 for a real number.
 struct Parts {
   double real;
   double imag;

@@ -36,7 +36,7 @@ double ulp_error_at_the_end(double got, double want, const FloatFormat& format, 
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   // The largest magnitude that still rounds to a finite number lies half an ulp beyond the largest one.
   const bool must_overflow = std::abs(want) >= format.largest + ulp_at(format.largest, format) / 2;
-  // Of float8_e4m3fn torch 2.11 makes NaN there and torch 2.15 the largest number.
+  // For float8_e4m3fn, an overflow becomes NaN in torch 2.11 and the largest number in torch 2.15.
   const bool overflowed = format.has_infinity ? std::isinf(got) && std::signbit(got) == std::signbit(want)
                                               : std::isnan(got) || got == std::copysign(format.largest, want);
   if (must_overflow && overflowed) return 0;

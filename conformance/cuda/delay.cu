@@ -5,7 +5,7 @@
 namespace opgate {
 namespace {
 
-// One thread: every other kernel finds room beside it.
+// Runs in a single thread, so that other kernels can run at the same time.
 __global__ void spin(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {

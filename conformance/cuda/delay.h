@@ -1,4 +1,4 @@
-// A kernel that does nothing for a while.
+// A kernel that only waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,8 @@
 
 namespace opgate {
 
-/// Launches it on `stream`, which must be one of the current device. Throws c10::Error.
+/// Launches a kernel that waits for `cycles` cycles of the GPU's clock on `stream`, which must belong to
+/// the current device. Throws c10::Error where the launch fails.
 void launch_delay(int64_t cycles, cudaStream_t stream);
 
 }  // namespace opgate

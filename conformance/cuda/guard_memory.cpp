@@ -18,11 +18,11 @@ using torch::cuda::CUDAPluggableAllocator::createCustomAllocator;
 using torch::cuda::CUDAPluggableAllocator::CUDAPluggableAllocator;
 
 constexpr size_t kZone = 1024;  // a multiple of the 512 bytes that torch's allocator aligns to
-// Larger blocks are not filled when they are given back: reading them again would take too long.
+// Larger blocks are not filled when they are freed, because reading them again would take too long.
 constexpr size_t kFreedFill = size_t{512} << 10;
 constexpr size_t kLarge = size_t{1} << 20;
 
-// Few different capacities, so that blocks can be used again.
+// Rounds up to one of a few capacities, so that blocks can be reused.
 size_t capacity_for(size_t bytes) {
   const size_t whole = bytes + 2 * kZone;
   return whole <= kLarge ? std::bit_ceil(whole) : (whole + kLarge - 1) / kLarge * kLarge;
@@ -34,7 +34,8 @@ void fill(const std::byte* data, size_t bytes, std::byte value, cudaStream_t str
   C10_CUDA_CHECK(cudaMemsetAsync(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes, stream));
 }
 
-// The first changed byte, counted from `data`, and how many there are; mends them. Waits for the device.
+// The offset of the first changed byte from `data`, and the number of changed bytes; none where there are
+// none. Restores the bytes. Waits for the device.
 std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, size_t bytes,
                                                          std::byte value) {
   std::vector<std::byte> host(bytes);
@@ -49,7 +50,7 @@ std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, 
 }  // namespace
 
 GuardMemory& GuardMemory::instance() {
-  // Never destroyed: tensors in static storage are freed after everything else.
+  // The instance is never destroyed, because tensors in static storage are freed after everything else.
   static auto* const only = new GuardMemory;
   return *only;
 }
@@ -59,7 +60,7 @@ void GuardMemory::install() {
       [this](size_t bytes, int device, cudaStream_t stream) { return allocate(bytes, device, stream); },
       [this](void* data, size_t, int device, cudaStream_t stream) { give_back(data, device, stream); });
   dynamic_cast<CUDAPluggableAllocator&>(*allocator).set_record_stream_fn([this](void* data, cudaStream_t) {
-    use_elsewhere(data);
+    use_on_another_stream(data);
   });
   changeCurrentAllocator(allocator);
   guard::add(*this);
@@ -125,7 +126,8 @@ void* GuardMemory::allocate(size_t bytes, int device, cudaStream_t stream) {
   return data;
 }
 
-// Called by the destructors of tensors: it reports no error. One that matters shows with the next call.
+// Destructors of tensors call this, so it only warns about errors. An error that matters also fails the
+// next CUDA call.
 void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = alive_.find(data);
@@ -136,7 +138,7 @@ void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcep
   int current = device;
   C10_CUDA_CHECK_WARN(cudaGetDevice(&current));
   if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(device));
-  if (record.block.bytes <= kFreedFill && !record.used_elsewhere) {
+  if (record.block.bytes <= kFreedFill && !record.used_on_another_stream) {
     const int value = std::to_integer<int>(record.poison.freed);
     C10_CUDA_CHECK_WARN(cudaMemsetAsync(data, value, record.block.bytes, stream));
     record.freed_filled = true;
@@ -145,10 +147,12 @@ void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcep
   freed_.push_back(record);
 }
 
-// Poison written on its own stream could reach the block before the other stream is done with it.
-void GuardMemory::use_elsewhere(void* data) {
+// Such a block is not filled when it is freed: poison written on its own stream could reach it before the
+// other stream is done with it.
+void GuardMemory::use_on_another_stream(void* data) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = alive_.find(data); found != alive_.end()) found->second.used_elsewhere = true;
+  if (const auto found = alive_.find(data); found != alive_.end())
+    found->second.used_on_another_stream = true;
 }
 
 std::byte* GuardMemory::take(int device, size_t capacity) {
@@ -163,7 +167,7 @@ std::byte* GuardMemory::take(int device, size_t capacity) {
   void* base = nullptr;
   cudaError_t status = cudaMalloc(&base, capacity);
   if (status == cudaErrorMemoryAllocation && holds_ == 0) {
-    static_cast<void>(cudaGetLastError());  // or the next launch would be blamed for it
+    static_cast<void>(cudaGetLastError());  // clears the error, so that the next launch does not report it
     release_cache();
     status = cudaMalloc(&base, capacity);
   }
@@ -182,7 +186,7 @@ void GuardMemory::synchronize() const {
   }
 }
 
-// Nothing that runs uses what was given back: the device has been waited for.
+// Callers have waited for the device, so that no running kernel uses a freed block.
 void GuardMemory::reuse_freed() {
   if (holds_ > 0) return;
   for (const Record& record : freed_) {

@@ -1,16 +1,17 @@
-// The CUDA memory of a worker, in the place of torch's caching allocator: each block lies between two red
-// zones and is filled with poison when it is new and when it is given back, as the CPU's are.
+// The CUDA memory of a worker, in place of torch's caching allocator: each block lies between two red
+// zones, and is filled with poison when it is allocated and when it is freed, as CPU blocks are.
 //
-// It is torch's own pluggable allocator, and in force for every CUDA call of the process, because torch takes
-// another allocator only before the first CUDA tensor. So it must be right for the other checks, too:
+// It plugs into torch's pluggable allocator, and serves every CUDA call of the process, because torch
+// accepts another allocator only before the first CUDA tensor. So it must not disturb other checks:
 //
-// - Nothing here makes the host wait while a call runs, or a race would be hidden. Poison is written by
-//   cudaMemsetAsync on the stream that the block was asked for on: a kernel launched on another stream,
-//   without waiting for that one, has its results overwritten. What is given back is looked at, and used
-//   again, only once the engine asks for damage, which waits for the device.
-// - While a graph is captured memory comes from cudaMalloc all the same, in the capture mode that permits it;
-//   the fills become nodes of the graph. What the graph writes to must not be used again while the graph
-//   lives: a Hold sees to that.
+// - Nothing here makes the host wait while a call runs, unless memory runs out, because that would hide a
+//   race. cudaMemsetAsync writes the poison on the stream for which the block was requested: the poison
+//   overwrites the results of a kernel that was launched on another stream without waiting for that one.
+//   Freed blocks are inspected, and reused, when the engine calls take_damage_since(), which waits for the
+//   device.
+// - While a graph is captured, memory still comes from cudaMalloc, in the capture mode that permits it, and
+//   the fills become nodes of the graph. Memory that the graph writes to must not be reused while the graph
+//   exists: a Hold prevents that.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,14 +29,15 @@ class GuardMemory final : public DeviceMemory {
  public:
   static GuardMemory& instance();
 
-  /// Makes torch allocate here. Throws c10::Error where its own allocator is in use already.
+  /// Makes torch allocate CUDA memory here. Throws c10::Error where torch's own allocator is already in
+  /// use.
   void install();
 
   void use(const Poison& poison) override;
   std::vector<Block> alive_since(uint64_t serial) override;
   std::vector<Damage> take_damage_since(uint64_t serial) override;
 
-  /// While one exists, no block that was given back is used again.
+  /// While a Hold exists, no freed block is reused.
   class Hold {
    public:
     Hold() { instance().hold(1); }
@@ -47,18 +49,18 @@ class GuardMemory final : public DeviceMemory {
  private:
   struct Record {
     Block block;
-    size_t capacity;  // red zones included
+    size_t capacity;  // in bytes, with the red zones
     int device;
     Poison poison;
-    bool used_elsewhere = false;  // on another stream, as Tensor::record_stream told
-    bool freed_filled = false;    // it was given back and holds poison.freed
+    bool used_on_another_stream = false;  // Tensor::record_stream was called
+    bool freed_filled = false;            // the block was freed and holds poison.freed
   };
 
   GuardMemory() = default;
   void hold(int change);
   void* allocate(size_t bytes, int device, cudaStream_t stream);
   void give_back(void* data, int device, cudaStream_t stream) noexcept;
-  void use_elsewhere(void* data);
+  void use_on_another_stream(void* data);
   std::byte* take(int device, size_t capacity);
   void synchronize() const;
   void reuse_freed();
@@ -68,9 +70,9 @@ class GuardMemory final : public DeviceMemory {
   Poison poison_ = kFirstPoison;
   int holds_ = 0;
   std::unordered_map<const void*, Record> alive_;
-  std::vector<Record> freed_;                                        // since the device was last waited for
-  std::map<std::pair<int, size_t>, std::vector<std::byte*>> cache_;  // by device and capacity
-  std::vector<int> devices_;                                         // that memory was made on
+  std::vector<Record> freed_;                                        // blocks that may still be in use
+  std::map<std::pair<int, size_t>, std::vector<std::byte*>> cache_;  // reusable, by device and capacity
+  std::vector<int> devices_;                                         // devices with memory from here
 };
 
 }  // namespace opgate

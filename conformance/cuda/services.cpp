@@ -1,4 +1,4 @@
-// The engine's CudaServices.
+// The implementation of CudaServices.
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAException.h>
@@ -7,9 +7,9 @@
 
 #include <exception>
 
-#include "call/cuda_services.h"
 #include "cuda/delay.h"
 #include "cuda/guard_memory.h"
+#include "device/cuda_services.h"
 
 namespace opgate {
 namespace {
@@ -19,7 +19,7 @@ class Captured final : public CapturedGraph {
   // Begins the capture on the current stream.
   Captured() : graph_(std::make_unique<at::cuda::CUDAGraph>()) { graph_->capture_begin(); }
 
-  // Ends it, whatever became of the call. Throws c10::Error where the graph is not usable.
+  // Ends the capture, whether or not the call raised. Throws c10::Error where the graph is not usable.
   void end() {
     try {
       graph_->capture_end();
@@ -29,7 +29,7 @@ class Captured final : public CapturedGraph {
     }
   }
 
-  // torch keeps a reference to the graph of a failed capture in its allocators: such a one is never
+  // torch's allocators keep a reference to the graph of a failed capture, so such a graph is never
   // destroyed.
   void abandon() { static_cast<void>(graph_.release()); }
 
@@ -39,7 +39,7 @@ class Captured final : public CapturedGraph {
   }
 
  private:
-  GuardMemory::Hold hold_;  // longer than the graph
+  GuardMemory::Hold hold_;  // declared first, so that it outlives the graph
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 
@@ -51,7 +51,7 @@ class Services final : public CudaServices {
 
   double seconds(const std::function<void()>& work) override {
     constexpr double kMillisecond = 1e-3;
-    at::cuda::CUDAEvent before(cudaEventDefault);  // with timing, which torch leaves out by default
+    at::cuda::CUDAEvent before(cudaEventDefault);  // enables timing, which torch disables by default
     at::cuda::CUDAEvent after(cudaEventDefault);
     C10_CUDA_CHECK(cudaDeviceSynchronize());
     before.record();
@@ -75,10 +75,10 @@ class Services final : public CudaServices {
     }
     try {
       captured->end();
-    } catch (const c10::Error&) {  // what the call itself threw says more
+    } catch (const c10::Error&) {  // an exception from the call itself says more
       if (!thrown) thrown = std::current_exception();
     }
-    // A call that fails while it is captured often leaves an error that the next launch would be blamed for.
+    // A call that fails during capture often leaves an error, which the next launch would report.
     static_cast<void>(cudaGetLastError());
     if (thrown) std::rethrow_exception(thrown);
     return captured;

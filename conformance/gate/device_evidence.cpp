@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/new_file.h"
+#include "base/atomic_file.h"
 #include "gate/toml_text.h"
 #include "plan/plan.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kDateLength = 10;  // of "2026-11-22T..."
+constexpr size_t kDateLength = 10;  // the length of "2026-11-22" in "2026-11-22T..."
 
 std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& all) {
   std::string text = fmt::format(
@@ -75,7 +75,7 @@ bool same_machine(const DeviceEvidence& a, const DeviceEvidence& b) {
   return a.device == b.device && a.model == b.model && a.tested.torch == b.tested.torch;
 }
 
-// In the place of what is of the same machine and torch, or behind all.
+// Merges `one` into the evidence of the same machine and torch, or appends it where there is none.
 void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
   const auto same = std::ranges::find_if(all, [&](const auto& other) { return same_machine(one, other); });
   if (same == all.end()) {
@@ -111,7 +111,9 @@ Evidences read_evidence(const fs::path& folder) {
     const toml::table table = parsed_toml(file, "`opgate evidence`");
     std::vector<DeviceEvidence>& of_op = all[id_of_toml(file)];
     for (const auto& [device, list] : table) {
-      if (!list.is_array()) throw SetupError(fmt::format("{}: this is no file of evidence", file.string()));
+      if (!list.is_array())
+        throw SetupError(
+            fmt::format("{}: this is no file of evidence; check out the file, or remove it", file.string()));
       for (const toml::node& one : *list.as_array())
         of_op.push_back(one_from(std::string(device.str()), one, file));
     }
@@ -121,7 +123,7 @@ Evidences read_evidence(const fs::path& folder) {
 
 Evidences evidence_of(const RunState& run) {
   if (!run.header.filter.get<Filter>().cases.empty()) {
-    throw SetupError(fmt::format("{} has only some cases of its checks; make a run of them without --case",
+    throw SetupError(fmt::format("{} has only some cases of its checks; run them again without --case",
                                  run.file.string()));
   }
   Evidences all;
@@ -137,7 +139,7 @@ Evidences evidence_of(const RunState& run) {
         });
         if (broken) {
           one.failed.insert(check);
-        } else if (!device->second.owed.contains(check) && !device->second.elsewhere.contains(check)) {
+        } else if (!device->second.owed.contains(check) && !device->second.by_evidence.contains(check)) {
           one.checks[check] = {total(by_dtype), run.header.started.substr(0, kDateLength)};
         }
       }
@@ -150,7 +152,7 @@ Evidences evidence_of(const RunState& run) {
 std::vector<std::string> add_evidence(const fs::path& folder, const Evidences& evidence) {
   Evidences all = read_evidence(folder);
   std::vector<std::string> changed;
-  std::vector<NewFile> files;
+  std::vector<AtomicFile> files;
   for (const auto& [id, of_op] : evidence) {
     const std::string before = text_of(id, all[id]);
     for (const DeviceEvidence& one : of_op) put(one, all[id]);
@@ -159,7 +161,7 @@ std::vector<std::string> add_evidence(const fs::path& folder, const Evidences& e
     files.emplace_back(toml_file(folder, id), text);
     changed.push_back(id);
   }
-  for (NewFile& file : files) file.put_in_place();
+  for (AtomicFile& file : files) file.commit();
   return changed;
 }
 

@@ -1,5 +1,5 @@
-// What machines with another device saw, for those that lack it: kept as text, an operator a file, and good
-// for as long as what was tested is the same.
+// Device evidence: what a machine with a GPU saw, for machines without one. It is kept as text, one file
+// per operator, and is valid for as long as what was tested is the same.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gate/state.h"
+#include "spec/subject_facts.h"
 
 namespace opgate {
 
@@ -22,9 +23,9 @@ struct Tested {
   bool operator==(const Tested&) const = default;
 };
 
-/// One operator on one machine.
+/// What one machine saw of one operator.
 struct DeviceEvidence {
-  /// Of a check all of whose cases passed.
+  /// A check of which all cases passed.
   struct Passed {
     size_t cases = 0;
     std::string date;  ///< "2026-11-22"
@@ -36,31 +37,32 @@ struct DeviceEvidence {
   std::string model;   ///< "NVIDIA H200"
   Tested tested;
   std::map<std::string, Passed> checks;
-  /// Of a run: checks that were made there, and some case did not pass. They end what was known of them.
+  /// Set only for a new run: checks that ran and had a case that did not pass. Older evidence of these
+  /// checks is removed.
   std::set<std::string> failed = {};
 };
 
-/// By operator.
+/// By operator id.
 using Evidences = std::map<std::string, std::vector<DeviceEvidence>>;
 
-/// "evidence: NVIDIA H200, 2026-11-22"; without a date where there is none.
+/// "evidence: NVIDIA H200, 2026-11-22"; without the date where `date` is empty.
 std::string in_words(const DeviceEvidence& evidence, const std::string& date = "");
 
-/// What is not as it was when the evidence was given: "the sources of the operator, torch (2.11.0, here
-/// 2.15.0)"; empty where all is.
+/// What has changed since the evidence was given: "the sources of the operator, torch (2.11.0, here
+/// 2.15.0)"; empty where nothing has.
 std::string difference(const Tested& then, const Tested& now);
 
-/// All of a folder; nothing where there is none. Throws SetupError, with file and line, for what is none, or
-/// lacks a word.
+/// Reads all files of a folder; returns nothing where there is no folder. Throws SetupError, with file and
+/// line, for a file that is not evidence or lacks a key.
 Evidences read_evidence(const std::filesystem::path& folder);
 
-/// What a run shows of the devices that are here, besides the CPU. Throws SetupError for a run of some cases
-/// of its checks only.
+/// The evidence that a run gives on the devices of this machine other than the CPU. Throws SetupError for a
+/// run with --case, which has only some cases of its checks.
 Evidences evidence_of(const RunState& run);
 
-/// Adds to what the folder has: of the same machine, torch and sources, checks are added, and those that
-/// failed are taken out; what is of other sources is replaced. The operators whose file changed. Throws
-/// SetupError; then no file has changed.
+/// Adds `evidence` to the files of the folder. For the same machine, torch, engine and sources, it adds the
+/// checks that passed and removes those that failed; evidence for another engine or other sources is
+/// replaced. Returns the operators whose file changed. Throws SetupError; then no file has changed.
 std::vector<std::string> add_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
 }  // namespace opgate

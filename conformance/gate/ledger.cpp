@@ -5,9 +5,10 @@
 
 #include <algorithm>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
-#include "base/new_file.h"
 #include "gate/toml_text.h"
+#include "spec/subject_facts.h"
 
 namespace opgate {
 namespace {
@@ -63,7 +64,7 @@ void append_device(std::string& text, const std::string& name, const DeviceState
   }
 }
 
-// Reading, with the place of whatever is wrong.
+// Reads one file of the ledger, and reports errors with file and line.
 class Reader {
  public:
   Reader(const fs::path& file, const toml::table& table) : file_(file), table_(table) {}
@@ -90,8 +91,9 @@ class Reader {
 
  private:
   [[noreturn]] void wrong(const toml::node& node) const {
-    throw SetupError(fmt::format("{}:{}: this is no line of a ledger", file_.string(),
-                                 static_cast<unsigned>(node.source().begin.line)));
+    throw SetupError(
+        fmt::format("{}:{}: this is no line of a ledger; check out the file, or run `opgate accept` again",
+                    file_.string(), static_cast<unsigned>(node.source().begin.line)));
   }
   template <class Value>
   Value value(const toml::node& node) const {
@@ -134,9 +136,9 @@ class Reader {
     }
   }
 
-  const toml::node& cases_of(const toml::table& described, const toml::node& asking) const {
+  const toml::node& cases_of(const toml::table& described, const toml::node& request) const {
     const toml::node* cases = described.get("cases");
-    if (cases == nullptr) wrong(asking);
+    if (cases == nullptr) wrong(request);
     return *cases;
   }
 
@@ -195,10 +197,10 @@ State read_ledger(const fs::path& folder) {
   return state;
 }
 
-LedgerChanges write_ledger(const fs::path& folder, const State& state, bool some) {
+LedgerChanges write_ledger(const fs::path& folder, const State& state, bool partial) {
   LedgerChanges changes;
-  // All are written before any is put in its place: a full disk must not leave half of a state.
-  std::vector<NewFile> written;
+  // All files are written before any is put in its place: a full disk must not leave half of a state.
+  std::vector<AtomicFile> written;
   for (const auto& [id, subject] : state) {
     const fs::path file = toml_file(folder, id);
     const std::string text = ledger_text(id, subject);
@@ -210,8 +212,8 @@ LedgerChanges write_ledger(const fs::path& folder, const State& state, bool some
     written.emplace_back(file, text);
     (is_new ? changes.added : changes.changed).push_back(id);
   }
-  for (NewFile& file : written) file.put_in_place();
-  if (some || !fs::is_directory(folder)) return changes;
+  for (AtomicFile& file : written) file.commit();
+  if (partial || !fs::is_directory(folder)) return changes;
   for (const fs::path& file : toml_files_of(folder)) {
     if (state.contains(id_of_toml(file))) continue;
     fs::remove(file);

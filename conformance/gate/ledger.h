@@ -1,4 +1,5 @@
-// The accepted state, committed as text: a file an operator, sorted, so that its diff reads as what changed.
+// The ledger: the accepted state, committed as text. It has one sorted file per operator, so that its diff
+// shows what changed.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +9,11 @@
 
 namespace opgate {
 
-/// The text of one operator's file: TOML, a line a check and a line a result.
+/// The text of one operator's file: TOML, with one line for each check and one for each result.
 std::string ledger_text(const std::string& id, const SubjectState& subject);
 
-/// Every operator of the ledger. Throws SetupError, with file and line, for a file that is none of a ledger
-/// or has conflict markers, and where there is no folder.
+/// Reads every operator of the ledger. Throws SetupError, with file and line, for a file that is not part
+/// of a ledger or has conflict markers, and where there is no folder.
 State read_ledger(const std::filesystem::path& folder);
 
 /// What write_ledger() changed.
@@ -20,9 +21,9 @@ struct LedgerChanges {
   std::vector<std::string> added, changed, removed, unchanged;  ///< ids
 };
 
-/// Makes the folder say `state`: writes files that differ, each whole or not at all; and removes those of
-/// operators that `state` does not have, unless only `some` operators were run. Throws SetupError where it
-/// cannot write; then nothing has changed.
-LedgerChanges write_ledger(const std::filesystem::path& folder, const State& state, bool some);
+/// Writes `state` into the folder: writes the files that differ, each whole or not at all, and removes the
+/// files of operators that `state` does not have. With `partial`, only some operators were run, and no file
+/// is removed. Throws SetupError where a file cannot be written; then nothing has changed.
+LedgerChanges write_ledger(const std::filesystem::path& folder, const State& state, bool partial);
 
 }  // namespace opgate

@@ -1,4 +1,5 @@
-// What a package that was made with another build of the libraries does with those of the head.
+// How an AOTInductor package that was made with another build of the libraries behaves with the head's
+// build.
 #pragma once
 
 #include <string>
@@ -7,19 +8,19 @@
 namespace opgate {
 
 struct OldPackage {
-  /// What went wrong: with one operator, or with all of the package.
+  /// What went wrong, with one operator or with the whole package.
   struct Problem {
-    std::string op;    ///< its id; empty for all
-    std::string what;  ///< "the package raises: ..."
-    std::string call;  ///< the first that shows it; may be empty
-    size_t others = 0;
+    std::string op;     ///< its id; empty for the whole package
+    std::string what;   ///< "the package raises: ..."
+    std::string call;   ///< the first call that shows the problem; may be empty
+    size_t others = 0;  ///< how many more calls show it
   };
 
   std::string file;
   std::vector<Problem> problems;
-  size_t answered = 0;  ///< calls that answered as they should
-  size_t unknown = 0;   ///< calls of models of which nobody knows what they should answer
-  std::string owed;     ///< why it could not be asked here; empty where it was
+  size_t answered = 0;  ///< calls with the right answer
+  size_t unknown = 0;   ///< calls of models whose right answer is not known
+  std::string owed;     ///< why the package could not run here; empty where it ran
 };
 
 }  // namespace opgate

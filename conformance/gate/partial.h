@@ -1,16 +1,18 @@
-// Runs and machines that see only a part: what may be compared, and what is kept of the accepted state.
+// Runs of some operators, and machines without some devices: what of them may be compared with the accepted
+// state, and which parts of the accepted state are kept.
 #pragma once
 
 #include "gate/state.h"
 
 namespace opgate {
 
-/// Whether only some operators were run. Throws SetupError where the run left out cases of those: neither the
-/// ledger nor the gate can take that for what the operator does.
+/// Whether only some operators were run. Throws SetupError where the run left out checks, devices or cases
+/// of those operators, because such a run does not show the state of an operator.
 bool is_partial(const RunState& run);
 
-/// Where every case on a device is owed, `head` gets what `base` knows of results there, and where no speed
-/// was measured, its speeds: a machine without a GPU must not make the ledger forget what one with a GPU saw.
+/// Copies results from `base` to `head` for each device on which no case ran here, and speeds for each
+/// device on which none was measured: a machine without a GPU must not remove from the ledger what one with
+/// a GPU saw.
 void keep_unchecked_devices(const State& base, State& head);
 
 }  // namespace opgate

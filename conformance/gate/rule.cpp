@@ -27,7 +27,7 @@ void for_each_device(const Change& change, const OnDevice& on_device) {
   });
 }
 
-bool measured_alike(const SubjectState& base, const SubjectState& head) {
+bool measured_comparably(const SubjectState& base, const SubjectState& head) {
   return base.measured == head.measured;
 }
 

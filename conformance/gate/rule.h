@@ -1,4 +1,4 @@
-// What the gate asks of a change: each rule is a file in rules/ that registers itself.
+// The rules that a change must satisfy. Each rule is a file in rules/ that registers itself.
 #pragma once
 
 #include <functional>
@@ -14,27 +14,27 @@
 
 namespace opgate {
 
-/// What a rule says of a change.
+/// One remark of a rule about a change.
 struct Remark {
   enum class Kind { refused, better, note };
 
   Kind kind = Kind::refused;
-  std::string rule;   ///< or the check that is broken: what a waiver names
-  std::string op;     ///< its id; empty where it is about all of them, which a waiver calls "*"
+  std::string rule;   ///< the name of the rule, or of the check that fails: a waiver names it as `check`
+  std::string op;     ///< id; empty where the remark is about all operators, for which a waiver says "*"
   std::string what;   ///< "accuracy, float16: worst error 1.1 -> 3.6 ulps"
   std::string shown;  ///< the case or line that shows it; may be empty
 };
 
-/// What is compared.
+/// The change that the rules judge.
 struct Change {
   const State& base;
   const RunState& head;
-  const RunState* base_run = nullptr;     ///< where the base is a run and not the ledger
-  double accuracy_factor = 1.5;           ///< so many times the accepted error is worse
-  bool some = false;                      ///< only some operators were run
-  bool strict_gpu = false;                ///< owed cases are refused
-  std::vector<OldPackage> packages = {};  ///< made with other builds, asked what they do with the head
-  SpeedPairs speeds = {};                 ///< of base and head, where both are builds
+  const RunState* base_run = nullptr;     ///< null where the base is the ledger
+  double accuracy_factor = 1.5;           ///< errors above this many times the accepted error are refused
+  bool partial = false;                   ///< only some operators were run
+  bool strict_gpu = false;                ///< owed cases are refused on every device
+  std::vector<OldPackage> packages = {};  ///< packages of other builds, run with the head's libraries
+  SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
 };
 
 using Remarks = std::vector<Remark>;
@@ -45,22 +45,23 @@ struct Rule {
   void (*judge)(const Change&, Remarks&);
 };
 
-/// What all rules say, in the order of their names; refusals first.
+/// The remarks of all rules: refusals first, then improvements, then notes, each in the order of the rules'
+/// names.
 Remarks judge_change(const Change& change);
 
 using OnSubject =
     std::function<void(const std::string& id, const SubjectState& base, const SubjectState& head)>;
-/// The operators that both have.
+/// Calls `on_subject` for each operator that both base and head have.
 void for_each_subject(const Change& change, const OnSubject& on_subject);
 
 using OnDevice = std::function<void(const std::string& id, const std::string& device, const DeviceState& base,
                                     const DeviceState& head)>;
-/// Those that both have, on each device that both have.
+/// Calls `on_device` for each operator and device that both base and head have.
 void for_each_device(const Change& change, const OnDevice& on_device);
 
-/// True where both were measured by the same torch and vector instructions: only then can digests and errors
-/// be compared.
-bool measured_alike(const SubjectState& base, const SubjectState& head);
+/// True where both were measured with the same torch and vector instructions. Digests and errors can only
+/// be compared then.
+bool measured_comparably(const SubjectState& base, const SubjectState& head);
 
 }  // namespace opgate
 

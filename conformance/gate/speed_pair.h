@@ -1,4 +1,4 @@
-// The same bench of two builds, timed in turns.
+// The speeds of one bench in two builds, timed in turns.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace opgate {
 
-/// The head is refused where it is slower than this, beside the base: two builds of one source differ by some
-/// per cent through where their code lies in memory.
-inline constexpr double kAsFast = 0.9;
+/// The head is refused where its speed is below this fraction of the base's. Two builds of the same source
+/// differ by a few per cent because their code lies at other addresses.
+inline constexpr double kMinSpeedRatio = 0.9;
 
 struct SpeedPair {
   std::string op;        ///< its id
   std::string bench;     ///< "layer_norm 64x256 float32 forward cpu, 1 thread"
   std::string failed;    ///< why it could not be timed; empty where it was
-  bool in_base = false;  ///< it could not be timed in the base either, or it is not there
-  /// base time / head time: above 1 the head is faster. What looks slower or faster is measured once more, in
-  /// new processes; then both are here.
+  bool in_base = false;  ///< the base has no such bench, or could not be timed either
+  /// Base time / head time: above 1 the head is faster. A bench that looks slower or faster is measured a
+  /// second time, in new processes; then there are two measurements.
   std::vector<Measurement> measured;
 };
 

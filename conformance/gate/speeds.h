@@ -1,4 +1,4 @@
-// Speeds that `opgate bench` measured, beside what is known of a run.
+// Adds the speeds that `opgate bench` measured to the state of a run.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace opgate {
 
-/// Puts each ratio of bench.jsonl that was measured into `state`, for the operators that it has. Throws
-/// SetupError for a file that is no results of `opgate bench`, or unfinished, or of other libraries than
-/// those with this digest.
+/// Copies each measured ratio of the file `bench` (bench.jsonl) into `state`, for the operators that
+/// `state` has. Throws SetupError for a file that is unfinished, was not written by `opgate bench`, or was
+/// measured with libraries of another digest than `libraries`.
 void add_speeds(const std::filesystem::path& bench, const std::string& libraries, State& state);
 
 }  // namespace opgate

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Metadata texts by sample, variant and dtype, as the results have them.
+// Metadata texts by sample, variant and dtype, as the results file has them.
 using RawOutputs = std::map<std::string, std::map<std::string, ByDtype<std::string>>>;
 
 template <size_t N>
@@ -28,7 +28,7 @@ std::optional<std::array<std::string_view, N>> split(std::string_view id) {
   return parts;
 }
 
-// "float32 [4] strides (1)" of a float32 call reads "[4] strides (1)".
+// Shortens "float32 [4] strides (1)" of a float32 call to "[4] strides (1)".
 std::string without_dtype(std::string_view text, std::string_view dtype) {
   if (text.starts_with(dtype) && text.substr(dtype.size()).starts_with(" "))
     text.remove_prefix(dtype.size() + 1);
@@ -41,7 +41,7 @@ std::string in_words(const CallFacts& facts, std::string_view dtype) {
   return outputs.empty() ? "nothing" : fmt::format("{}", fmt::join(outputs, "; "));
 }
 
-// One text for all dtypes where they agree, and one for each otherwise.
+// Joins the texts of all dtypes into one where they agree; keeps one per dtype otherwise.
 std::map<std::string, std::string> joined(const std::map<std::string, ByDtype<std::string>>& by_variant) {
   std::map<std::string, std::string> texts;
   for (const auto& [variant, by_dtype] : by_variant) {
@@ -82,8 +82,8 @@ class Gathering {
       ++run_.passed;
       note_error(device, parts, case_id, judgement.worst_ulps);
       if (judgement.reason.starts_with(kByEvidence)) {
-        ++device.elsewhere[check][dtype];
-        ++run_.elsewhere[judgement.reason];
+        ++device.by_evidence[check][dtype];
+        ++run_.by_evidence[judgement.reason];
       }
     } else if (judgement.verdict == Verdict::owed) {
       ++device.owed[check][dtype];
@@ -185,8 +185,8 @@ RunState state_of_run(const fs::path& results) {
                     results.string(), journal.entries, run.header.cases));
   }
   if (journal.entries != run.header.cases) {
-    throw SetupError(fmt::format("{} has verdicts on {} of its {} planned cases", results.string(),
-                                 journal.entries, run.header.cases));
+    throw SetupError(fmt::format("{} is damaged: it has {} verdicts for its {} planned cases; run again",
+                                 results.string(), journal.entries, run.header.cases));
   }
   gathering.finish();
   return run;

@@ -1,5 +1,5 @@
-// What is known of a run besides each verdict, by operator and device: small enough to be kept as text and
-// compared with another run's.
+// The state of each operator and device after a run, without the verdict of each case: small enough to be
+// kept as text and compared with the state of another run.
 #pragma once
 
 #include <filesystem>
@@ -10,34 +10,37 @@
 #include <vector>
 
 #include "run/journal.h"
+#include "spec/subject_facts.h"
 
 namespace opgate {
 
-/// The reason of a verdict that another machine gave begins so: "evidence: NVIDIA H200, 2026-11-22".
+/// The reason of a verdict that another machine gave begins with this: "evidence: NVIDIA H200, 2026-11-22".
 inline constexpr std::string_view kByEvidence = "evidence: ";
 
-/// By dtype.
+/// By name of the dtype.
 template <class Value>
 using ByDtype = std::map<std::string, Value>;
 
-/// Over all dtypes.
+/// The sum over all dtypes.
 size_t total(const ByDtype<size_t>& counts);
 
 /// One operator (model, class) on one device.
 struct DeviceState {
-  std::map<std::string, ByDtype<size_t>> cases;      ///< planned, by check
-  std::map<std::string, ByDtype<size_t>> owed;       ///< of those, the ones that no machine has checked
-  std::map<std::string, ByDtype<size_t>> elsewhere;  ///< of those, the ones that passed on another machine
-  std::map<std::string, ByDtype<double>> worst;      ///< error in ulps, by check; of cases that pass here
+  std::map<std::string, ByDtype<size_t>> cases;        ///< number of planned cases, by check
+  std::map<std::string, ByDtype<size_t>> owed;         ///< how many of them no machine has checked
+  std::map<std::string, ByDtype<size_t>> by_evidence;  ///< how many of them passed on another machine
+  std::map<std::string, ByDtype<double>> worst;        ///< worst error in ulps of passing cases, by check
 
-  /// What calls return, by sample and then by variant: "[4, 8] strides (8, 1)", the dtype before it where it
-  /// is not the call's. Variants that return what the contiguous call does are left out; where dtypes differ,
-  /// each has its own, as "x=stepped, float64".
+  /// What calls return, by sample and then by variant: "[4, 8] strides (8, 1)", preceded by the dtype where
+  /// it is not the call's. Variants that return the same as the contiguous call are left out. Where dtypes
+  /// return different metadata, each has an entry of its own, as "x=stepped, float64".
   std::map<std::string, std::map<std::string, std::string>> outputs;
-  /// The beginning of a digest of the results of contiguous calls, by sample; of deterministic operators.
+  /// The first digits of a digest of what contiguous calls return, by sample; only for deterministic
+  /// operators.
   std::map<std::string, ByDtype<std::string>> bits;
 
-  /// Speeds beside a baseline, by case of `opgate bench`: "ratio", and "low" and "high" of its interval.
+  /// Speeds relative to a baseline, by case of `opgate bench`: "ratio", and "low" and "high" of its
+  /// interval.
   std::map<std::string, std::map<std::string, double>> speed;
 
   bool operator==(const DeviceState&) const = default;
@@ -47,21 +50,21 @@ struct DeviceState {
 struct SubjectState {
   SubjectFacts facts;
   std::map<std::string, DeviceState> devices;  ///< by name: "cpu", "cuda"
-  std::string measured;                        ///< where bits and errors come from: "torch 2.15.0, AVX512"
+  std::string measured;                        ///< what bits and errors depend on: "torch 2.15.0, AVX512"
 
   bool operator==(const SubjectState&) const = default;
 };
 
-/// By id.
+/// By id of the operator, model or class.
 using State = std::map<std::string, SubjectState>;
 
-/// Cases of one operator, device and check that broke their promise, or could not be judged for a fault of
-/// their spec: the first, and how many others.
+/// The cases of one operator, device and check that neither passed nor are owed: the first, and how many
+/// others.
 struct Broken {
   std::string case_id;
   Judgement judgement;
   size_t others = 0;
-  /// All of them, each a hash of its id and verdict: a million ids would fill the memory.
+  /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
   std::set<size_t> cases = {};
 };
 
@@ -71,24 +74,24 @@ struct RunState {
   RunHeader header;
   State state;
   std::vector<Broken> broken;
-  std::map<std::string, size_t> owed;        ///< by reason
-  std::map<std::string, size_t> elsewhere;   ///< passed on another machine: by reason
-  std::map<std::string, std::string> worst;  ///< where the worst error is: OP/DEVICE/CHECK/DTYPE, the case
-  size_t entries = 0;                        ///< verdicts
-  size_t passed = 0;                         ///< elsewhere, too
+  std::map<std::string, size_t> owed;         ///< number of owed cases, by reason
+  std::map<std::string, size_t> by_evidence;  ///< number of cases that passed on another machine, by reason
+  std::map<std::string, std::string> worst;   ///< the case with the worst error, by OP/DEVICE/CHECK/DTYPE
+  size_t entries = 0;                         ///< number of verdicts
+  size_t passed = 0;                          ///< number of passes, with those on another machine
 };
 
-/// The parts of a case id: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK. Views of the text.
+/// The parts of a case id: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK, as views of its text.
 struct CaseParts {
   std::string_view op, dtype, sample, variant, device, check;
 };
 
-/// Of a case, or of a call, which has no check. Throws SetupError for another text.
+/// Split the id of a case, or of a call, which has no check. Throw SetupError for any other text.
 CaseParts parts_of_case(std::string_view id);
 CaseParts parts_of_call(std::string_view id);
 
-/// Reads a whole run. Throws SetupError for a file that is no results file, unfinished, or one shard of
-/// several.
+/// Reads a whole run. Throws SetupError for a file that is not a results file, is unfinished, or is one
+/// shard of several.
 RunState state_of_run(const std::filesystem::path& results);
 
 }  // namespace opgate

@@ -21,7 +21,7 @@ std::string toml_string(std::string_view text) {
 }
 
 fs::path toml_file(const fs::path& folder, const std::string& id) {
-  std::string name = id;  // a colon is no letter of a file name everywhere
+  std::string name = id;  // not every file system allows a colon in a file name
   if (const auto at = name.find("::"); at != std::string::npos) name.replace(at, 2, "--");
   return folder / (name + std::string(kExtension));
 }

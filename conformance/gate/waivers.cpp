@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kAllOperators = "*";  // of a remark that is about all of them
+constexpr std::string_view kAllOperators = "*";  // for a remark that is about all operators
 constexpr auto kRule = "waiver";
 
 std::string date_text(const toml::node& node) {
@@ -48,13 +48,13 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   demand(waiver.check, "check", "check = \"value.layout\"");
   demand(waiver.op, "operator", "op = \"layer_norm\"");
   demand(waiver.reason, "reason", "reason = \"why it may be broken until then\"");
-  demand(waiver.issue, "issue", "issue = \"https://...\", where it is being mended");
+  demand(waiver.issue, "issue", "issue = \"https://...\", where the fix is tracked");
   demand(waiver.expires, "end", "expires = 2026-12-31, a date without quotes");
   return waiver;
 }
 
-// How many remarks it is about: what the base broke, too, is a note without it, and will be refused once that
-// is not the base any more.
+// Applies the waiver and returns how many remarks it matches. It also matches notes: what fails in the
+// base, too, is only a note now, but will be refused once this commit is the base.
 size_t use(const Waiver& waiver, Remarks& remarks) {
   size_t used = 0;
   for (Remark& remark : remarks) {
@@ -76,7 +76,7 @@ std::vector<Waiver> read_waivers(const fs::path& file) {
   if (file.empty()) return waivers;
   if (!fs::exists(file)) {
     throw SetupError(
-        fmt::format("there is no {}: write it, if only an empty one, or take `waivers` out of "
+        fmt::format("there is no {}: create it, even if it is empty, or remove `waivers` from "
                     "opgate.toml",
                     file.string()));
   }
@@ -104,11 +104,11 @@ void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today,
       remarks.push_back({Remark::Kind::refused, kRule, waiver.op, std::move(what), waiver.where});
     };
     if (waiver.expires < today) {
-      refuse(fmt::format("the waiver of {} expired on {}: mend it, or agree on another date ({})",
+      refuse(fmt::format("the waiver of {} expired on {}: fix the operator, or agree on another date ({})",
                          waiver.check, waiver.expires, waiver.issue));
     } else if (use(waiver, remarks) == 0) {
-      const bool not_run = change.some && !change.head.state.contains(waiver.op);
-      // Neither is asked of every change.
+      const bool not_run = change.partial && !change.head.state.contains(waiver.op);
+      // Not every run of the gate judges these two rules.
       const bool not_asked = (waiver.check == "package.stale" && change.packages.empty()) ||
                              (waiver.check == "speed.slower" && change.speeds.empty());
       if (!not_run && !not_asked)

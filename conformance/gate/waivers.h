@@ -1,4 +1,5 @@
-// The only way to silence anything: a committed file of exceptions, each with a reason, an issue and an end.
+// Waivers: the only way to accept a refusal of the gate. They are a committed file of exceptions, each with
+// a reason, a link to an issue and a last day.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +12,21 @@ namespace opgate {
 
 /// One table [[waiver]] of the file.
 struct Waiver {
-  std::string check;    ///< a check that is broken, or a rule of the gate
-  std::string op;       ///< id
+  std::string check;    ///< a check that fails, or a rule of the gate
+  std::string op;       ///< id, or "*" for a remark that is about all operators
   std::string reason;   ///< for the reader
   std::string issue;    ///< a link
   std::string expires;  ///< the last day, "2026-12-31"
   std::string where;    ///< file:line
 };
 
-/// Reads the file; none where the path is empty. Throws SetupError, with file and line, for what is missing
-/// or is no word of a waiver.
+/// Reads the file; returns no waivers where the path is empty. Throws SetupError, with file and line, for a
+/// waiver that lacks a key or has an unknown one.
 std::vector<Waiver> read_waivers(const std::filesystem::path& file);
 
-/// Takes the refusals out of `remarks` that a waiver is for, and says so in notes; refuses where a waiver has
-/// expired by `today` (UTC, "2026-11-22") or was not used. Where only `some` operators were run, waivers of
-/// the others need not be used.
+/// Turns the refusals in `remarks` that a waiver is for into notes that say so. Adds a refusal for each
+/// waiver that has expired by `today` (UTC, "2026-11-22") or was not used. Where only some operators were
+/// run, waivers of the others need not be used.
 void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today, const Change& change,
                    Remarks& remarks);
 

@@ -9,10 +9,10 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
 
 OPGATE_REGISTER_LAYOUT(conjugated,
                        {.name = "conjugated",
-                        .explanation = "x.conj(): a lazy view, the conjugate lies in memory; finds kernels "
+                        .explanation = "x.conj(): a lazy view, memory holds the conjugate; finds kernels "
                                        "that claim to handle the conj bit and ignore it",
                         .offer = &offer,
-                        .suits = &c10::isComplexType});
+                        .accepts_dtype = &c10::isComplexType});
 
 }  // namespace
 }  // namespace opgate::conjugated

@@ -15,7 +15,7 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
 
 OPGATE_REGISTER_LAYOUT(
     empty, {.name = "empty",
-            .explanation = "each dim in turn of size 0: nothing to read or launch, but a shape to get right",
+            .explanation = "each dim in turn has size 0: nothing to read or launch, but a shape to get right",
             .offer = &offer,
             .same_sizes = false});
 

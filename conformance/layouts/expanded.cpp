@@ -7,7 +7,7 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
   std::vector<int64_t> strides = dense_strides(sizes);
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
     if (sizes[dim] < 2) continue;
-    // The dims before it have size 1, so that this leaves a storage of one row.
+    // The dims before this one have size 1, so the storage holds one row.
     strides[dim] = 0;
     placements.push_back({"expanded", geometry(sizes.vec(), std::move(strides))});
     return;
@@ -15,8 +15,8 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
 }
 
 OPGATE_REGISTER_LAYOUT(expanded, {.name = "expanded",
-                                  .explanation = "x.expand(...): stride 0 along the first dim, all rows one "
-                                                 "row; finds kernels that trust numel() against the storage",
+                                  .explanation = "x.expand(...): stride 0 along the first dim, so that all "
+                                                 "rows are one; finds kernels that read numel() elements",
                                   .offer = &offer});
 
 }  // namespace

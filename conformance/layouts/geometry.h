@@ -14,14 +14,14 @@ struct Geometry {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  ///< in elements
   int64_t offset = 0;            ///< storage offset, in elements
-  int64_t elements = 0;          ///< of the storage, gaps before, between and after included
+  int64_t elements = 0;          ///< size of the storage, with the gaps before, between and after the values
 
   bool operator==(const Geometry&) const = default;
 
   int64_t numel() const;
-  /// Several positions share one element: stride 0 along a dim of more than one.
+  /// True where several positions share one element: stride 0 along a dim of size 2 or more.
   bool overlaps() const;
-  /// Row-major strides and no offset: nothing about this layout is special.
+  /// True for row-major strides and no offset. The stride of a dim of size 0 or 1 does not count.
   bool is_contiguous() const;
   /// The storage element that holds the value at row-major position `linear`.
   int64_t storage_element(int64_t linear) const;
@@ -40,8 +40,8 @@ std::vector<int64_t> unravel(int64_t linear, c10::IntArrayRef sizes);
 /// "[0, 0, 1]"
 std::string index_text(c10::IntArrayRef index);
 
-/// Where a storage element lies, in the reader's terms: "x[0, 1]", "the gap after x[0, 0]", "past the end of
-/// the storage of x".
+/// Names a storage element for a reader: "x[0, 1]", "the gap after x[0, 0]", "2 elements past the end of
+/// the storage of x". `name` is the tensor's name.
 std::string describe_element(const Geometry& geometry, int64_t element, const std::string& name);
 
 }  // namespace opgate

@@ -17,7 +17,7 @@ std::vector<OfferedPlacement> placements(c10::IntArrayRef sizes) {
 
 std::optional<OfferedPlacement> find_placement(c10::IntArrayRef sizes, std::string_view name) {
   for (const Layout& layout : Registry<Layout>::instance().parts()) {
-    if (!name.starts_with(layout.name)) continue;  // this is asked for each call: the others need not offer
+    if (!name.starts_with(layout.name)) continue;  // saves time: this runs for each call
     std::vector<Placement> own;
     layout.offer(sizes, own);
     for (Placement& placement : own) {

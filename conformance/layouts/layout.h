@@ -1,5 +1,5 @@
-// The ways in which one tensor argument can lie in memory. Each layout is one file beside this one, found by
-// registration; it says which placements it offers for given sizes, and none where it does not apply.
+// The ways in which one tensor argument can lie in memory. Each layout is one file beside this one, and
+// registers itself. For given sizes it offers placements, or none where it does not apply.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -13,7 +13,7 @@
 
 namespace opgate {
 
-/// How the values are to be read: as they are stored, conjugated or negated (a lazy x.conj(), x.conj().imag).
+/// How the stored values are read: as they are, conjugated (a lazy x.conj()) or negated (x.conj().imag).
 enum class View { plain, conjugated, negated };
 
 /// One concrete way to lay a tensor out. `name` is part of case ids: "stepped", "empty-dim0".
@@ -27,13 +27,14 @@ struct Layout {
   std::string_view name;
   std::string_view explanation;  ///< one line: what it looks like in PyTorch, and which mistake it finds
   void (*offer)(c10::IntArrayRef sizes, std::vector<Placement>& placements);
-  /// Same sizes, other strides: results must equal those for contiguous input. Otherwise the values
-  /// themselves change (empty, 0-dim), and the result is judged against the reference.
+  /// True where the layout keeps the sizes and changes only strides and offset: results must equal those
+  /// for contiguous input. Otherwise the values themselves change (empty, 0-dim), and the result is judged
+  /// against the reference.
   bool same_sizes = true;
-  /// Goes into AOTInductor packages too, whose size bounds how many layouts they can hold.
+  /// The layout goes into AOTInductor packages too, which have room for a few layouts only.
   bool packaged = false;
-  /// The dtypes that it is for; all where null.
-  bool (*suits)(c10::ScalarType dtype) = nullptr;
+  /// Tells which dtypes the layout is for; all where null.
+  bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
 };
 
 /// A placement and the layout that offers it.
@@ -45,7 +46,7 @@ struct OfferedPlacement {
 /// Every placement of a tensor of these sizes, "contiguous" first.
 std::vector<OfferedPlacement> placements(c10::IntArrayRef sizes);
 
-/// The one of that name; none if the layout does not apply to these sizes, or no layout offers it.
+/// The placement with this name; none if its layout does not apply to these sizes, or no layout offers it.
 std::optional<OfferedPlacement> find_placement(c10::IntArrayRef sizes, std::string_view name);
 
 inline constexpr std::string_view kContiguous = "contiguous";

@@ -19,8 +19,8 @@ void offer(c10::IntArrayRef sizes, std::vector<Placement>& placements) {
 OPGATE_REGISTER_LAYOUT(
     odd_strides,
     {.name = "odd-strides",
-     .explanation = "a stride that means nothing along each dim of size 1, which counts as contiguous all "
-                    "the same; finds kernels that take a row's stride from such a dim",
+     .explanation = "a stride without meaning along each dim of size 1: the tensor still counts as "
+                    "contiguous; finds kernels that take a row's stride from such a dim",
      .offer = &offer});
 
 }  // namespace

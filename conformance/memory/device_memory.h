@@ -1,5 +1,5 @@
-// Guarded memory of another device than the CPU. It lives in a library of its own, which adds it here when
-// the device is first used; from then on everything in guard:: speaks of its blocks, too.
+// Guarded memory of a device other than the CPU. It lives in a library of its own, which registers it with
+// guard::add() when the device is first used; from then on the functions in guard:: cover its blocks, too.
 #pragma once
 
 #include <vector>
@@ -12,23 +12,23 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Poison of the blocks made from now on.
+  /// Sets the poison of blocks that are allocated from now on.
   virtual void use(const Poison& poison) = 0;
 
   /// Blocks with this serial or a later one that are alive, in any order.
   virtual std::vector<Block> alive_since(uint64_t serial) = 0;
 
-  /// Damage around blocks with this serial or a later one, found after waiting for the device; mends it.
-  /// Throws c10::Error where a kernel failed.
+  /// Waits for the device, then returns the damage around blocks with this serial or a later one, and
+  /// repairs it. Throws c10::Error if a kernel failed.
   virtual std::vector<Damage> take_damage_since(uint64_t serial) = 0;
 };
 
 namespace guard {
 
-/// Once a process.
+/// Registers the memory of a device. Call it once in a process.
 void add(DeviceMemory& memory);
 
-/// The serial of a block that `memory` makes: one count for all devices.
+/// Takes the serial for a new block of a DeviceMemory. All devices and the CPU share one count.
 uint64_t take_serial();
 
 }  // namespace guard

@@ -15,7 +15,8 @@ constexpr int64_t kBeyond = (int64_t{1} << 31) + 64;
 
 at::Tensor far_tensor(const Geometry& geometry, c10::ScalarType dtype) {
   const size_t bytes = static_cast<size_t>(geometry.elements) * c10::elementSize(dtype);
-  // As much again before it, inaccessible: that is where an index that has become negative leads.
+  // An inaccessible region of the same size lies in front, because an index that has become negative leads
+  // there.
   const size_t whole = 2 * bytes;
   void* const base = mmap(nullptr, whole, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) throw std::bad_alloc();

@@ -7,12 +7,13 @@
 
 namespace opgate {
 
-/// A CPU tensor of this dtype and geometry over such a storage, untouched. An index that wraps around at 32
-/// bits lands where nothing may be touched. Throws std::bad_alloc.
+/// A CPU tensor of this dtype and geometry over such a storage; its elements are not written. An index that
+/// wraps around at 32 bits lands in inaccessible memory. Throws std::bad_alloc.
 at::Tensor far_tensor(const Geometry& geometry, c10::ScalarType dtype);
 
-/// A geometry of these sizes whose last element lies beyond 2^31 elements: along its first dim of more than
-/// one element, or by its storage offset.
+/// Geometries of these sizes whose last element lies beyond 2^31 elements. far_strided gives the first dim
+/// with more than one element a large stride; far_offset, and far_strided where no dim has more than one
+/// element, use a large storage offset.
 Geometry far_strided(c10::IntArrayRef sizes);
 Geometry far_offset(c10::IntArrayRef sizes);
 

@@ -20,21 +20,23 @@
 namespace opgate {
 namespace {
 
-constexpr size_t kAlignment = 64;  // what torch gives, and vector loads rely on
+constexpr size_t kAlignment = 64;  // as torch's own allocator; vector loads rely on it
 constexpr size_t kZone = 1024;
-// Of a block larger than this only the edges are filled, so that memory that nobody touches stays untouched.
+// In a block larger than this, only the edges are filled, so that pages that nobody uses are not touched.
 constexpr size_t kFilledWhole = size_t{64} << 20;
 constexpr size_t kEdge = size_t{64} << 10;
-// What was freed lies here for a while before it can be used again. Small enough to stay in a cache.
+// Freed blocks stay in quarantine for a while before they are used again. The total is small enough to stay
+// in a CPU cache.
 constexpr size_t kQuarantineBytes = size_t{2} << 20;
 constexpr size_t kQuarantineBlock = size_t{512} << 10;
-// Then it waits to be asked for in the same size: malloc is dear for blocks of some KiB.
+// After the quarantine, blocks are kept for requests of the same size, because malloc is slow for blocks of
+// some KiB.
 constexpr size_t kSpareBytes = size_t{2} << 20;
 
 using ZoneImage = std::array<std::byte, kZone>;
 
 const std::byte* zone_of(std::byte value) {
-  // Never destroyed, as the allocator is not.
+  // The images are never destroyed, because the allocator is not.
   static const auto& images = *[] {
     auto* const all = new std::array<ZoneImage, 256>;
     for (size_t i = 0; i < all->size(); ++i) (*all)[i].fill(static_cast<std::byte>(i));
@@ -43,14 +45,14 @@ const std::byte* zone_of(std::byte value) {
   return images[std::to_integer<size_t>(value)].data();
 }
 
-// In front of every block: header, red zone, the block's bytes, red zone.
+// A block on the heap is laid out as header, red zone, the block's bytes, red zone.
 struct alignas(kAlignment) Header {
   Block block;
   Header* earlier;
   Header* later;
   Poison poison;
   Place place;
-  uint64_t freed_at;  // the next serial at that time
+  uint64_t freed_at;  // the next serial when the block was freed
 
   std::byte* data() const { return static_cast<std::byte*>(const_cast<void*>(block.data)); }
   std::byte* front() const { return data() - kZone; }
@@ -68,7 +70,8 @@ void fill(std::byte* data, size_t bytes, std::byte value) {
   }
 }
 
-// The first changed byte of a zone and how many there are; mends it.
+// Returns the position of the first changed byte of a zone and the number of changed bytes, and repairs the
+// zone.
 std::optional<std::pair<std::ptrdiff_t, size_t>> changed(std::byte* zone, size_t bytes, std::byte value) {
   if (std::memcmp(zone, zone_of(value), bytes) == 0) return std::nullopt;
   std::byte* const first = std::find_if(zone, zone + bytes, [&](std::byte b) { return b != value; });
@@ -80,13 +83,13 @@ std::optional<std::pair<std::ptrdiff_t, size_t>> changed(std::byte* zone, size_t
 class GuardAllocator final : public c10::Allocator {
  public:
   static GuardAllocator& instance() {
-    // Never destroyed: tensors in static storage are freed after everything else.
+    // The allocator is never destroyed, because tensors in static storage are freed after everything else.
     static auto* const only = new GuardAllocator;
     return *only;
   }
 
   c10::DataPtr allocate(size_t bytes) override {
-    // torch's own allocator gives no memory for nothing.
+    // Zero bytes get a null pointer, as from torch's own allocator.
     void* const data = bytes == 0 ? nullptr : make(bytes);
     return {data, data, &GuardAllocator::give_back, c10::Device(c10::kCPU)};
   }
@@ -124,7 +127,8 @@ class GuardAllocator final : public c10::Allocator {
   std::vector<Damage> take_damage_since(uint64_t serial) {
     const std::lock_guard lock(mutex_);
     for (Header* h = latest_; h != nullptr && h->block.serial >= serial; h = h->earlier) inspect(*h);
-    // A block of this serial or a later one was freed later than it was given out.
+    // A block with this serial or a later one was freed at this serial or later, so the search can stop
+    // early.
     for (auto h = quarantine_.rbegin(); h != quarantine_.rend() && (*h)->freed_at >= serial; ++h) {
       if ((*h)->block.serial >= serial) inspect_freed(**h);
     }
@@ -198,7 +202,7 @@ class GuardAllocator final : public c10::Allocator {
     return header;
   }
 
-  // The header cannot lie in front of a block that has an inaccessible page there.
+  // The header is allocated separately, because an inaccessible page may lie in front of the block.
   Header* beside_page(size_t bytes) {
     auto* const header = new Header{};
     header->block.data = guard_pages::map(bytes, place_ == Place::page_end);
@@ -263,7 +267,7 @@ class GuardAllocator final : public c10::Allocator {
     std::byte* const data = header.data();
     const std::byte value = header.poison.freed;
     const size_t bytes = header.block.bytes;
-    // In pieces as long as the image of a zone.
+    // changed() compares with the image of a zone, so the block is compared in pieces of that size.
     for (size_t at = 0; at < bytes; at += kZone) {
       const auto found = changed(data + at, std::min(kZone, bytes - at), value);
       if (!found) continue;
@@ -274,7 +278,7 @@ class GuardAllocator final : public c10::Allocator {
   }
 
   void note(const Header& header, Damage::Kind kind, std::ptrdiff_t offset, size_t bytes) {
-    constexpr size_t kKept = 64;  // one is enough to convict; a kernel run wild makes thousands
+    constexpr size_t kKept = 64;  // one is enough for a finding, and a bad kernel can cause thousands
     if (damage_.size() < kKept) damage_.push_back({header.block, kind, offset, bytes});
   }
 
@@ -282,11 +286,11 @@ class GuardAllocator final : public c10::Allocator {
   Poison poison_ = kFirstPoison;
   Place place_ = Place::heap;
   uint64_t serial_ = 1;
-  Header* latest_ = nullptr;  // a list of all that is alive, the latest first
+  Header* latest_ = nullptr;  // head of the list of live blocks, the latest first
   std::vector<Header*> on_pages_;
   std::deque<Header*> quarantine_;
   size_t quarantined_ = 0;
-  std::unordered_map<size_t, std::vector<void*>> spare_;  // by whole size
+  std::unordered_map<size_t, std::vector<void*>> spare_;  // keyed by whole_size()
   size_t spare_bytes_ = 0;
 
   std::vector<Damage> damage_;

@@ -1,5 +1,5 @@
-// The CPU allocator of the worker: every block that torch asks for lies between two red zones, is filled with
-// poison when it is new and again when it is given back, and is known for as long as it lives.
+// The CPU allocator of a worker. Every block that torch asks for lies between two red zones, is filled with
+// poison when it is allocated and again when it is freed, and is tracked for as long as it lives.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace opgate {
 
 /// Where new blocks are put.
 enum class Place {
-  heap,      ///< red zones around them: a write outside is found afterwards
-  page_end,  ///< flush against an inaccessible page behind: the first byte out of bounds faults, in reads too
-  page_start,  ///< the same before the block
+  heap,        ///< between red zones: a write out of bounds is found after the call
+  page_end,    ///< the end lies against an inaccessible page: a read or write past it faults at once
+  page_start,  ///< the begin lies against an inaccessible page
 };
 
 struct Block {
@@ -26,44 +26,44 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-/// Bytes of a red zone, or of a block that was given back, that are no longer what they were.
+/// Bytes of a red zone, or of a freed block, that were written to.
 struct Damage {
   Block block;
   enum class Kind { before, after, freed } kind;
-  std::ptrdiff_t offset;  ///< of the first such byte: from the block's begin, or from its end where after it
-  size_t bytes;           ///< changed bytes
+  std::ptrdiff_t offset;  ///< of the first such byte, from the block's begin (Kind::after: from its end)
+  size_t bytes;           ///< number of changed bytes
 };
 
 namespace guard {
 
-/// Makes torch allocate CPU memory here from now on; once a process.
+/// Makes torch allocate CPU memory here from now on. Further calls in the same process do nothing.
 void install();
 
-/// Poison and place of the blocks made from now on.
+/// Sets the poison and place of blocks that are allocated from now on.
 void use(const Poison& poison, Place place = Place::heap);
 
-/// The serial that the next block gets: blocks made from now on have at least this one.
+/// The serial of the next block. Blocks that are allocated from now on have this serial or a later one.
 uint64_t next_serial();
 
 /// Blocks with this serial or a later one that are alive, the latest first.
 std::vector<Block> alive_since(uint64_t serial);
 
-/// Damage around blocks with this serial or a later one: those alive now, and those freed meanwhile. Forgets
-/// what it reports, and mends it.
+/// Returns the damage around blocks with this serial or a later one, alive or freed since, and repairs it,
+/// so that it is reported once. Damage to earlier blocks that was noted before is dropped.
 std::vector<Damage> take_damage_since(uint64_t serial);
 
-/// Gives memory that was freed, and is kept to see who still touches it, back to the system.
+/// Returns the freed blocks that are still kept to detect late accesses to the system.
 void release_freed();
 
-/// The block that `data` points into; one with no data where there is none.
+/// The live CPU block that `data` points into; if there is none, a block whose data is null.
 Block block_of(const void* data);
 
-/// What a fault in the inaccessible page beside the block is reported as: "`x`".
+/// Sets the name, such as "`x`", by which the report of a fault beside the block calls it.
 void label(const void* data, const std::string& name);
 
 }  // namespace guard
 
-/// Uses a poison and a place, and goes back to kFirstPoison on the heap at the end.
+/// Sets a poison and a place; the destructor sets kFirstPoison and Place::heap again.
 class GuardScope {
  public:
   explicit GuardScope(const Poison& poison, Place place = Place::heap) { guard::use(poison, place); }

@@ -20,7 +20,7 @@ size_t page_size() {
 }
 
 struct Mapping {
-  std::byte* base = nullptr;  // of the inaccessible page before
+  std::byte* base = nullptr;  // start of the inaccessible page in front
   size_t whole = 0;
   std::byte* data = nullptr;
   size_t bytes = 0;
@@ -28,8 +28,8 @@ struct Mapping {
   std::array<char, 48> name{};
 };
 
-// Fixed places, so that a signal handler can read them. More than a call has at a time, with those freed
-// lately.
+// A fixed array, so that a signal handler can read it. It has more entries than one call needs at a time,
+// including those of blocks freed lately.
 constexpr size_t kMappings = 512;
 std::array<Mapping, kMappings> mappings;
 std::deque<size_t>& freed_slots() {
@@ -60,7 +60,8 @@ Mapping& free_slot() {
   return oldest;
 }
 
-// Only what may be called in a signal handler.
+// Calls only functions that are safe in a signal handler, and snprintf, which does not allocate for these
+// formats.
 void on_fault(int number, siginfo_t* info, void*) {
   const auto* const address = static_cast<const std::byte*>(info->si_addr);
   for (const Mapping& mapping : mappings) {
@@ -86,7 +87,7 @@ void on_fault(int number, siginfo_t* info, void*) {
     static_cast<void>(ignored);
     break;
   }
-  signal(number, SIG_DFL);  // the instruction is tried again, and ends the process as it would have
+  signal(number, SIG_DFL);  // the instruction runs again on return, and now ends the process
 }
 
 }  // namespace

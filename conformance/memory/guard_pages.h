@@ -1,5 +1,5 @@
-// Blocks flush against an inaccessible page. A fault there is reported, in words, before the process dies of
-// it.
+// Blocks that lie directly against an inaccessible page. A fault there is reported in words before the
+// signal ends the process.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,20 @@
 
 namespace opgate::guard_pages {
 
-/// Maps `bytes` with an inaccessible page before and behind, flush against the one behind (`at_end`) or
-/// before. At the end the block's begin is aligned as its size is, which is as far as element types ask.
-/// Throws std::bad_alloc.
+/// Maps `bytes` with an inaccessible page in front and behind. With `at_end` the block lies directly
+/// against the page behind, otherwise against the page in front. With `at_end` the begin is aligned only as
+/// far as `bytes` is, which is enough for elements of any type. Throws std::bad_alloc.
 void* map(size_t bytes, bool at_end);
 
-/// Makes the block inaccessible; its addresses are used again only after many others.
+/// Makes the block inaccessible. Its addresses are reused only after those of many other blocks.
 void unmap(void* data);
 
-/// What the report calls the block: "`x`". Otherwise it is a block that the operator allocated.
+/// Sets the name of the block in the report, such as "`x`". A block without a name is reported as "a block
+/// that the operator allocated".
 void label(const void* data, const std::string& name);
 
-/// Says on stderr which block a SIGSEGV or SIGBUS was beside; then the process dies of the signal as it would
-/// have without. Once a process.
+/// Installs a handler that writes to stderr which block a SIGSEGV or SIGBUS was beside; the signal then
+/// ends the process as usual. Further calls in the same process do nothing.
 void report_faults();
 
 }  // namespace opgate::guard_pages

@@ -1,12 +1,12 @@
-// The bytes that stand where an operator has nothing to look for.
+// The bytes that fill memory that an operator must not depend on.
 #pragma once
 
 #include <cstddef>
 
 namespace opgate {
 
-/// What each kind of memory holds. A result that differs between two runs whose poison differs was computed
-/// from such memory.
+/// The byte that fills each kind of memory. If a result differs between two runs with different poison, it
+/// was computed from such memory.
 struct Poison {
   std::byte gap;    ///< between a tensor's elements
   std::byte zone;   ///< before and after each block
@@ -16,14 +16,15 @@ struct Poison {
   bool operator==(const Poison&) const = default;
 };
 
-/// As a float 0xA5A5A5A5 is -2.9e-16, as an int32 -1515870811: neither zero nor plausible.
+/// 0xA5A5A5A5 is -2.9e-16 as a float and -1515870811 as an int32, which is neither zero nor plausible.
 inline constexpr Poison kFirstPoison{std::byte{0xA5}, std::byte{0xA5}, std::byte{0xA5}, std::byte{0xA5}};
 
-/// Another sign and another magnitude in every floating format: as a float 0.0115, as a half 1.06, as an
-/// int32 1010580540. What a sum swallows of the one shows with the other.
+/// Has another sign and another magnitude than the first in every floating format: 0.0115 as a float, 1.06
+/// as a half, 1010580540 as an int32. If one of the two is too small to change a sum, the other one changes
+/// it.
 inline constexpr Poison kSecondPoison{std::byte{0x3C}, std::byte{0x3C}, std::byte{0x3C}, std::byte{0x3C}};
 
-/// The value of every byte in a gap before a call under kFirstPoison.
+/// The byte in gaps between elements before a call under kFirstPoison.
 inline constexpr std::byte kGapByte = kFirstPoison.gap;
 
 }  // namespace opgate

@@ -10,7 +10,7 @@
 namespace opgate {
 namespace {
 
-// SHA-1 over a stream of any length, in blocks that are chained: c10's own takes one whole string.
+// SHA-1 over a stream of any length, in chained blocks, because c10::sha1 takes one whole string.
 class Digest {
  public:
   void add(std::string_view text) {
@@ -59,7 +59,7 @@ std::string Calls::digest() const {
 
 void Calls::add(const CallKey& key, const CheckList& checks) {
   if (cases_ + checks.size() > std::numeric_limits<uint32_t>::max())
-    throw SetupError("the plan has more than 2^32 cases; ask for fewer with --op, --check or --case");
+    throw SetupError("the plan has more than 2^32 cases; select fewer with --op, --check or --case");
   if (samples_.empty() || samples_.back().sample != key.sample) samples_.push_back({key.spec, key.sample});
   const auto [variant, new_variant] =
       variant_numbers_.try_emplace(key.variant, static_cast<uint32_t>(variants_.size()));

@@ -1,5 +1,5 @@
-// The calls of a plan, 20 bytes each: keys and ids are made when asked for, so that a plan of a million cases
-// is as easily kept, in the supervisor and in each worker, as one of a thousand.
+// The calls of a plan, 20 bytes each. Keys and ids are made on demand, so that a plan of a million cases
+// fits easily into the memory of the supervisor and of each worker.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 #include <unordered_map>
 #include <vector>
 
-#include "call/call_key.h"
-#include "checks/check.h"
+#include "inputs/call_key.h"
+#include "judging/check.h"
 
 namespace opgate {
 
 using CheckList = std::vector<const Check*>;
 
-/// One call, and the checks that will look at it. A case is a call and one of its checks.
+/// One call, and the checks that judge it. A case is a call and one of its checks.
 struct PlannedCall {
   std::string id;
   CallKey key;
-  const CheckList& checks;  ///< of the plan
+  const CheckList& checks;  ///< owned by the plan
 };
 
-/// In the order in which they were added. Points into the specs and checks that it was made from.
+/// Calls in the order in which they were added. Points into the specs and checks that it was made from.
 class Calls {
  public:
   using Position = uint32_t;
@@ -38,19 +38,21 @@ class Calls {
   const Spec& spec(Position call) const { return *samples_[calls_[call].sample].spec; }
   c10::DeviceType device(Position call) const { return calls_[call].device; }
   const CheckList& checks(Position call) const { return lists_[calls_[call].checks]; }
-  /// Who judges: native checks of what is written in Python, too, are run by the Python worker.
+  /// The kind of worker that runs the check: usually the check's own; for an operator that is written in
+  /// Python, the Python worker runs the native checks, too.
   Worker worker(Position call, const Check& check) const {
     return check.worker == Worker::native && spec(call).in_python ? Worker::python : check.worker;
   }
 
-  /// Cases are numbered through: those of this call begin here.
+  /// The number of this call's first case; the cases of all calls are numbered consecutively from 0.
   size_t first_case(Position call) const { return calls_[call].first_case; }
+  /// How many cases all calls have together.
   size_t cases() const { return cases_; }
 
-  /// Of the subjects that have a call, the ids.
+  /// The ids of the subjects that have a call.
   std::set<std::string> subjects() const;
 
-  /// SHA-1 over names and order: equal where the lists are, case by case.
+  /// SHA-1 over all cases in order: equal where two lists have the same cases in the same order.
   std::string digest() const;
 
   /// Adds a call; its checks must not be empty.
@@ -80,8 +82,8 @@ class Calls {
     const Sample* sample;
   };
   struct Call {
-    uint32_t sample;   // each of these an index into the lists below
-    uint32_t variant;  // texts repeat from sample to sample
+    uint32_t sample;   // this and the next two are indices into the lists below
+    uint32_t variant;  // an index, because the texts repeat from sample to sample
     uint32_t checks;
     uint32_t first_case;
     c10::ScalarType dtype;

@@ -5,7 +5,7 @@
 
 namespace opgate {
 
-CaseSet::CaseSet(const Calls& calls, const Cut& part) : calls_(calls), cases_(calls.cases()) {
+CaseSet::CaseSet(const Calls& calls, const ShardAssignment& part) : calls_(calls), cases_(calls.cases()) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     if (!part.holds(call)) continue;
     const auto first = cases_.begin() + static_cast<std::ptrdiff_t>(calls.first_case(call));

@@ -1,4 +1,4 @@
-// A set of cases of one plan, a bit each: what is still to do.
+// A set of cases of one plan, one bit each: the cases that are still to be judged.
 #pragma once
 
 #include <optional>
@@ -7,27 +7,27 @@
 #include <vector>
 
 #include "plan/calls.h"
-#include "plan/cut.h"
+#include "plan/shard_assignment.h"
 
 namespace opgate {
 
 /// Points into the list of calls that it was made for.
 class CaseSet {
  public:
-  /// The cases of that part.
-  CaseSet(const Calls& calls, const Cut& part);
+  /// The cases of the calls that `part` holds.
+  CaseSet(const Calls& calls, const ShardAssignment& part);
 
   bool contains(Calls::Position call, const Check& check) const;
 
-  /// Those of the call's checks that are in the set.
+  /// The checks of the call whose cases are in the set.
   CheckList of(Calls::Position call) const;
 
-  /// Takes the case out. False where it was not in the set.
+  /// Removes the case. Returns false where it was not in the set.
   bool remove(Calls::Position call, const Check& check);
 
   size_t size() const { return size_; }
 
-  /// Calls with a case in the set for this kind of worker.
+  /// The number of calls with a case in the set for this kind of worker.
   size_t calls_with(Worker worker) const;
 
  private:
@@ -38,7 +38,7 @@ class CaseSet {
   size_t size_ = 0;
 };
 
-/// Where the cases of a plan are, by their ids.
+/// Finds the calls of a plan by their ids.
 class CallIndex {
  public:
   explicit CallIndex(const Calls& calls);
@@ -48,8 +48,8 @@ class CallIndex {
 
  private:
   const Calls& calls_;
-  std::unordered_multimap<size_t, Calls::Position>
-      by_hash_;  // of the id: the ids themselves would fill memory
+  // By a hash of the id, because the ids themselves would take too much memory.
+  std::unordered_multimap<size_t, Calls::Position> by_hash_;
 };
 
 }  // namespace opgate

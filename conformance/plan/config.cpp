@@ -1,7 +1,5 @@
 #include "plan/config.h"
 
-#include <c10/util/Exception.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
@@ -17,16 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFileName = "opgate.toml";
-
-// That a kernel is registered over another one is said by registration.kernels, once, with its place; PyTorch
-// says it in every process that loads the library.
-class WithoutOverrides : public c10::WarningHandler {
- public:
-  void process(const c10::Warning& warning) override {
-    if (warning.msg().find("previously registered kernel") == std::string::npos)
-      c10::WarningHandler::process(warning);
-  }
-};
 
 std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
   std::vector<std::string> values;
@@ -87,7 +75,7 @@ std::vector<fs::path> folders(const std::vector<std::string>& names, const fs::p
   return paths;
 }
 
-// Throws SetupError that lists where it looked.
+// The first of `places` that has a file `name`. Throws SetupError that lists `places` where none has it.
 fs::path first_in(const std::vector<fs::path>& places, const fs::path& name, const fs::path& config) {
   for (const fs::path& place : places) {
     if (fs::exists(place / name)) return place / name;
@@ -192,24 +180,6 @@ fs::path Config::find_library(const std::string& name) const {
 
 void Config::apply_environment() const {
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), /*overwrite=*/0);
-}
-
-void load_library(const fs::path& file) {
-  if (!fs::exists(file))
-    throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
-  WithoutOverrides handler;
-  const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
-
-  try {
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-  } catch (const c10::Error& error) {  // from the library's own registrations
-    throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
-                                 error.what_without_backtrace()));
-  }
-  throw SetupError(
-      fmt::format("library {} cannot be loaded: {}. If a symbol is undefined, it was built for another torch "
-                  "than this OpGate: rebuild it",
-                  file.string(), dlerror()));
 }
 
 }  // namespace opgate

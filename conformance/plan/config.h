@@ -1,4 +1,4 @@
-// opgate.toml: what to check.
+// The configuration of a project, opgate.toml.
 #pragma once
 
 #include <filesystem>
@@ -12,48 +12,47 @@ namespace opgate {
 /// How a checkout of the project is built, for `opgate gate --base REF`.
 struct BuildRecipe {
   std::string command;           ///< run by the shell in the folder of the configuration; empty for none
-  std::filesystem::path folder;  ///< where libraries are then, relative to it; empty: where `libraries` say
+  std::filesystem::path folder;  ///< where it puts the libraries, relative to the same folder; empty: where
+                                 ///< `libraries` says
 };
 
 struct Config {
   std::filesystem::path file;          ///< the opgate.toml itself
   std::vector<std::string> libraries;  ///< operator libraries, loaded first, in this order
   std::vector<std::string> specs;      ///< spec libraries
-  std::vector<std::string> modules;    ///< Python modules that define models
-  std::vector<std::filesystem::path>
-      python_path;  ///< where those modules are found, besides the interpreter's own path
-  std::vector<std::filesystem::path> library_path;  ///< where a bare library name is looked for
+  std::vector<std::string> modules;    ///< Python modules with specs and models
+  /// Folders in which those modules are found, besides the interpreter's own path.
+  std::vector<std::filesystem::path> python_path;
+  std::vector<std::filesystem::path> library_path;  ///< where a library without a '/' is looked for
   std::filesystem::path output;                     ///< folder of results.jsonl and of the packages
   std::filesystem::path recorded;                   ///< folder of recorded calls; empty for none
   std::filesystem::path regressions;                ///< folder of samples in JSON; empty for none
   std::filesystem::path ledger;                     ///< folder of the accepted state; empty for none
   std::filesystem::path waivers;                    ///< file of exceptions; empty for none
-  std::filesystem::path evidence;                   ///< folder of what GPU machines saw; empty for none
-  std::vector<std::filesystem::path> sources;       ///< what every operator is made from, files and folders
+  std::filesystem::path evidence;                   ///< folder of device evidence; empty for none
+  std::vector<std::filesystem::path> sources;       ///< files and folders that every operator is made from
   std::vector<std::filesystem::path> packages;      ///< AOTInductor packages that must go on working
   BuildRecipe build;
   std::map<std::string, std::string> environment;  ///< variables for checks, not for benchmarks
 
   std::filesystem::path libraries_from;  ///< a build that all libraries are taken from; empty for none
 
-  /// The file that a library name means: in libraries_from or its lib/ where that is given; else as it stands
-  /// if it has a '/', else the first found in the folder of the configuration, library_path,
-  /// OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError that lists where it looked.
+  /// The file that a library name means. Where libraries_from is given, the file is in it or its lib/. Else
+  /// a name with a '/' is a path relative to the folder of the configuration; another name is looked for in
+  /// that folder, library_path, OPGATE_LIBRARY_PATH and the `lib` beside the program. Throws SetupError
+  /// that lists the folders where it looked.
   std::filesystem::path find_library(const std::string& name) const;
 
   /// Sets the variables of `environment` for this process and its children, those excepted that are set.
   void apply_environment() const;
 };
 
-/// The nearest opgate.toml, from the working directory upwards; none where there is none.
+/// The nearest opgate.toml, from the working directory upwards; none if there is none.
 std::optional<std::filesystem::path> nearest_config();
 
 /// Reads `file`; an empty path means the nearest opgate.toml, from the working directory upwards. Relative
-/// paths in it are relative to its folder. Throws SetupError with file and line.
+/// paths in the file are relative to its folder. Throws SetupError, with file and line where it is not
+/// valid.
 Config read_config(std::filesystem::path file);
-
-/// Loads one library so that its operators, or specs, are registered. Throws SetupError with the loader's own
-/// reason.
-void load_library(const std::filesystem::path& file);
 
 }  // namespace opgate

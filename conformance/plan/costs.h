@@ -1,4 +1,4 @@
-// What the calls of an earlier run took, as far as it says where the next one will spend its time.
+// The time that the calls of an earlier run took, which predicts where the next run will spend its time.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,7 @@
 
 namespace opgate {
 
-/// Of all calls of one operator on one device, with everything that was done for them.
+/// The cost of all calls of one operator on one device, including the packages that were made for them.
 struct Cost {
   double seconds = 0;
   size_t calls = 0;
@@ -21,10 +21,10 @@ using Costs = std::map<std::string, Cost>;
 
 std::string cost_key(const Spec& spec, c10::DeviceType device);
 
-/// Adds those of another part of the same run.
+/// Adds `more`, the costs of another shard of the same run, to `costs`.
 void add(const Costs& more, Costs& costs);
 
-/// SHA-1: equal where they cut a plan alike.
+/// SHA-1 over the costs: with equal digests, every machine shards a plan in the same way.
 std::string digest(const Costs& costs);
 
 void to_json(nlohmann::json& json, const Cost& cost);

@@ -1,4 +1,4 @@
-// Shell patterns (*, ?, [...]) by which a command line chooses from what there is.
+// Shell patterns (*, ?, [...]) with which a command line selects operators, checks, devices and cases.
 #pragma once
 
 #include <map>
@@ -10,13 +10,14 @@ namespace opgate {
 
 bool matches(const std::string& pattern, const std::string& text);
 
-/// True where one of them matches, or where there is none.
+/// True where one of the patterns matches, or where there are no patterns.
 bool selects(const std::vector<std::string>& patterns, const std::string& text);
 
-/// A part as it is listed, and another name by which it may be asked for.
+/// Each name as it is listed, with a second name that also selects it.
 using Names = std::map<std::string, std::string>;
 
-/// Throws SetupError that lists what there is, where a pattern matches nothing: `what` is "op", "device".
+/// Throws SetupError that lists `names` where a pattern matches none of them. `what` is the kind of name,
+/// for the message: "op", "device".
 void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names);
 
 }  // namespace opgate

@@ -9,13 +9,13 @@
 #include <ranges>
 #include <set>
 
-#include "call/variant.h"
+#include "inputs/variant.h"
 #include "plan/patterns.h"
 
 namespace opgate {
 namespace {
 
-// "value" stands for "value.*", so that a group can be asked for by its name.
+// "value" stands for "value.*", so that the name of a group selects all its checks.
 bool selects_check(const std::vector<std::string>& patterns, const Check& check) {
   return selects(patterns, check.name) ||
          (!patterns.empty() && selects(patterns, std::string(check.group())));
@@ -65,13 +65,13 @@ class Planner {
   }
 
  private:
-  // Layouts of the same values follow each other: they share what the worker keeps from call to call.
+  // Layouts of the same values follow each other, so that they share what the worker caches between calls.
   void add_calls(CallKey key) {
     const std::vector<Variant> choices = variants(*key.spec, *key.sample);
     const Dtypes& declared = key.spec->dtypes.at(key.device);
     for (const c10::ScalarType dtype : dtypes_) {
-      // Undeclared dtypes are tried on the first sample only (Scope::Dtypes::every): to ask every check about
-      // them on all samples would be most of what a plan costs.
+      // Undeclared dtypes are tried only on the first sample (Scope::Dtypes::every). Asking every check
+      // about them for every sample would be most of the cost of making a plan.
       const bool first_sample = key.sample == &key.spec->samples.front();
       if (!first_sample && std::ranges::find(declared, dtype) == declared.end()) continue;
       key.dtype = dtype;
@@ -150,20 +150,12 @@ Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks,
   for (const Spec* spec : sorted) planner.add(*spec);
   planner.demand_matched_cases();
   if (plan.calls.empty())
-    throw SetupError("nothing to check: no case is left of the ops, checks and devices asked for together");
+    throw SetupError(
+        "nothing to check: the selected ops, checks and devices have no case in common; see `opgate list "
+        "cases`");
   return plan;
 }
 
 std::string case_id(const PlannedCall& call, const Check& check) { return call.id + "/" + check.name; }
-
-std::vector<Check> native_checks() { return Registry<Check>::instance().parts(); }
-
-const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
-  const auto found = std::ranges::find(checks, id, &Check::name);
-  if (found != checks.end()) return *found;
-  std::vector<std::string> names;
-  for (const Check& check : checks) names.push_back(check.name);
-  throw SetupError(fmt::format("no check is named '{}'; there are: {}", id, fmt::join(names, ", ")));
-}
 
 }  // namespace opgate

@@ -8,7 +8,7 @@
 namespace opgate {
 namespace {
 
-// 0 for text that is no positive number.
+// The number, or 0 for text that is not a positive number.
 uint32_t positive(std::string_view text) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-// One of N parts of a plan, for as many machines.
+// One of N parts of a plan, so that N machines can share a run.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace opgate {
 
-/// Which part, of how many; see Cut. A part of a plan with fewer calls than parts may be empty.
+/// Which part, and of how many; see ShardAssignment. A part is empty where the plan has fewer calls than
+/// parts.
 struct Shard {
   uint32_t index = 1;  ///< from 1
   uint32_t count = 1;
 
-  /// By position: every `count`-th call, beginning with the `index`-th.
+  /// True for every `count`-th call, beginning with the `index`-th.
   bool holds(uint32_t call) const { return call % count == index - 1; }
   bool operator==(const Shard&) const = default;
 };
@@ -20,7 +21,7 @@ struct Shard {
 /// "2/3"
 std::string to_string(const Shard& shard);
 
-/// The inverse. Throws SetupError for what is no I/N with 1 <= I <= N.
+/// The inverse. Throws SetupError for text that is not I/N with 1 <= I <= N.
 Shard shard_from_string(std::string_view text);
 
 }  // namespace opgate

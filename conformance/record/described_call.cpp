@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "base/dtypes.h"
-#include "call/call_key.h"
+#include "base/tensors_in.h"
+#include "inputs/call_key.h"
 #include "spec/sample_json.h"
 
 namespace opgate {
@@ -21,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-// Up to here each number is kept: boxes, offsets and weights mean something. A file of samples stays
-// readable.
+// Tensors of up to this many elements are recorded number by number, because boxes, offsets and weights
+// mean something. Of larger tensors only the range is kept, so that a file of samples stays readable.
 constexpr int64_t kNumbersKept = 256;
 
 void demand_describable(const at::Tensor& tensor) {
@@ -41,16 +42,10 @@ void demand_describable(const at::Tensor& tensor) {
   if (dtype_name(tensor.scalar_type()).empty()) unfit("a tensor of a dtype that OpGate makes none of");
 }
 
-std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
-  if (value.isTensor() && value.toTensor().defined()) return {value.toTensor()};
-  if (value.isTensorList()) return value.toTensorVector();
-  return {};
-}
-
 bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
 
 json value_as_json(const c10::IValue& value) {
-  if (value.isTensor() || value.isNone()) return nullptr;  // an undefined tensor is None for who calls
+  if (value.isTensor() || value.isNone()) return nullptr;  // callers pass an undefined tensor as None
   if (value.isGenerator()) return to_json(Sample{"", {generator(0)}, ""}).at("arguments").at(0);
   return to_json(Sample{"", {Argument(value)}, ""}).at("arguments").at(0);
 }
@@ -63,12 +58,12 @@ json metadata(const at::Tensor& tensor) {
   if (tensor.is_conj() || tensor.is_neg()) described["view"] = tensor.is_conj() ? "conj" : "neg";
   if (!tensor.is_contiguous()) described["strides"] = tensor.strides().vec();
   if (tensor.storage_offset() != 0) described["offset"] = tensor.storage_offset();
-  // Not in a backward pass, whose saved tensors require a gradient that nobody asks for.
+  // The saved tensors of a backward pass require gradients, too, but the caller does not ask for them.
   if (tensor.requires_grad() && c10::GradMode::is_enabled()) described["requires_grad"] = true;
   return described;
 }
 
-// The shortest decimal number that is rounded to this one.
+// The shortest decimal number that rounds to this value.
 template <class T>
 double shortest(T value) {
   if constexpr (std::is_same_v<T, float>) return std::stod(fmt::format("{}", value));
@@ -79,7 +74,7 @@ double shortest(T value) {
   return static_cast<double>(value);
 }
 
-// Of a CPU tensor, in row-major order, whatever its strides.
+// The elements of a CPU tensor in row-major order, whatever its strides.
 std::vector<double> numbers_of(const at::Tensor& tensor) {
   std::vector<double> numbers;
   numbers.reserve(static_cast<size_t>(tensor.numel()));
@@ -123,7 +118,7 @@ Domain values_of(const at::Tensor& tensor) {
   }
   if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};
   std::vector<double> numbers = numbers_of(tensor);
-  if (numbers.empty()) return {"uniform", {}};  // a dtype that holds bits and no numbers
+  if (numbers.empty()) return {"uniform", {}};  // the dtype holds bits and not numbers
   if (tensor.numel() <= kNumbersKept) return {"literal", std::move(numbers)};
   return range_of(numbers, integral);
 }
@@ -133,7 +128,7 @@ json described(const c10::IValue& value, const OfTensor& of_tensor) {
   if (is_tensor(value)) return of_tensor(value.toTensor());
   if (!value.isTensorList()) return value_as_json(value);
   json list = json::array();
-  for (const at::Tensor& tensor : tensors_of(value)) {
+  for (const at::Tensor& tensor : tensors_in(value)) {
     if (!tensor.defined()) throw SpecError("a list with an undefined tensor");
     list.push_back(of_tensor(tensor));
   }

@@ -11,7 +11,7 @@
 namespace opgate {
 namespace {
 
-// Process ids come back; names do not.
+// Opens a new file. The number after the process id makes its name unique, because process ids are reused.
 int new_file(const std::string& folder) {
   for (int attempt = 0;; ++attempt) {
     const std::string name = fmt::format("{}/{}-{}.jsonl", folder, getpid(), attempt);
@@ -31,7 +31,7 @@ void RecordingLog::write(const nlohmann::json& line) {
   if (file_ < 0) file_ = new_file(folder_);
   const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (file_ >= 0 && ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size())) return;
-  // The program that is recorded goes on; that its record ends here is said once.
+  // The recorded program goes on. That recording ends here is reported once.
   std::fprintf(stderr, "opgate record: cannot write in %s: %s; nothing more is recorded in this process\n",
                folder_.c_str(), std::strerror(errno));
   folder_.clear();

@@ -1,10 +1,10 @@
-// What a recording process has seen, in a file of its own, a line each as soon as it is known.
+// The log of a recording process: a file of its own, with one line for each fact as soon as it is known.
 //
 //   {"torch": "2.15.0"}
-//   {"library": FILE}                                          one that registers operators
+//   {"library": FILE}                                          a loaded library, which may define operators
 //   {"call": 0, "op": "ns::op", "schema": "...", "arguments": [...],
 //    "names": [...]}                                         a kind of call, when it is first seen
-//   {"count": [0, 128, 3]}                                     so many of this kind until now, so many raised
+//   {"count": [0, 128, 3]}                                     kind 0: 128 calls so far, 3 of them raised
 //   {"left_out": "ns::op", "because": "a sparse tensor", "count": 7}
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace opgate {
 
-/// Appends to a file in a folder, named after the process. Every line is written at once: what is known
-/// survives a crash of the program. A forked child goes on in a file of its own.
+/// Appends to a file in a folder, named after the process. Every line is written immediately, so that it
+/// survives a crash of the program. A forked child continues in a file of its own.
 class RecordingLog {
  public:
   explicit RecordingLog(std::string folder) : folder_(std::move(folder)) {}
@@ -24,7 +24,7 @@ class RecordingLog {
   RecordingLog& operator=(const RecordingLog&) = delete;
 
   void write(const nlohmann::json& line);
-  /// In a forked child: the parent's file is left to the parent.
+  /// Called in a forked child, so that only the parent writes to the parent's file.
   void forget_file();
 
  private:

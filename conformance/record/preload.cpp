@@ -1,6 +1,6 @@
-// libopgate_preload.so, named in LD_PRELOAD: takes libopgate_record.so into every program that is linked with
-// torch, and does nothing in any other. It needs no library itself, so that a shell or a compiler that runs
-// on the way costs nothing.
+// libopgate_preload.so, named in LD_PRELOAD: loads libopgate_record.so into every program that is linked
+// with torch, and does nothing in any other program. It needs no library itself, so that it costs nothing
+// in the shells and compilers that the recorded command may start.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ __attribute__((constructor)) void load_recorder() {
   if (recorder == nullptr) return;
   void* const torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (torch == nullptr) return;
-  dlclose(torch);  // the handle: the program goes on using it
+  dlclose(torch);  // releases only this handle: the program keeps libtorch loaded
   if (dlopen(recorder, RTLD_NOW) == nullptr)
     std::fprintf(stderr, "opgate record: nothing is recorded in this program: %s\n", dlerror());
 }

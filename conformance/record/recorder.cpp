@@ -1,8 +1,8 @@
-// libopgate_record.so: loaded into a program, it notes each kind of call of an operator that reaches the
-// dispatcher, from Python and from C++, and changes nothing. What it writes is in log.h.
+// libopgate_record.so: loaded into a program, it records each kind of call of an operator that reaches the
+// dispatcher, from Python and from C++, and changes nothing. log.h describes the format of its files.
 //
 //   OPGATE_RECORD             folder of the logs
-//   OPGATE_RECORD_NAMESPACES  "torchvision,my_ops"; where it is missing, all but torch's own
+//   OPGATE_RECORD_NAMESPACES  "torchvision,my_ops"; where it is missing, all namespaces but torch's own
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
@@ -33,10 +33,11 @@ namespace {
 
 using nlohmann::json;
 
-// Of one operator; further ones are counted and not kept: a program that draws its sizes has thousands.
+// The most kinds of call per operator that are recorded. Further kinds are only counted, because a program
+// with random sizes has thousands.
 constexpr size_t kKindsKept = 256;
 
-// What libtorch and the Python package torch define.
+// The namespaces that libtorch and the Python package torch define.
 const std::set<std::string, std::less<>> kOwnNamespaces{"_c10d_functional",
                                                         "_c10d_functional_autograd",
                                                         "_dtensor",
@@ -90,11 +91,11 @@ struct OperatorCalls {
   std::map<std::string, uint64_t> left_out;  // by reason
 };
 
-/// What one call leaves for its end.
+/// What the end of a call needs to know from its beginning.
 struct OpenCall : at::ObserverContext {
-  Kind* kind = nullptr;  // of an unordered_map, whose elements stay where they are
-  int exceptions = 0;
-  int generation = 0;  // of a call that forks: in the child its kind is gone
+  Kind* kind = nullptr;  // points into an unordered_map, whose elements do not move
+  int exceptions = 0;    // std::uncaught_exceptions() at the beginning
+  int generation = 0;    // Recorder::generation_ at the beginning: a child that the call forks has no `kind`
 };
 
 class Recorder {
@@ -109,7 +110,7 @@ class Recorder {
 
   bool is_wanted(std::string_view op) const {
     const std::string_view name_space = op.substr(0, op.find("::"));
-    if (name_space.size() == op.size()) return false;  // an autograd node, or a user's own range
+    if (name_space.size() == op.size()) return false;  // an autograd node or a profiler range of the user's
     return chosen_.empty() ? !kOwnNamespaces.contains(name_space) : chosen_.contains(name_space);
   }
 
@@ -117,7 +118,7 @@ class Recorder {
     const std::optional<c10::OperatorName> name = call.operator_name();
     if (!name) return nullptr;
     const std::string op = name->overload_name.empty() ? name->name : name->name + "." + name->overload_name;
-    // An autograd kernel calls the operator again, below autograd: that is the same call.
+    // An autograd kernel calls the operator again, below autograd. That counts as the same call.
     for (const std::string& open : open_calls_) {
       if (open == op) return nullptr;
     }
@@ -139,7 +140,8 @@ class Recorder {
     Kind& kind = *opened.kind;
     ++kind.calls;
     if (std::uncaught_exceptions() > opened.exceptions) ++kind.raised;
-    // Should the program be killed, half of the true number is known.
+    // Counts are written at powers of two. So if the program is killed, at least half of the true count is
+    // known.
     if (std::has_single_bit(kind.calls) || kind.raised == kind.calls) write_count(kind);
   }
 
@@ -164,7 +166,7 @@ class Recorder {
   }
 
  private:
-  // Null where the call is not kept.
+  // The kind of the call, which is recorded where it is new; null where the call is left out.
   Kind* kind_of(const std::string& op, const c10::OperatorName& name, c10::ArrayRef<c10::IValue> arguments) {
     OperatorCalls& calls = operators_[op];
     const auto leave_out = [&](const std::string& why) {
@@ -195,7 +197,7 @@ class Recorder {
 
   void write_count(const Kind& kind) { log_.write({{"count", {kind.number, kind.calls, kind.raised}}}); }
 
-  // One of them defines the operator, perhaps.
+  // Records all loaded libraries that are new, because one of them may define the operator.
   void write_libraries() {
     std::vector<std::string> files;
     const auto visit = [](dl_phdr_info* info, size_t, void* found) {
@@ -220,12 +222,12 @@ class Recorder {
   std::map<std::string, OperatorCalls> operators_;
   std::set<std::string> libraries_;
   size_t next_ = 0;
-  int generation_ = 0;  ///< how often this process came out of a fork
+  int generation_ = 0;  // the number of forks between the first process and this one
 };
 
 thread_local std::vector<std::string> Recorder::open_calls_;
 
-// Never destroyed: a thread may call an operator while the process ends.
+// The recorder is never destroyed, because a thread may call an operator while the process ends.
 Recorder& recorder() {
   static Recorder* const only = new Recorder;
   return *only;

@@ -1,7 +1,6 @@
 #include "run/journal.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/file.h>
@@ -11,11 +10,14 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "spec/subject_facts.h"
 
 namespace opgate {
 namespace {
@@ -24,10 +26,7 @@ using nlohmann::json;
 
 constexpr size_t kFlushBytes = 1 << 16;
 
-SetupError cannot_write(const std::filesystem::path& file) {
-  return SetupError(fmt::format("cannot write {}: {}; give another folder with --output", file.string(),
-                                std::strerror(errno)));
-}
+constexpr std::string_view kRemedy = "give another folder with --output";
 
 json to_line(const RunHeader& header) {
   return {{"opgate", header.opgate},
@@ -46,7 +45,7 @@ json to_line(const RunHeader& header) {
           {"costs", header.costs}};
 }
 
-// Every word that this version writes. Throws OtherVersion.
+// Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
 void demand_words(const json& line, const json& words, const std::filesystem::path& file) {
   for (const auto& [word, value] : words.items()) {
     if (!line.contains(word)) {
@@ -68,14 +67,14 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("devices"),   line.at("costs")};
 }
 
-// Text that stands in JSON as it is: no quotes, backslashes or control characters, and no bytes whose
-// encoding would have to be looked at.
+// True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.
 bool is_plain(std::string_view text) {
   return std::ranges::all_of(text,
                              [](unsigned char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
 }
 
-// The line of a case that passes: almost every line is one, and a JSON object would cost more than the case.
+// Writes the line of a case that passes without building a JSON object: almost every line is such a line,
+// and the object would cost more than the case itself.
 void append_pass(std::string& buffer, std::string_view case_id, double worst_ulps) {
   buffer += R"({"case":")";
   buffer += case_id;
@@ -88,8 +87,6 @@ void append_pass(std::string& buffer, std::string_view case_id, double worst_ulp
 }
 
 }  // namespace
-
-std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::map<std::string, double> RunHeader::accuracy() const {
   std::map<std::string, double> ulps;
@@ -134,7 +131,7 @@ auto parsed(const std::filesystem::path& file, const std::string& number, const 
     return read(json::parse(text));
   } catch (const OtherVersion&) {
     throw;
-  } catch (const std::exception& error) {  // of json, and of verdicts: the line is none of ours
+  } catch (const std::exception& error) {  // from JSON or from an unknown verdict: OpGate did not write this
     throw SetupError(
         fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));
   }
@@ -178,7 +175,7 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
   size_t number = 0;
   for (std::string text; std::getline(stream, text);) {
     ++number;
-    if (stream.eof()) break;  // no newline: the run was cut off while it wrote this line
+    if (stream.eof()) break;  // no newline: the run was interrupted while it wrote this line
     if (number == 1) {
       journal.header = first_line(file, text);
       if (take.header) take.header(journal.header);
@@ -199,7 +196,7 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
 
 namespace {
 
-// Reads the first and the last line alone; none where nothing whole follows the first.
+// Reads only the first and the last line; none where no complete line follows the first.
 std::optional<Line> last_line(const std::filesystem::path& file) {
   std::ifstream stream = open_results(file);
   std::string text;
@@ -207,7 +204,7 @@ std::optional<Line> last_line(const std::filesystem::path& file) {
   static_cast<void>(first_line(file, text));
   const std::streamoff behind_header = stream.tellg();
   stream.seekg(0, std::ios::end);
-  // Backwards to the newline before the last line.
+  // Reads backwards, piece by piece, up to the newline before the last line.
   std::string tail;
   constexpr std::streamoff kPiece = 1 << 16;
   for (std::streamoff at = stream.tellg(); at > behind_header;) {
@@ -235,13 +232,15 @@ bool is_finished(const std::filesystem::path& file) {
 Costs read_costs(const std::filesystem::path& file) {
   const auto line = last_line(file);
   if (!line || !line->finished)
-    throw SetupError(fmt::format("{} is unfinished, and does not say what its calls cost", file.string()));
+    throw SetupError(fmt::format(
+        "{} is unfinished, so it does not say what its calls cost; complete it with `opgate run --resume`",
+        file.string()));
   return line->costs;
 }
 
 Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
   open(file);
-  if (ftruncate(descriptor_.get(), 0) != 0) throw cannot_write(file_);
+  if (ftruncate(descriptor_.get(), 0) != 0) throw cannot_write(file_, kRemedy);
   write_line(to_line(header).dump());
   flush();
 }
@@ -249,13 +248,13 @@ Journal::Journal(const std::filesystem::path& file, const RunHeader& header) {
 Journal::Journal(const std::filesystem::path& file, const ReadJournal& interrupted) {
   open(file);
   if (ftruncate(descriptor_.get(), static_cast<off_t>(interrupted.whole_bytes)) != 0)
-    throw cannot_write(file_);
+    throw cannot_write(file_, kRemedy);
 }
 
 Journal::~Journal() {
   try {
     flush();
-  } catch (const SetupError&) {  // the disk is full; whoever wrote last was told
+  } catch (const SetupError&) {  // the disk is full; the last add() or flush() has already reported that
   }
 }
 
@@ -266,10 +265,10 @@ bool Journal::is_being_written(const std::filesystem::path& file) {
 
 void Journal::open(const std::filesystem::path& file) {
   file_ = file;
-  std::error_code ignored;  // open() says what is wrong
+  std::error_code ignored;  // open() reports the error
   std::filesystem::create_directories(file.parent_path(), ignored);
   descriptor_.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!descriptor_.is_open()) throw cannot_write(file_);
+  if (!descriptor_.is_open()) throw cannot_write(file_, kRemedy);
   if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw SetupError(fmt::format(
         "another run is writing {}; wait for it, or give another folder with --output", file.string()));
@@ -304,8 +303,8 @@ void Journal::flush() {
   while (!buffer_.empty()) {
     const ssize_t count = write(descriptor_.get(), buffer_.data(), buffer_.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw cannot_write(file_);
-    buffer_.erase(0, static_cast<size_t>(count));  // at once: a later flush goes on where this one fails
+    if (count < 0) throw cannot_write(file_, kRemedy);
+    buffer_.erase(0, static_cast<size_t>(count));  // so that a later flush continues where this one failed
   }
 }
 

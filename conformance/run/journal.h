@@ -1,5 +1,5 @@
-// results.jsonl: a line for the run, a line a verdict as it comes, one for what a call returned, a line at
-// the end. Append-only, so that a crash or Ctrl-C loses nothing that was known.
+// results.jsonl: one line for the run, one for each verdict as it comes, one for what each call returned,
+// and one at the end. The file is append-only, so that a crash or Ctrl-C loses no verdict that was written.
 #pragma once
 
 #include <opgate/error.h>
@@ -13,53 +13,55 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "checks/facts.h"
-#include "checks/verdict.h"
+#include "judging/call_facts.h"
+#include "judging/verdict.h"
 #include "plan/costs.h"
 #include "plan/shard.h"
+#include "run/digests.h"
+#include "spec/subject_facts.h"
 
 namespace opgate {
 
 /// The first line: which run this is.
 struct RunHeader {
   std::string opgate;                                 ///< version
-  std::string engine;                                 ///< engine_digest() of what gave the verdicts
+  std::string engine;                                 ///< engine_digest() at the time of the run
   std::string torch;                                  ///< version
   std::string plan;                                   ///< Plan::digest(), of all shards together
-  size_t cases = 0;                                   ///< of this shard
+  size_t cases = 0;                                   ///< number of cases in this shard
   std::string started;                                ///< UTC, ISO 8601
   std::string libraries = "";                         ///< libraries_digest() of what was tested
   Shard shard = {};                                   ///< 1/1: everything
-  nlohmann::json filter = {};                         ///< what was asked for: Filter as JSON
+  nlohmann::json filter = {};                         ///< what the user selected: Filter as JSON
   std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
-  std::map<std::string, SubjectFacts> subjects = {};  ///< that the plan has, by id
+  std::map<std::string, SubjectFacts> subjects = {};  ///< the subjects of the plan, by id
   std::string sources = "";                           ///< digest of engine_sources() and the Python half's
-  std::map<std::string, std::string> devices = {};    ///< "cuda": "NVIDIA H200"; those that are here
-  std::string costs = "";  ///< digest() of what the shards were cut by, if anything
+  std::map<std::string, std::string> devices = {};    ///< devices of this machine; "cuda": "NVIDIA H200"
+  std::string costs = "";  ///< digest() of the costs by which the plan was sharded; empty without --costs
 
-  /// By operator, in ulps, where one is promised.
+  /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;
-  /// What is not the same in another run's header, so that their verdicts cannot stand together: "torch
-  /// (2.11.0 and 2.15.0)"; empty where they can. Shards, counts and times may differ.
+  /// The first difference from another run's header that keeps their verdicts from being merged: "torch
+  /// (2.11.0 and 2.15.0)"; empty where they can be merged. Shards, counts and times may differ.
   std::string difference(const RunHeader& other) const;
 };
 
-/// The worst error of a group of cases, and where it was.
+/// The worst error of a group of cases, and the case that has it.
 struct WorstError {
   std::string case_id;
   double ulps = 0;
 };
 
-/// A results file as it was found, without its verdicts.
+/// The contents of a results file, without its verdicts.
 struct ReadJournal {
   RunHeader header;
   size_t entries = 0;  ///< lines with a verdict
   bool finished = false;
   Costs costs;                ///< of a finished run
-  uintmax_t whole_bytes = 0;  ///< without a last line that was cut off
+  uintmax_t whole_bytes = 0;  ///< length without a last line that was cut off
 };
 
-/// Takes what a results file says, line by line; what is not set is left out.
+/// Callbacks for the lines of a results file. Those that are not set are skipped.
 struct JournalLines {
   std::function<void(const RunHeader& header)> header = {};
   std::function<void(const std::string& case_id, const Judgement& judgement)> verdict = {};
@@ -71,26 +73,27 @@ class OtherVersion : public SetupError {
   using SetupError::SetupError;
 };
 
-/// Reads the file line by line; `take` is given each, and nothing is kept. Throws SetupError for
-/// a file that is no results file, naming the line, and OtherVersion for one whose first line has other
-/// words. A cut last line is what an interrupted run leaves; it is left out.
+/// Reads the file line by line, and passes each line to `take` without keeping it. Throws SetupError,
+/// naming the line, for a file that is not a results file, and OtherVersion for one whose first line lacks
+/// a key that this version writes. A last line without a newline is what an interrupted run leaves; it is
+/// skipped.
 ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& take = {});
 
-/// Whether the run that wrote the file came to its end, by its first and last line alone. Throws as
+/// Whether the run that wrote the file came to its end. Reads only the first and the last line. Throws as
 /// read_journal() does.
 bool is_finished(const std::filesystem::path& file);
 
-/// What the calls of the finished run in the file took. Throws SetupError where it is unfinished, and as
-/// read_journal() does.
+/// What the calls of the finished run in the file cost. Throws SetupError where the run is unfinished, and
+/// as read_journal() does.
 Costs read_costs(const std::filesystem::path& file);
 
-/// Writes one results file; holds a lock on it, so that two runs cannot write into one.
+/// Writes one results file, and holds a lock on it, so that two runs cannot write into the same file.
 class Journal {
  public:
   /// Begins a new file. Throws SetupError where the folder cannot be written or another run holds the file.
   Journal(const std::filesystem::path& file, const RunHeader& header);
 
-  /// Goes on where an interrupted run ended.
+  /// Continues the file of an interrupted run. Throws as above.
   Journal(const std::filesystem::path& file, const ReadJournal& interrupted);
 
   ~Journal();
@@ -100,12 +103,12 @@ class Journal {
   /// True while another run holds the file.
   static bool is_being_written(const std::filesystem::path& file);
 
-  /// Throws SetupError where the disk is full; what was written before is whole.
+  /// Throw SetupError where the disk is full; the lines that were written before stay whole.
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
-  /// The last line: every case has a verdict. With it go the worst error of each group of cases, and what the
-  /// calls took.
+  /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
+  /// of cases, and what the calls cost.
   void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {});
 
  private:
@@ -116,8 +119,5 @@ class Journal {
   Descriptor descriptor_;
   std::string buffer_;
 };
-
-/// Now, UTC, ISO 8601 to the second.
-std::string timestamp();
 
 }  // namespace opgate

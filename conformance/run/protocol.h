@@ -1,42 +1,40 @@
-// What supervisor and workers say to each other, one JSON object a line.
+// The messages between the supervisor and its workers: one JSON object per line.
 //
 //   supervisor -> worker                                      worker -> supervisor
 //   {"setup": {libraries, specs, modules, packages, models,   {"ready": {...}} or {"broken": "why"}
 //              memory, worker, checks, filter, plan}}
 //
-// Native and aoti workers make the same plan as the supervisor from the same set-up, refuse to begin where
-// its digest is another, and are fed with positions in it, many a line:
+// Native and aoti workers make the same plan as the supervisor from the same set-up, and refuse to begin if
+// its digest differs. The supervisor sends them positions in that plan, many in one line:
 //   {"run": [5, 6, 9]}                                        {"ran": 5} a call: all its checks pass
 //   {"run": [5], "checks": [ID, ...]}                         {"ran": 5, "ulps": {ID: 0.5}, "facts": {...},
 //                                                              "judgements": {ID: {...}}}
-// Without "checks" every check of that kind of worker is meant that the plan has for the call. "ulps" has the
-// worst error of checks that pass, where there is any; "facts" what the call returned, in few words;
-// "judgements" what does not pass, in full.
+// A command without "checks" runs every check that the plan has for the call and this kind of worker.
+// "ulps" has the worst error of each check that passes with an error above 0; "facts" summarizes what the
+// call returned; "judgements" has, in full, each check that does not pass.
 //
-// The Python worker keeps no plan and is asked by call ids; each of its judgements is told in full:
+// The Python worker keeps no plan. It receives call ids, and sends each of its judgements in full:
 //   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...},
 //                                                              "facts": {...}}
 //   {"package": {"device": "cpu", "calls": [CALL, ...],       {"packaged": "cpu"}
-//                "ended": {WHAT: "why"}, "seconds": 180}}      calls and files that ended a worker; "seconds"
-//                for a call
+//                "ended": {WHAT: "why"}, "seconds": 180}}      "ended": what has ended a worker before;
+//                                                              "seconds": the limit for one call
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
 //
-// A worker answers in the order of its commands and their calls, each answer before it begins the next: the
-// first call without an answer is the one that a worker died of.
+// A worker answers in the order of its commands and their calls, and sends each answer before it begins the
+// next call. So when a worker dies, the first call without an answer is the cause.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "plan/config.h"
 #include "plan/plan.h"
 
 namespace opgate {
 
-/// What a worker needs to know before its first case.
+/// What a worker must know before its first case.
 struct Setup {
   std::vector<std::string> libraries;  ///< resolved files
   std::vector<std::string> specs;
@@ -47,29 +45,16 @@ struct Setup {
   std::string recorded;                             ///< folder of recorded calls; may be empty
   std::string sources;                              ///< digest of the Python half's files
 
-  uint64_t memory = 0;  ///< bytes of its own that the worker may hold
+  uint64_t memory = 0;  ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
 
-  // For the workers that make the plan themselves:
+  // Only the workers that make the plan themselves read these:
   Worker worker = Worker::native;
-  nlohmann::json checks = nlohmann::json::array();  ///< of the Python half, as it described them
+  nlohmann::json checks = nlohmann::json::array();  ///< the Python half's checks, as it described them
   Filter filter;
-  std::string plan;  ///< digest of the supervisor's
+  std::string plan;  ///< digest of the supervisor's plan
 };
 
 void to_json(nlohmann::json& json, const Setup& setup);
 void from_json(const nlohmann::json& json, Setup& setup);
-
-/// Every check there is: the engine's and those described, sorted by id.
-std::vector<Check> all_checks(const nlohmann::json& described);
-
-/// SHA-1 over the bytes of the operator and spec libraries and `sources`: what a verdict was given for.
-
-std::string libraries_digest(const Setup& setup);
-
-/// SHA-1 over the bytes of this engine: what gave it.
-std::string engine_digest();
-
-/// Finds the libraries that the configuration names. Throws SetupError.
-Setup setup_from(const Config& config);
 
 }  // namespace opgate

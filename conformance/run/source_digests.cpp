@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of what kernels and specs are written in, and how they are built.
+// The endings of files that kernels and specs are written in, and that say how they are built.
 constexpr std::array<std::string_view, 16> kEndings{".h",   ".hh", ".hpp",  ".hxx",  ".cuh", ".inl",
                                                     ".inc", ".c",  ".cc",   ".cpp",  ".cxx", ".cu",
                                                     ".py",  ".S",  ".json", ".cmake"};
@@ -30,7 +30,7 @@ std::string content_digest(const fs::path& file) {
   return c10::sha1(std::string{std::istreambuf_iterator<char>(stream), {}}).str();
 }
 
-// What OpGate itself writes is no source.
+// Skips hidden folders, build folders, and OpGate's own output.
 bool is_skipped(const fs::path& folder, const Config& config) {
   return folder.filename().string().starts_with(".") || fs::exists(folder / "CMakeCache.txt") ||
          folder.lexically_normal() == config.output.lexically_normal();
@@ -51,7 +51,7 @@ std::vector<fs::path> sources_in(const fs::path& folder, const Config& config) {
   return files;
 }
 
-// "ops/add/spec.cpp:7" is in ops/add; nothing where the file is not here.
+// For "ops/add/spec.cpp:7", the absolute path of ops/add; empty where the file is not on this machine.
 fs::path folder_of(const Spec& subject) {
   const fs::path file = subject.where.substr(0, subject.where.rfind(':'));
   return fs::exists(file) ? fs::absolute(file).parent_path().lexically_normal() : fs::path();
@@ -68,7 +68,8 @@ SourceDigests::SourceDigests(const Config& config, const std::vector<std::string
   for (const fs::path& place : config.sources) {
     if (!fs::exists(place)) {
       throw SetupError(
-          fmt::format("{}: `sources` names {}, which is not there", config.file.string(), place.string()));
+          fmt::format("{}: `sources` names {}, which does not exist; correct the path or remove it",
+                      config.file.string(), place.string()));
     }
     everywhere_ += of_place(place);
   }
@@ -80,7 +81,7 @@ const std::string& SourceDigests::of_place(const fs::path& place) {
   const auto [known, is_new] = by_place_.try_emplace(place);
   if (!is_new) return known->second;
   const bool is_folder = fs::is_directory(place);
-  // Names relative to the folder: they are the same on every machine.
+  // File names are relative to the folder, so that they are the same on every machine.
   for (const fs::path& file : is_folder ? sources_in(place, config_) : std::vector{place}) {
     const std::string name = is_folder ? file.lexically_relative(place).string() : place.filename().string();
     known->second += fmt::format("{} {}\n", name, content_digest(file));

@@ -1,5 +1,5 @@
-// What operators are made from, as one digest each: where it is the same, what another machine saw still
-// holds.
+// One digest per operator over the sources that it is made from. Where the digest is the same, evidence
+// from another machine still holds.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,16 @@ namespace opgate {
 
 class SourceDigests {
  public:
-  /// `sources`, the regressions and the environment of the configuration count for every operator.
-  /// `libraries` are what was made from them.
+  /// The configuration's `sources`, regressions and environment are part of every operator's digest.
+  /// `libraries` are the files that were built from the sources. Throws SetupError where a path in
+  /// `sources` does not exist.
   SourceDigests(const Config& config, const std::vector<std::string>& libraries,
                 const std::vector<Spec>& subjects);
 
-  /// SHA-1 over the source files in the folder of the operator's spec and below; of a model, which may call
-  /// any of them, over those of all subjects. Empty where the spec's own file is not here, as in a package
-  /// that was installed, and where a source is newer than all libraries: it was not built.
+  /// SHA-1 over the source files in the folder of the operator's spec and below. A model may call any
+  /// operator, so its digest covers the folders of all subjects. Empty where the file of the spec is not on
+  /// this machine, as with an installed package, and where a source is newer than all libraries, because it
+  /// was not built.
   std::string of(const Spec& subject);
 
  private:
@@ -33,9 +35,9 @@ class SourceDigests {
   const Config& config_;
   std::optional<std::filesystem::file_time_type> built_;  // the newest library
   std::string everywhere_;
-  std::set<std::filesystem::path> folders_;                // of all subjects
-  std::map<std::filesystem::path, std::string> by_place_;  // files and folders
-  std::set<std::filesystem::path> unbuilt_;                // places with a source that was not built
+  std::set<std::filesystem::path> folders_;                // the folders of all subjects
+  std::map<std::filesystem::path, std::string> by_place_;  // by file or folder: its files and their digests
+  std::set<std::filesystem::path> unbuilt_;                // those with a source that was not built
 };
 
 }  // namespace opgate

@@ -14,38 +14,43 @@
 
 #include "base/build.h"
 #include "base/files.h"
-#include "call/device.h"
-#include "run/interrupt.h"
-#include "run/spending.h"
+#include "device/device.h"
+#include "process/interrupt.h"
+#include "run/cost_tracker.h"
 
 namespace opgate {
 namespace {
 
 using nlohmann::json;
+using std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 constexpr int kPollMilliseconds = 100;
-// Answers are read by the handful: to wake up for each would cost more than to read it.
-constexpr std::chrono::milliseconds kGather{1};
-constexpr std::chrono::milliseconds kBetweenProgress{50};
-// It takes a worker longer to start than to run so many calls.
+// Answers are read in batches: waking up for each one costs more than reading it.
+constexpr std::chrono::milliseconds kAnswerBatchInterval{1};
+constexpr std::chrono::milliseconds kProgressInterval{50};
+// A worker takes longer to start than to run this many calls.
 constexpr size_t kCallsWorthAWorker = 64;
 constexpr size_t kPythonCallsWorthAWorker = 8;
+// The second Python worker imports torch once more, which costs seconds: it starts only where the first one
+// has been ready for so long and calls are left.
+constexpr std::chrono::seconds kSecondPythonAfter{4};
 
-// Where no package could be made, the cases that need it say why.
+// Stores why no package could be made, so that the cases which need it can report the reason.
 void note_failed_package(const fs::path& folder, const json& preparation, const std::string& reason) {
-  if (!preparation.contains("package")) return;  // its run is made up for by the cases, one by one
+  if (!preparation.contains("package")) return;  // each case repeats a "run_package" that failed
   const std::string device = preparation.at("package").at("device");
   std::ofstream(folder / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
 }
 
-// While Python makes packages, this file says what it is at: calls by id that it exports, or a package by
-// name that it runs, and what failed if it ends there.
+// While Python makes packages, this file names what it works on: the ids of the calls that it exports, or
+// the name of the package that it runs, and the text to report if the worker ends there.
 fs::path what_python_is_at(const fs::path& folder, const std::string& device) {
   return folder / (device + ".at.json");
 }
 
-// The same packages without those that the worker died of, or hung in; none where it was at something else.
+// The same preparation without the calls or packages that killed or hung the worker; none where the worker
+// was not working on one.
 std::optional<json> without_culprit(const fs::path& folder, const json& preparation,
                                     const std::string& reason) {
   if (!preparation.contains("package")) return std::nullopt;
@@ -67,7 +72,7 @@ std::optional<json> without_culprit(const fs::path& folder, const json& preparat
   return json{{"package", package}};
 }
 
-// Why calls of the operator cannot run on this device of this machine, if so.
+// The reason why calls of the operator cannot run on this device of this machine; none if they can.
 std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
   if (auto reason = missing_device(device)) return reason;
   if (device != c10::kCUDA || !spec.op || spec.kernels_in_python) return std::nullopt;
@@ -76,8 +81,9 @@ std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
                      spec.id);
 }
 
-// The one that the environment names; or that this OpGate was built for; or, in a wheel that was built
-// elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), the environment's.
+// The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
+// that was built elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), that environment's
+// own.
 std::string interpreter_for(const fs::path& program) {
   const char* chosen = std::getenv("OPGATE_PYTHON");
   if (chosen != nullptr && *chosen != '\0') return chosen;
@@ -87,7 +93,8 @@ std::string interpreter_for(const fs::path& program) {
   return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
 }
 
-// "worker-native.log", "worker-native-2.log": each its own, so that what one printed last is found.
+// "worker-native.log", "worker-native-2.log": each worker has its own log, so that the last lines of a
+// worker that died are not mixed with another's.
 fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
   if (number == 1) return folder / fmt::format("worker-{}.log", to_string(kind));
   return folder / fmt::format("worker-{}-{}.log", to_string(kind), number);
@@ -106,7 +113,7 @@ Command python_command(const Programs& programs, const std::string& module) {
   std::vector<std::string> folders;
   for (const fs::path& folder : programs.python_path) folders.push_back(folder.string());
   if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
-  // -P: modules of the working directory are not meant.
+  // -P keeps modules in the working directory from shadowing others.
   return {{programs.python, "-P", "-m", module},
           {{"PYTHONPATH", fmt::format("{}", fmt::join(folders, ":"))}}};
 }
@@ -115,7 +122,7 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
     : programs_(std::move(programs)),
       setup_(std::move(setup)),
       limits_(limits),
-      python_(make_lane(Worker::python)),
+      python_(make_worker(Worker::python)),
       memory_(command_of(Worker::python), setup_) {
   watch_signals();
 }
@@ -123,21 +130,22 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
 Command Supervisor::command_of(Worker kind) const {
   Command command = kind == Worker::python ? python_command(programs_, "opgate")
                                            : Command{{programs_.opgate, "worker"}, {}};
-  // Some native kernels add up in another order with other thread counts: the same on every machine, and more
-  // than one, so that parallel code does run in parallel.
+  // Some native kernels sum in another order with another thread count. So the count is the same on every
+  // machine, and more than one, so that parallel code does run in parallel.
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
     command.environment.emplace("OMP_NUM_THREADS", "2");
-  // Without it a package that is given another shape or dtype answers wrongly and says nothing.
+  // Without this variable, a package that receives another shape or dtype returns wrong results without an
+  // error.
   if (std::getenv("AOTI_RUNTIME_CHECK_INPUTS") == nullptr)
     command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
   return command;
 }
 
-Lane Supervisor::make_lane(Worker kind, size_t number) const {
+WorkerHandle Supervisor::make_worker(Worker kind, size_t number) const {
   Setup setup = setup_;
   setup.worker = kind;
   setup.memory = limits_.memory;
-  return Lane({command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)});
+  return WorkerHandle({command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)});
 }
 
 void Supervisor::make_folders() const {
@@ -177,12 +185,13 @@ void Supervisor::start_python() {
   if (!recalled_) python_.start();
 }
 
-PythonHalf Supervisor::python_half() {
+PythonCatalog Supervisor::python_catalog() {
   const json said = recalled_ ? *recalled_ : python_.await_ready();
-  const PythonHalf half = python_half_from(said, programs_.python);
+  const PythonCatalog half = python_catalog_from(said, programs_.python);
   if (!recalled_) memory_.keep(said);
   on_python_ready_ = [this, said](json now) {
-    // Every worker plans with what was said first. What was read meanwhile does not matter by itself.
+    // Every worker plans with the first description, so later ones must equal it. The files that a worker
+    // read may differ.
     json before = said;
     before.erase("files");
     now.erase("files");
@@ -200,7 +209,7 @@ PythonHalf Supervisor::python_half() {
 }
 
 bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
-                     const Lane::Listener& listener, const OnProgress& on_progress) {
+                     const WorkerHandle::Listener& listener, const OnProgress& on_progress) {
   setup_.filter = filter;
   setup_.plan = plan.digest();
   const Queue::OnVerdict once = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
@@ -208,9 +217,9 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
       throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
     listener.verdict(call, check, judgement);
   };
-  Spending spending(plan.calls, todo);
-  const auto took = [&](const Job& job, double seconds) { spending.add(job, seconds); };
-  const Lane::Listener hear{once, listener.facts, took};
+  CostTracker cost_tracker(plan.calls, todo);
+  const auto took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };
+  const WorkerHandle::Listener hear{once, listener.facts, took};
   give_owed(plan.calls, todo, once);
 
   const size_t workers = std::min(jobs, todo.calls_with(Worker::native) / kCallsWorthAWorker + 1);
@@ -229,30 +238,35 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
       note_failed_package(setup_.packages, preparation, reason);
     }
   };
-  std::list<Lane> native_lanes;
-  std::vector<Lane*> lanes{&python_};
+  std::list<WorkerHandle> native_workers;
+  std::vector<WorkerHandle*> handles{&python_};
   for (size_t number = 1; number <= workers; ++number) {
-    native_lanes.push_back(make_lane(Worker::native, number));
-    lanes.push_back(&native_lanes.back());
-    native_lanes.back().work_on({&native}, workers, hear, note_failure);
+    native_workers.push_back(make_worker(Worker::native, number));
+    handles.push_back(&native_workers.back());
+    native_workers.back().work_on({&native}, workers, hear, note_failure);
   }
   python_.work_on({&packages, &python}, pythons, hear, note_failure);
-  Lane second_python = make_lane(Worker::python, 2);
+  WorkerHandle second_python = make_worker(Worker::python, 2);
   if (two_pythons) {
     second_python.on_ready(on_python_ready_);
+    second_python.start_only_when(
+        [this, &python, ready_since = std::optional<steady_clock::time_point>()]() mutable {
+          if (!ready_since && python_.is_ready()) ready_since = steady_clock::now();
+          return ready_since && !python.empty() && steady_clock::now() - *ready_since >= kSecondPythonAfter;
+        });
     second_python.work_on({&python}, pythons, hear, note_failure);
-    lanes.push_back(&second_python);
+    handles.push_back(&second_python);
   }
-  if (!serve(lanes, on_progress)) return false;
-  for (Lane* lane : lanes) lane->close();
-  for (Lane* lane : lanes) lane->dismiss();
+  if (!serve(handles, on_progress)) return false;
+  for (WorkerHandle* worker : handles) worker->close();
+  for (WorkerHandle* worker : handles) worker->dismiss();
 
-  // The aoti worker runs what the Python worker has packaged.
-  Lane aoti_lane = make_lane(Worker::aoti);
-  aoti_lane.work_on({&aoti}, 1, hear, note_failure);
-  if (!serve({&aoti_lane}, on_progress)) return false;
-  aoti_lane.dismiss();
-  costs_ = spending.costs();
+  // The aoti worker starts last, because it runs what the Python worker has packaged.
+  WorkerHandle aoti_worker = make_worker(Worker::aoti);
+  aoti_worker.work_on({&aoti}, 1, hear, note_failure);
+  if (!serve({&aoti_worker}, on_progress)) return false;
+  aoti_worker.dismiss();
+  costs_ = cost_tracker.costs();
   return true;
 }
 
@@ -285,32 +299,32 @@ void Supervisor::prepare_packages(const Calls& calls, const CaseSet& todo, Queue
   }
 }
 
-bool Supervisor::serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const {
+bool Supervisor::serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const {
   auto next_progress = std::chrono::steady_clock::now();
   while (true) {
     std::vector<pollfd> waiting;
-    std::vector<Lane*> waiting_lanes;
-    for (Lane* lane : lanes) {
-      if (lane->finished()) continue;
-      lane->feed();
-      waiting.push_back({lane->answers(), POLLIN, 0});
-      waiting.push_back({lane->commands(), POLLOUT, 0});
-      waiting_lanes.push_back(lane);
+    std::vector<WorkerHandle*> waiting_workers;
+    for (WorkerHandle* worker : handles) {
+      if (worker->finished()) continue;
+      worker->feed();
+      waiting.push_back({worker->answers(), POLLIN, 0});
+      waiting.push_back({worker->commands(), POLLOUT, 0});
+      waiting_workers.push_back(worker);
     }
     if (waiting.empty()) return true;
     poll(waiting.data(), waiting.size(), kPollMilliseconds);
     if (interrupted()) return false;
-    std::this_thread::sleep_for(kGather);
-    for (size_t i = 0; i < waiting_lanes.size(); ++i) {
-      if (waiting[2 * i + 1].revents != 0) waiting_lanes[i]->send();
-      if (waiting[2 * i].revents != 0) waiting_lanes[i]->receive();
-      waiting_lanes[i]->check_deadline();
+    std::this_thread::sleep_for(kAnswerBatchInterval);
+    for (size_t i = 0; i < waiting_workers.size(); ++i) {
+      if (waiting[2 * i + 1].revents != 0) waiting_workers[i]->send();
+      if (waiting[2 * i].revents != 0) waiting_workers[i]->receive();
+      waiting_workers[i]->check_deadline();
     }
     if (std::chrono::steady_clock::now() < next_progress) continue;
-    next_progress = std::chrono::steady_clock::now() + kBetweenProgress;
+    next_progress = std::chrono::steady_clock::now() + kProgressInterval;
     std::vector<std::string> current;
-    for (const Lane* lane : waiting_lanes) {
-      if (std::string text = lane->current(); !text.empty()) current.push_back(std::move(text));
+    for (const WorkerHandle* worker : waiting_workers) {
+      if (std::string text = worker->current(); !text.empty()) current.push_back(std::move(text));
     }
     on_progress(current);
   }

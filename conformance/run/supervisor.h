@@ -1,4 +1,5 @@
-// Runs a plan: hands each case to the kind of worker that can judge it and gives every case a verdict.
+// Runs a plan: gives each case to the kind of worker that can judge it, and collects a verdict for every
+// case.
 #pragma once
 
 #include <functional>
@@ -7,14 +8,15 @@
 #include <vector>
 
 #include "plan/case_set.h"
+#include "plan/config.h"
 #include "plan/plan.h"
-#include "run/lane.h"
-#include "run/limits.h"
-#include "run/python_half.h"
+#include "process/limits.h"
+#include "run/python_catalog.h"
+#include "run/worker_handle.h"
 
 namespace opgate {
 
-/// How workers are started; the native and the aoti worker are the program itself.
+/// How workers are started. The native and the aoti workers are the program `opgate` itself.
 struct Programs {
   std::filesystem::path opgate;
   std::string python;  ///< the interpreter
@@ -22,59 +24,61 @@ struct Programs {
   std::filesystem::path logs;  ///< folder
 };
 
-/// The program that is running, the interpreter it was built for (OPGATE_PYTHON overrides), and its Python
-/// packages.
+/// The program that is running, the Python interpreter that it was built for (OPGATE_PYTHON overrides it),
+/// and the folders of its Python packages and the project's.
 Programs this_program(const Config& config);
 
-/// Runs one of OpGate's Python modules, with its packages and those of the project.
+/// The command that runs one of OpGate's Python modules, with OpGate's packages and the project's on
+/// PYTHONPATH.
 Command python_command(const Programs& programs, const std::string& module);
 
 class Supervisor {
  public:
-  /// Called often while it runs, with what the workers are at.
+  /// Called about every 50 ms during a run, with the call or preparation that each busy worker works on.
   using OnProgress = std::function<void(const std::vector<std::string>& current)>;
 
   Supervisor(Programs programs, Setup setup, Limits limits);
 
-  /// Those of the logs and the packages; logs of earlier workers are removed. Throws SetupError where they
-  /// cannot be written.
+  /// Makes the folders of the logs and the packages, and removes the logs of earlier workers. Throws
+  /// SetupError where they cannot be written.
   void make_folders() const;
 
-  /// The checks of OpGate's own Python half, told from the names of their files: without asking Python.
+  /// The checks of OpGate's own Python half, derived from their file names without starting Python.
   std::vector<std::string> python_check_ids() const;
 
-  /// Begins to find out what the Python half has: starts a Python worker, without waiting for it, where what
-  /// one said last time no longer holds. Throws SetupError where there is no interpreter.
+  /// Starts a Python worker, without waiting for it, unless the cached catalog is still valid. Throws
+  /// SetupError where there is no interpreter.
   void start_python();
 
-  /// Waits for it and hears which checks and models there are; every worker is told of them from now on.
-  /// Throws SetupError where it cannot start.
-  PythonHalf python_half();
+  /// Waits for the Python worker, where one was started, and returns its checks and models. Workers that
+  /// start later receive them in their set-up. Throws SetupError where the worker cannot start.
+  PythonCatalog python_catalog();
 
-  /// Gives each case of `todo` a verdict, and takes it out; `filter` is what the plan was made with. At most
-  /// `jobs` native workers run at a time, and as many Python ones, but not more than two: one that makes
-  /// packages, and one that judges meanwhile. False where it was interrupted (SIGINT, SIGTERM).
-  bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs, const Lane::Listener& listener,
-           const OnProgress& on_progress);
+  /// Gives each case of `todo` a verdict and removes it from `todo`; `filter` is what the plan was made
+  /// with. At most `jobs` native workers run at a time, and at most min(jobs, 2) Python workers: one that
+  /// makes packages, and one that judges meanwhile. Returns false where it was interrupted (SIGINT,
+  /// SIGTERM).
+  bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
+           const WorkerHandle::Listener& listener, const OnProgress& on_progress);
 
-  /// What the calls of the last run took.
+  /// What the calls of the last complete run took.
   const Costs& costs() const { return costs_; }
 
  private:
   void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
-  bool serve(const std::vector<Lane*>& lanes, const OnProgress& on_progress) const;
+  bool serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const;
   Command command_of(Worker kind) const;
-  Lane make_lane(Worker kind, size_t number = 1) const;
+  WorkerHandle make_worker(Worker kind, size_t number = 1) const;
 
   Programs programs_;
   Setup setup_;
   Limits limits_;
-  Lane python_;
+  WorkerHandle python_;
   std::function<void(const nlohmann::json&)> on_python_ready_ = [](const nlohmann::json&) {};
-  PythonMemory memory_;
+  PythonCatalogCache memory_;
   Costs costs_;
-  std::optional<nlohmann::json> recalled_;  // what the Python half said, if it need not be asked
+  std::optional<nlohmann::json> recalled_;  // the cached catalog, where it is still valid
 };
 
 }  // namespace opgate

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <iostream>
 
-#include "call/device.h"
-#include "paths/package_folder.h"
-#include "run/child.h"
-#include "run/limits.h"
+#include "device/device.h"
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
+#include "packages/package_folder.h"
+#include "process/child_process.h"
+#include "process/limits.h"
+#include "run/project_setup.h"
 #include "run/protocol.h"
-#include "run/subjects.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -24,7 +26,7 @@ void answer(const json& message) {
   answer_line(message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// Nothing more to say of the case than how far it is from its bound.
+// True where the worst error is all that there is to report of the case.
 bool plain_pass(const Judgement& judgement) {
   return judgement.verdict == Verdict::pass && judgement.reason.empty() && !judgement.finding;
 }
@@ -33,13 +35,6 @@ void note_memory_limit(Judgement& judgement, uint64_t bytes) {
   const std::string said = judgement.reason + (judgement.finding ? judgement.finding->happened : "");
   const std::string note = memory_note(said, bytes);
   if (!note.empty()) judgement.reason += (judgement.reason.empty() ? "" : "; ") + note;
-}
-
-// Of an operator, in a dtype that its spec promises there.
-bool is_declared(const CallKey& key) {
-  const auto declared = key.spec->dtypes.find(key.device);
-  return key.spec->op && declared != key.spec->dtypes.end() &&
-         std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
 class NativeWorker {
@@ -54,7 +49,7 @@ class NativeWorker {
           "a worker plans other cases than `opgate` itself: something in a spec, such as a sample's name, "
           "changes from process to process (time, addresses, random numbers, the process id)");
     }
-    bench_.package_folder = setup.packages;
+    cache_.package_folder = setup.packages;
   }
 
   void run(const json& command) {
@@ -83,10 +78,10 @@ class NativeWorker {
     const CallKey key = plan_.calls.key(call);
     if (key.device != enabled_) enable_device(enabled_ = key.device);
     std::optional<CallFacts> facts;
-    auto judgements = judge_call(key, checks, bench_, &facts);
+    auto judgements = judge_call(key, checks, cache_, &facts);
     if (is_lost(key.device)) {
       std::cerr << "the CUDA context of this process is lost after this call\n";
-      _exit(1);  // without an answer: this call is the one to blame, the next ones get a fresh process
+      _exit(1);  // without an answer: so this call is blamed, and the next ones get a fresh process
     }
     json ulps;
     json told;
@@ -110,39 +105,11 @@ class NativeWorker {
   std::vector<Spec> subjects_;
   std::vector<Check> checks_;
   Plan plan_;
-  Workbench bench_;
+  WorkerCache cache_;
   c10::DeviceType enabled_ = c10::kCPU;
 };
 
 }  // namespace
-
-std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
-                                            Workbench& bench, std::optional<CallFacts>* facts) {
-  std::map<std::string, Judgement> judgements;
-  try {
-    demand_same_schema(*key.spec);
-  } catch (const SpecError& error) {
-    for (const Check* check : checks) judgements[check->name] = Judgement::invalid(error.what());
-    return judgements;
-  }
-  Evidence evidence(key, bench);
-  for (const Check* check : checks) {
-    try {
-      const auto untried =
-          check->needs_package ? evidence.packages().not_tried(key.device, call_id(key)) : std::nullopt;
-      judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(evidence);
-    } catch (const SetupError& error) {
-      judgements[check->name] = Judgement::invalid(error.what());
-    } catch (const c10::Error& error) {
-      judgements[check->name] =
-          Judgement::invalid(std::string("OpGate itself failed: ") + error.what_without_backtrace());
-    } catch (const std::exception& error) {  // a fault of a judge must not cost the other cases their verdict
-      judgements[check->name] = Judgement::invalid(std::string("OpGate itself failed: ") + error.what());
-    }
-  }
-  if (facts != nullptr && evidence.was_observed() && is_declared(key)) *facts = facts_of(evidence);
-  return judgements;
-}
 
 int serve_as_worker() {
   end_with_parent();
@@ -151,8 +118,8 @@ int serve_as_worker() {
   try {
     const Setup setup = json::parse(line).at("setup").get<Setup>();
     NativeWorker worker(setup);
-    // Only now: a library may start what it likes while it is loaded. `opgate` itself has asked the driver
-    // for devices before, which is what starts the helper that makes the device files.
+    // The limits come last, because a library may start processes while it is loaded. The helper that makes
+    // the GPU's device files has run by now, because `opgate` itself asked the driver for devices.
     limit_memory(setup.memory);
     forbid_processes();
     answer(json{{"ready", json::object()}});

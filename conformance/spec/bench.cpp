@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/dtypes.h"
+#include "spec/bench.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -30,6 +31,12 @@ BenchWriter& BenchWriter::dtype(c10::ScalarType dtype) {
 BenchWriter& BenchWriter::against(std::string op_name) {
   bench_.baseline = reference_by_name(op_name, bench_.sample.where);
   bench_.baseline_op = std::move(op_name);
+  return *this;
+}
+
+BenchWriter& BenchWriter::against_function(Reference baseline) {
+  bench_.baseline = std::move(baseline);
+  bench_.baseline_op.clear();
   return *this;
 }
 
@@ -83,21 +90,25 @@ void fit_bench(const Spec& spec, Bench& bench) {
   const auto accepting = [&](c10::DeviceType device) { return accepts(spec, device, bench.dtype); };
   if (std::ranges::none_of(std::views::keys(spec.dtypes), accepting)) {
     throw wrong(
-        fmt::format("is of {}, which the spec accepts on no device: choose one of its own with .dtype(...)",
+        fmt::format("has dtype {}, which the spec accepts on no device: choose another with .dtype(...)",
                     dtype_name(bench.dtype)));
   }
   for (const SpeedLimit* limit : {&bench.forward, &bench.backward}) {
     for (const c10::DeviceType device : std::views::keys(limit->by_device)) {
       if (accepting(device)) continue;
-      throw wrong(fmt::format("has a limit on {}, where the spec accepts no {}: it would never be measured",
-                              c10::DeviceTypeName(device, /*lower_case=*/true), dtype_name(bench.dtype)));
+      throw wrong(
+          fmt::format("has a limit on {}, where the spec accepts no {}: it would never be measured; "
+                      "remove the limit, or add the dtype to spec.dtypes(...)",
+                      c10::DeviceTypeName(device, /*lower_case=*/true), dtype_name(bench.dtype)));
     }
   }
   if (!bench.backward.is_set()) return;
   if (!spec.promised(Promise::differentiable))
-    throw wrong("has a limit for backward, but the spec does not promise `differentiable`");
+    throw wrong("has a limit for backward, but the spec does not promise `differentiable`: promise it");
   if (spec.op->schema().is_mutable())
-    throw wrong("has a limit for backward, but the operator writes to its arguments, which is not timed");
+    throw wrong(
+        "has a limit for backward, but the operator writes to its arguments, which is not timed: remove "
+        ".backward(...)");
 }
 
 }  // namespace

@@ -1,19 +1,22 @@
 #include <fmt/format.h>
 #include <opgate/class_spec.h>
 
+#include "spec/class_promises.h"
 #include "spec/specs.h"
 
 namespace opgate {
 namespace {
 
-std::string at_line(const std::source_location& here) {
-  return fmt::format("{}:{}", here.file_name(), here.line());
+ClassMethod& last_method(Spec& spec, std::string_view word) {
+  std::vector<ClassMethod>& methods = spec.torch_class->methods;
+  if (methods.empty()) throw SpecError(fmt::format("{}: .{}(...) follows no method", spec.where, word));
+  return methods.back();
 }
 
 }  // namespace
 
-ClassSpecWriter::ClassSpecWriter(Spec& spec)
-    : spec_(spec), writer_(spec), promises_(*(spec.torch_class = std::make_shared<ClassPromises>())) {
+ClassSpecWriter::ClassSpecWriter(Spec& spec) : spec_(spec), writer_(spec) {
+  spec.torch_class = std::make_shared<ClassPromises>();
   spec.kind = Spec::Kind::torch_class;
   spec.accuracy = exact();
 }
@@ -36,7 +39,7 @@ ClassSpecWriter& ClassSpecWriter::accuracy(Accuracy promised) {
 ClassSpecWriter& ClassSpecWriter::construct(std::vector<Argument> arguments, std::source_location here) {
   const bool nameless = arguments.empty();
   writer_.sample(std::move(arguments), here);
-  if (nameless) writer_.named("default");  // a case id has no empty part
+  if (nameless) writer_.named("default");  // a part of a case id must not be empty
   return *this;
 }
 
@@ -47,17 +50,17 @@ ClassSpecWriter& ClassSpecWriter::named(std::string name) {
 
 ClassSpecWriter& ClassSpecWriter::with(std::vector<Argument> arguments, std::source_location here) {
   std::string name = default_name(arguments);
-  last_method("with").calls.push_back({std::move(name), std::move(arguments), at_line(here)});
+  last_method(spec_, "with").calls.push_back({std::move(name), std::move(arguments), at_line(here)});
   return *this;
 }
 
 ClassSpecWriter& ClassSpecWriter::may_share() {
-  last_method("may_share").may_share = true;
+  last_method(spec_, "may_share").may_share = true;
   return *this;
 }
 
 ClassSpecWriter& ClassSpecWriter::not_exported() {
-  promises_.exported = false;
+  spec_.torch_class->exported = false;
   return *this;
 }
 
@@ -66,21 +69,21 @@ ClassSpecWriter& ClassSpecWriter::planted_for(std::string check, std::string twi
   return *this;
 }
 
-ClassSpecWriter& ClassSpecWriter::add_method(ClassMethod method, const std::source_location& here) {
-  method.where = at_line(here);
-  for (const ClassMethod& other : promises_.methods) {
-    if (other.name != method.name) continue;
-    throw SpecError(fmt::format("{}: {} has a model already, at {}; add another argument set with .with(...)",
-                                method.where, method.name, other.where));
-  }
-  promises_.methods.push_back(std::move(method));
+ClassSpecWriter& ClassSpecWriter::set_model(ModelConstructor model) {
+  spec_.torch_class->model = std::move(model);
   return *this;
 }
 
-ClassMethod& ClassSpecWriter::last_method(std::string_view word) {
-  if (promises_.methods.empty())
-    throw SpecError(fmt::format("{}: .{}(...) follows no method", spec_.where, word));
-  return promises_.methods.back();
+ClassSpecWriter& ClassSpecWriter::add_method(ModelMethod method, const std::source_location& here) {
+  ClassMethod added{std::move(method), {}, false, at_line(here)};
+  std::vector<ClassMethod>& methods = spec_.torch_class->methods;
+  for (const ClassMethod& other : methods) {
+    if (other.name != added.name) continue;
+    throw SpecError(fmt::format("{}: {} has a model already, at {}; add another argument set with .with(...)",
+                                added.where, added.name, other.where));
+  }
+  methods.push_back(std::move(added));
+  return *this;
 }
 
 bool register_class_spec(std::string name, ClassSpecFunction function, const char* file, int line) {

@@ -2,17 +2,17 @@
 #include <ATen/core/function.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/class_spec.h>
 #include <torch/custom_class.h>
 
 #include <algorithm>
 
+#include "spec/class_promises.h"
 #include "spec/specs.h"
 
 namespace opgate {
 namespace {
 
-// The spec says how an object is made, what it is like, and what can be called.
+// Throws unless the spec has constructor arguments, a model, and methods of that model.
 void check_complete(const Spec& spec) {
   const ClassPromises& promises = *spec.torch_class;
   if (spec.samples.empty()) {
@@ -21,7 +21,7 @@ void check_complete(const Spec& spec) {
                     "spec.construct({{}})",
                     spec.where, spec.name));
   }
-  if (promises.make_model == nullptr) {
+  if (promises.model.make == nullptr) {
     throw SpecError(
         fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct that "
                     "behaves as the class must",
@@ -34,7 +34,7 @@ void check_complete(const Spec& spec) {
                     spec.where, spec.name));
   }
   for (const ClassMethod& method : promises.methods) {
-    if (method.model_type == promises.model_type) continue;
+    if (method.model_type == promises.model.model_type) continue;
     throw SpecError(
         fmt::format("{}: the function given for {} takes another model than spec.model<...>() makes",
                     method.where, method.name));
@@ -64,7 +64,7 @@ std::string type_names(const std::vector<c10::TypePtr>& types) {
   return fmt::format("({})", fmt::join(names, ", "));
 }
 
-// The model's function can take every call that the schema admits.
+// Throws unless the model's function accepts every call that the schema accepts.
 void check_model_takes(const std::vector<c10::TypePtr>& takes, const c10::FunctionSchema& schema,
                        const std::string& where) {
   const auto& formals = schema.arguments();
@@ -85,7 +85,8 @@ void check_model_gives(const ClassMethod& method, const c10::FunctionSchema& sch
 void refuse_generators(const Sample& sample) {
   for (const Argument& argument : sample.arguments) {
     if (argument.generator() == nullptr) continue;
-    throw SpecError(fmt::format("{}: generator(...) is for operators; give a class its seed", sample.where));
+    throw SpecError(
+        fmt::format("{}: generator(...) is for operators; give a class an integer seed", sample.where));
   }
 }
 
@@ -102,7 +103,7 @@ void fit_to_class(Spec& spec) {
                     spec.where, spec.name));
   }
   const c10::FunctionSchema& constructor = schema_of(*promises.type, "__init__", spec.where);
-  check_model_takes(promises.model_takes, constructor, spec.where);
+  check_model_takes(promises.model.takes, constructor, spec.where);
   for (Sample& sample : spec.samples) {
     refuse_generators(sample);
     fit_sample(sample, constructor, 1);

@@ -11,7 +11,8 @@
 namespace opgate {
 namespace {
 
-// A tensor argument fits Tensor and Tensor?; any other value must have the type that the schema states.
+// Whether an argument fits a type of the schema: a tensor fits Tensor and Tensor?, an empty list fits any
+// list, and any other value must have the stated type.
 bool fits(const Argument& argument, const c10::TypePtr& type) {
   if (argument.tensor() != nullptr) return c10::TensorType::get()->isSubtypeOf(*type);
   if (argument.tensors() != nullptr) return c10::ListType::ofTensors()->isSubtypeOf(*type);
@@ -31,7 +32,7 @@ std::string type_of(const Argument& argument) {
   return argument.generator() != nullptr ? "Generator" : argument.other()->type()->str();
 }
 
-// A name is a part of case ids.
+// The name of a sample is a part of case ids.
 void check_name(const Sample& sample) {
   if (sample.name.find('/') != std::string::npos) {
     throw SpecError(
@@ -44,7 +45,8 @@ void check_name(const Sample& sample) {
 void check_sizes(const Sample& sample) {
   const auto check = [&](const TensorArgument& tensor) {
     if (std::ranges::all_of(tensor.shape, [](int64_t size) { return size >= 0; })) return;
-    throw SpecError(fmt::format("{}: sample '{}' has a tensor of negative size", sample.where, sample.name));
+    throw SpecError(
+        fmt::format("{}: sample '{}' has a tensor with a negative size", sample.where, sample.name));
   };
   for (const Argument& argument : sample.arguments) {
     if (const TensorArgument* tensor = argument.tensor()) check(*tensor);
@@ -59,7 +61,7 @@ std::vector<Sample*> all_samples(Spec& spec) {
   return samples;
 }
 
-// The words of the spec that name an argument or a result.
+// Throws if the spec names an argument or a result that the schema does not have.
 void check_names(const Spec& spec) {
   const c10::FunctionSchema& schema = spec.op->schema();
   const auto demand_argument = [&](const std::string& name, std::string_view word) {
@@ -129,7 +131,7 @@ void fit_to_schema(Spec& spec) {
 
 void demand_same_schema(const Spec& spec) {
   if (spec.kind != Spec::Kind::op) return;
-  // By name: the handle of an operator that is gone points nowhere.
+  // Looked up by name, because the handle of an operator that has been unregistered is invalid.
   const auto now = find_op(spec.name);
   if (now && now->schema().arguments().data() == spec.schema_seen) return;
   if (now && c10::toString(now->schema()) == spec.schema) return;

@@ -1,4 +1,4 @@
-// Folders of samples, one JSON file each, that opgate.toml names.
+// Reads the folders of JSON files, with samples, that opgate.toml names.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,10 @@
 
 namespace opgate {
 
-/// Calls `read` with what each *.json of the folder holds, in the order of their names, and its path. Throws
-/// SpecError that begins with the file's path, for what is no JSON, lacks something (`what` says what it
-/// should be), or is refused by `read` with a SpecError.
+/// Calls `read` with the content and the path of each *.json file of the folder, in the order of their
+/// names. Throws SpecError that begins with the file's path if the file is not JSON, lacks a key, or is
+/// refused by `read` with a SpecError. `what` begins the message for the first two: "not a record of calls:
+/// ".
 void for_each_json(const std::filesystem::path& folder, const std::string& what,
                    const std::function<void(const nlohmann::json& content, const std::string& file)>& read);
 

@@ -22,7 +22,7 @@ std::vector<Sample> samples_of(const json& recorded, const std::string& where) {
   for (const json& described : recorded.at("samples")) {
     Sample sample = sample_from_json(described);
     sample.where = where;
-    std::ranges::replace(sample.name, '/', '_');  // which separates the parts of a case id
+    std::ranges::replace(sample.name, '/', '_');  // '/' separates the parts of a case id
     const std::string base = sample.name;
     for (int again = 2; !names.insert(sample.name).second; ++again)
       sample.name = fmt::format("{} ({})", base, again);
@@ -31,7 +31,8 @@ std::vector<Sample> samples_of(const json& recorded, const std::string& where) {
   return samples;
 }
 
-// Numbers that point into something, as far as anybody can know.
+// The names of arguments that are integer tensors: they may be indices, and nothing in a recording says
+// into what.
 std::set<std::string> integer_tensors(const c10::FunctionSchema& schema, const std::vector<Sample>& samples) {
   const auto is_integer = [](const TensorArgument& tensor) {
     return tensor.dtype && c10::isIntegralType(*tensor.dtype, /*includeBool=*/false);
@@ -76,7 +77,7 @@ Spec draft_of(const json& recorded, const std::string& where, bool in_python) {
 void add_recording(const json& recorded, const std::string& where, bool python_too,
                    std::vector<Spec>& subjects) {
   if (recorded.value("recorded", 0) != kRecordingFormat)
-    throw SpecError("another OpGate wrote it; delete it and record again");
+    throw SpecError("another version of OpGate wrote it; delete it and record again");
   const std::string op = recorded.at("op");
   auto spec = std::ranges::find(subjects, op, &Spec::name);
   if (spec == subjects.end()) {
@@ -85,7 +86,7 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
   }
   const auto found = find_op(op);
   for (Sample& sample : samples_of(recorded, where)) {
-    if (spec->find_sample(sample.name) != nullptr) continue;  // the spec's own says more
+    if (spec->find_sample(sample.name) != nullptr) continue;  // the spec's own sample has precedence
     try {
       if (found) fit_sample(sample, found->schema());
     } catch (const SpecError& error) {
@@ -96,7 +97,8 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
     spec->samples.push_back(std::move(sample));
   }
   if (spec->draft && found) spec->trusted.merge(integer_tensors(found->schema(), spec->samples));
-  if (spec->samples.empty()) throw SpecError(fmt::format("it has no sample of {}", op));
+  if (spec->samples.empty())
+    throw SpecError(fmt::format("it has no sample of {}; delete it and record again", op));
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ void add_recordings(const fs::path& folder, bool python_too, std::vector<Spec>& 
   if (folder.empty()) return;
   if (!fs::is_directory(folder)) {
     throw SpecError(fmt::format(
-        "`recorded` in opgate.toml names {}, which is no folder; `opgate record -- PROGRAM` makes it",
+        "`recorded` in opgate.toml names {}, which is not a folder; `opgate record -- PROGRAM` makes it",
         folder.string()));
   }
   for_each_json(folder, "not a record of calls: ", [&](const json& recorded, const std::string& file) {

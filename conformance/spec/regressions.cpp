@@ -1,6 +1,7 @@
 #include "spec/regressions.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,15 @@ void add_regressions(const fs::path& folder, std::vector<Spec>& subjects) {
   if (folder.empty()) return;
   if (!fs::is_directory(folder)) {
     throw SpecError(
-        fmt::format("`regressions` in opgate.toml names {}, which is no folder", folder.string()));
+        fmt::format("`regressions` in opgate.toml names {}, which is not a folder: create it, or remove the "
+                    "line",
+                    folder.string()));
   }
   for_each_json(folder, "", [&](const nlohmann::json& kept, const std::string& file) {
     const std::string op = kept.at("op");
     const auto spec = std::ranges::find(subjects, op, &Spec::name);
-    if (spec == subjects.end()) throw SpecError(fmt::format("no spec speaks of {}", op));
+    if (spec == subjects.end())
+      throw SpecError(fmt::format("{} has no spec: write one, or delete this file", op));
     Sample sample = sample_from_json(kept.at("sample"));
     sample.where = file;
     spec->samples.push_back(std::move(sample));

@@ -1,6 +1,7 @@
 #include "spec/sample_json.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -17,7 +18,7 @@ json to_json(const c10::IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
   if (value.isDouble()) {
-    // JSON has no word for infinity and NaN.
+    // JSON has no number for infinity and NaN.
     if (!std::isfinite(value.toDouble())) return {{"number", fmt::format("{}", value.toDouble())}};
     return value.toDouble();
   }
@@ -46,7 +47,7 @@ c10::IValue value_from_json(const json& value) {
     return list;
   }
   if (value.is_array()) return value.get<std::vector<double>>();
-  throw SpecError(fmt::format("{} is no sample argument", value.dump()));
+  throw SpecError(fmt::format("{} is not a sample argument", value.dump()));
 }
 
 json to_json(const TensorArgument& tensor) {

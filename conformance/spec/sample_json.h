@@ -1,20 +1,23 @@
-// Samples as JSON, so that those written in Python reach the native plan and a package can say what it was
-// made for.
+// Samples as JSON. Samples that are written in Python reach the native plan this way, and a package's
+// manifest says this way which calls it was made for.
 #pragma once
 
 #include <c10/core/DeviceType.h>
-#include <opgate/spec.h>
 
 #include <nlohmann/json.hpp>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
-/// The dtype of that name. Throws SpecError where OpGate knows none.
+/// The dtype of that name. Throws SpecError if OpGate knows no such dtype.
 c10::ScalarType known_dtype(const std::string& name);
 
-/// "cpu" or "cuda". Throws SpecError for another.
+/// The device named "cpu" or "cuda". Throws SpecError for any other name.
 c10::DeviceType known_device(const std::string& name);
 
+/// {"name": ..., "arguments": [...], "where": "file:line"}. Throws SpecError for an argument whose type
+/// JSON cannot hold.
 nlohmann::json to_json(const Sample& sample);
 
 /// Throws SpecError for JSON that describes no sample.

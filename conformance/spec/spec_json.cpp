@@ -19,10 +19,11 @@ Accuracy accuracy_from(const json& described) {
   return accuracy;
 }
 
-// What is called where no Python is.
-Reference elsewhere(const std::string& where) {
+// Stands for a reference that is a Python function in processes without Python. The binding replaces it.
+Reference python_reference(const std::string& where) {
   return [where](const c10::OperatorHandle&, torch::jit::Stack&) {
-    throw SpecError(fmt::format("{}: this reference is a Python function", where));
+    throw SpecError(
+        fmt::format("{}: this reference is a Python function, which this process cannot call", where));
   };
 }
 
@@ -34,10 +35,10 @@ Spec op_from_json(const json& described) {
     spec.reference_op = described.at("reference");
     spec.reference = reference_by_name(spec.reference_op, spec.where);
   } else if (described.at("reference").get<bool>()) {
-    spec.reference = elsewhere(spec.where);
+    spec.reference = python_reference(spec.where);
   }
   spec.draft = described.at("draft");
-  if (described.at("scale").get<bool>()) spec.scale = elsewhere(spec.where);
+  if (described.at("scale").get<bool>()) spec.scale = python_reference(spec.where);
   if (!described.at("accuracy").is_null()) spec.accuracy = accuracy_from(described.at("accuracy"));
   if (!described.at("gradient_accuracy").is_null())
     spec.gradient_accuracy = accuracy_from(described.at("gradient_accuracy"));

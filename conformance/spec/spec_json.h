@@ -1,15 +1,15 @@
-// Specs as JSON: how those that are written in Python reach the plan, and processes that hold no Python.
+// Specs as JSON. Specs that are written in Python reach the plan, and processes without Python, this way.
 #pragma once
-
-#include <opgate/spec.h>
 
 #include <nlohmann/json.hpp>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
-/// A model or an operator that the Python half describes; see OpSpec.as_json and ModelSpec.as_json. The
-/// operator's schema is defined here where no library has defined it: it can be planned, and not called.
-/// Throws SpecError.
+/// The spec of a model or an operator that the Python half describes; see OpSpec.as_json and
+/// ModelSpec.as_json. If no library has defined the operator, its schema is defined here, so that its calls
+/// can be planned but not made. Throws SpecError for JSON that describes no spec, or an incomplete one.
 Spec spec_from_json(const nlohmann::json& described);
 
 }  // namespace opgate

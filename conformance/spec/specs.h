@@ -1,71 +1,80 @@
-// The specs of this process, and the operators they speak of.
+// The specs of this process, and the operators that they describe.
 #pragma once
 
-#include <opgate/spec.h>
+#include <opgate/error.h>
 
 #include <functional>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <vector>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
-/// Runs every registered spec function, sorted by name. Throws SpecError.
+/// Runs every registered spec function and returns the specs, sorted by name. Throws SpecError for a spec
+/// that is incomplete or contradicts itself.
 std::vector<Spec> registered_specs();
 
 /// Gives a draft without a reference the accuracy that it does not name.
 void complete_draft(Spec& spec);
 
-/// Throws SpecError that names what the spec lacks, or where it contradicts itself.
+/// Throws SpecError that says what the spec lacks, or how it contradicts itself.
 void validate(const Spec& spec);
 
-/// A promise that an operator's spec can make, as it is written there. Throws SpecError, which begins with
-/// `where` and lists them, for another word.
+/// The promise that an operator's spec calls `word`. For an unknown word, throws SpecError that begins with
+/// `where` and lists the promises.
 Promise known_promise(const std::string& word, const std::string& where);
 
 /// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
 std::optional<c10::OperatorHandle> find_op(const std::string& name);
 
-/// The operator that a spec names as a reference. Throws SpecError, which begins with `where`, where it is
-/// not there.
+/// The operator that a spec names as a reference. Throws SpecError that begins with `where` if no loaded
+/// library defines it.
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where);
 
-/// Registers the schema alone, of an operator whose kernels are in another process; for as long as this one
-/// lives. Throws SpecError, which begins with `where`.
+/// Registers only the schema of an operator whose kernels are in another process; it stays registered until
+/// this process ends. Throws SpecError that begins with `where` if the schema is invalid.
 void define_schema(const std::string& name, const std::string& schema, const std::string& where);
 
-/// A reference may take more arguments than the operator, where they have defaults: aten::clone's memory
-/// format. Adds them to the operator's arguments. Throws SpecError where it takes others.
+/// Adds to `stack`, which holds the operator's arguments, the defaults of the reference's further
+/// arguments, such as the memory format of aten::clone. Throws SpecError if the reference takes fewer
+/// arguments, or if one of the further ones has no default.
 void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack);
 
-/// Another operator as a reference, looked up when it is called.
+/// A reference that calls another operator, which is looked up at each call.
 Reference reference_by_name(std::string op_name, std::string where);
+
+/// "spec.cpp:12": the place of a sample as messages give it.
+std::string at_line(const std::source_location& here);
 
 /// Adds a subject to the process-wide list; `write` fills in its spec.
 bool register_subject(std::string name, std::function<void(Spec&)> write, std::string where);
 
-/// Finds the operator that the spec speaks of, and fills arguments left out with the schema's defaults.
-/// Throws SpecError where the spec does not fit the schema: argument count and types, sample names that
-/// repeat, an operator that is not there.
+/// Finds the operator that the spec describes, and fills in the schema's defaults for arguments that
+/// samples leave out. Throws SpecError if no library defines the operator, if the number or types of
+/// arguments do not fit the schema, or if two samples have the same name.
 void fit_to_schema(Spec& spec);
 
-/// Throws SpecError where the operator is gone, or has another schema than when fit_to_schema() found it.
+/// Throws SpecError if the operator has been unregistered, or has another schema than when fit_to_schema()
+/// ran.
 void demand_same_schema(const Spec& spec);
 
-/// As fit_to_schema() for the spec of a TorchBind class: constructor, methods, and the model's types. Throws
-/// SpecError.
+/// Does the same for the spec of a TorchBind class: finds the class, and throws SpecError if its
+/// constructor or methods do not fit the samples or the model.
 void fit_to_class(Spec& spec);
 
-/// The sample's arguments against those of the schema after the first `bound` (self), and the defaults of
-/// those left out. Throws SpecError.
+/// Compares the sample's arguments with those of the schema, without the first `bound` (1 for a method's
+/// self), and adds the defaults of those that are left out. Throws SpecError if they do not fit.
 void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound = 0);
 
-/// The benches against the operator's schema and what the spec promises; each gets its baseline. Throws
-/// SpecError.
+/// Compares the benches with the operator's schema and the spec's promises, and gives each its baseline.
+/// Throws SpecError if a bench does not fit, or if two have the same name.
 void fit_benches(Spec& spec);
 
-/// Gives each spec its id: "identity_conv", or the full name where two namespaces have an op of that name.
-/// Throws SpecError where two specs speak of the same subject.
+/// Gives each spec its id: "identity_conv", or the full name if two namespaces have an operator of that
+/// name. Throws SpecError if two specs describe the same subject.
 void name_subjects(std::vector<Spec>& specs);
 
 }  // namespace opgate

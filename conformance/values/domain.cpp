@@ -11,7 +11,7 @@
 namespace opgate {
 namespace {
 
-// A whole text as a number, whatever the locale; "inf", "nan" and "-0" too.
+// Parses the whole text as a number, independently of the locale; accepts "inf", "nan" and "-0".
 std::optional<double> number_from(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,8 +43,7 @@ Domain domain_from_string(const std::string& text) {
   Domain domain{text.substr(0, open), {}};
   if (domain.family.empty() || !std::ranges::all_of(domain.family, is_word) ||
       (open != std::string::npos && text.back() != ')')) {
-    throw SpecError(
-        fmt::format("'{}' is no value domain; it is written as in uniform or uniform(0,1)", text));
+    throw SpecError(fmt::format("'{}' is not a value domain; write it as in uniform or uniform(0,1)", text));
   }
   if (open != std::string::npos) {
     std::string_view rest = std::string_view(text).substr(open + 1, text.size() - open - 2);
@@ -52,7 +51,7 @@ Domain domain_from_string(const std::string& text) {
       const size_t comma = rest.find(',');
       const auto number = number_from(rest.substr(0, comma));
       if (!number) {
-        throw SpecError(fmt::format("'{}': '{}' is no number", text, rest.substr(0, comma)));
+        throw SpecError(fmt::format("'{}': '{}' is not a number", text, rest.substr(0, comma)));
       }
       domain.parameters.push_back(*number);
       more = comma != std::string_view::npos;

@@ -1,4 +1,4 @@
-// How a family of values fills a tensor; one file a family, found by registration.
+// How a family of values fills a tensor. Each family has a file of its own and registers itself.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,16 +14,19 @@ namespace opgate {
 
 struct DomainFamily {
   std::string_view name;
-  std::vector<size_t> parameter_counts;  ///< how many parameters it can be given; empty: any number
-  /// Writes element i of stream `key` at position i of `out`, a contiguous CPU tensor of any supported dtype.
+  std::vector<size_t> parameter_counts;  ///< the numbers of parameters that it accepts; empty: any number
+  /// Writes element i of stream `key` at position i of `out`, a contiguous CPU tensor of any supported
+  /// dtype.
   void (*fill)(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out);
-  bool ordinary = true;  ///< numbers at which operators have derivatives
+  bool ordinary = true;  ///< its values are numbers at which operators have derivatives
 };
 
-/// The family that `domain` names. Throws SpecError where there is none, or it takes other parameters.
+/// The family that `domain` names. Throws SpecError if there is none, or if it takes another number of
+/// parameters.
 const DomainFamily& find_family(const Domain& domain);
 
-/// A contiguous CPU tensor of `domain`'s values: the same bits on every machine.
+/// A contiguous CPU tensor of `domain`'s values, with the same bits on every machine. Throws SpecError if
+/// the dtype cannot hold the values.
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype);
 
 }  // namespace opgate

@@ -1,6 +1,6 @@
-// indices(n): floor(u * n), u in [0, 1) from the top 53 bits.
-// sorted_indices(n): of count elements, element i is floor((i + w) / count * n), w often 0 or 1 (integers.h),
-// so that neighbours are at times equal; at most n - 1.
+// indices(n): each element is floor(u * n), with u in [0, 1) from the top 53 bits. sorted_indices(n):
+// element i of `count` is floor((i + w) / count * n), at most n - 1. w is often exactly 0 or 1
+// (often_at_an_end in integers.h), so that neighbours are sometimes equal.
 #include <fmt/format.h>
 #include <opgate/error.h>
 
@@ -12,7 +12,7 @@
 namespace opgate {
 namespace {
 
-// A double that was rounded up to n is none.
+// The floor of `value`, at most n - 1, because the double may have been rounded up to n.
 int64_t below(int64_t n, double value) { return std::min(static_cast<int64_t>(std::floor(value)), n - 1); }
 
 int64_t some_bound(const Domain& domain, bool has_elements) {

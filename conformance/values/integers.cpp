@@ -23,7 +23,7 @@ TensorArgument integer_argument(Shape shape, const char* family, std::vector<int
 int64_t whole_parameter(const Domain& domain) {
   const double n = domain.parameters[0];
   if (n >= 0 && n <= 0x1p53 && n == std::floor(n)) return static_cast<int64_t>(n);
-  throw SpecError(fmt::format("{}: {} is no whole number from 0 to 2^53", to_string(domain), n));
+  throw SpecError(fmt::format("{}: {} is not a whole number from 0 to 2^53", to_string(domain), n));
 }
 
 void fill_integers(const Domain& domain, const at::Tensor& out, int64_t largest,
@@ -38,7 +38,7 @@ void fill_integers(const Domain& domain, const at::Tensor& out, int64_t largest,
       for (uint64_t i = 0; i < count; ++i) parts[i] = static_cast<T>(value(i));
     } else {
       throw SpecError(
-          fmt::format("{} is made of integers, and {} is no dtype of integers: fix the argument's dtype, for "
+          fmt::format("{} is made of integers, and {} is not an integer dtype: give the argument one, for "
                       "example with .of(at::kLong)",
                       to_string(domain), dtype_name(out.scalar_type())));
     }

@@ -1,5 +1,5 @@
-// literal(v0,v1,...): the numbers that the spec's author wrote, from the beginning again after the last; 0
-// where there is none.
+// literal(v0,v1,...): the numbers that the author of the spec wrote, repeated from the first after the
+// last. All elements are 0 where no numbers are given. Imaginary parts are 0.
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
@@ -14,7 +14,7 @@
 namespace opgate {
 namespace {
 
-// Toward zero, to the nearest that T has; NaN becomes 0.
+// Truncates toward zero and saturates at the limits of T; NaN becomes 0.
 template <class T>
 T to_integer(double value) {
   if (std::isnan(value)) return 0;

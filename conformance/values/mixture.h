@@ -1,9 +1,10 @@
-// Ordinary values with a few of another kind among them.
+// Ordinary values with a few special values among them.
 //
-// The parts are taken in blocks of four. Block b has r = the b-th 64 bits of the stream mix64(key). It holds
-// a special value if it is the first block or r's top bit is set: specials[(r >> 2) % number of them], at
-// position r % 4. All other parts are what uniform gives for the same key and counter. So one part in eight
-// is special, a tensor of four elements has one, and many rows have none.
+// The parts (parts.h) are taken in blocks of four. For block b, r is the b-th 64 bits of the stream
+// mix64(key). The block holds a special value if it is the first block or if r's top bit is set:
+// specials[(r >> 2) % specials.size()], at position r % 4. All other parts are what uniform gives for the
+// same key and counter. So about one part in eight is special, a tensor of four elements has one, and many
+// rows have none.
 #pragma once
 
 #include <vector>
@@ -12,8 +13,8 @@
 
 namespace opgate {
 
-/// `specials` is called as specials.operator()<T>() and gives a std::vector<T>; ordinary values only where
-/// that is empty.
+/// Fills `out`. specials.operator()<T>() must return the special values as a std::vector<T>; if it is
+/// empty, all values are ordinary.
 template <class Specials>
 void fill_mixture(uint64_t key, const at::Tensor& out, Specials specials) {
   visit_parts(out, [&]<class T>(T* parts, uint64_t count) {

@@ -1,8 +1,9 @@
 // offsets(n): boundaries of intervals that divide [0, n).
 //
-// Of count boundaries the first is 0, the last n, and each i between is floor((i - 1 + w) / (count - 2) * n),
-// w often 0 or 1 (integers.h): each lies in a slot of its own, so they ascend without being sorted, and where
-// two neighbours meet at the edge of their slots the interval between them is empty.
+// The first of `count` boundaries is 0, the last is n, and boundary i between them is floor((i - 1 + w) /
+// (count - 2) * n). w is often exactly 0 or 1 (often_at_an_end in integers.h). Each boundary lies in a slot
+// of its own, so that they ascend without being sorted; where two neighbours meet at the common edge of
+// their slots, the interval between them is empty.
 #include <cmath>
 
 #include "values/integers.h"

@@ -1,5 +1,5 @@
-// The parts of a tensor's elements: a complex number is two consecutive real ones, so every family is written
-// for real numbers only.
+// The parts of a tensor's elements: a complex number is two consecutive real numbers, so that every family
+// is written for real numbers only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,7 @@ using BitsOf = std::conditional_t<
     sizeof(T) == 1, uint8_t,
     std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
-/// Calls visitor(T* parts, uint64_t count) with the contiguous tensor's numbers, T never complex.
+/// Calls visitor(T* parts, uint64_t count) with the numbers of a contiguous CPU tensor; T is never complex.
 template <class Visitor>
 void visit_parts(const at::Tensor& out, Visitor&& visitor) {
   visit_dtype(out.scalar_type(), [&]<class T>() {
@@ -34,8 +34,9 @@ void visit_parts(const at::Tensor& out, Visitor&& visitor) {
   });
 }
 
-/// `value` rounded to float and from there to T; unchanged for double. Where T has no infinity, what is
-/// beyond its largest number becomes that: torch's own conversions differ there from version to version.
+/// `value` rounded to float and from there to T; unchanged for double. If T has no infinity, values beyond
+/// its largest number become that number, because torch's own conversions differ there from version to
+/// version.
 template <class T>
 T rounded(double value) {
   if constexpr (std::is_same_v<T, double>) {

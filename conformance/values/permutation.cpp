@@ -1,5 +1,5 @@
-// permutation: 0 ... count-1 in the order of the stream's first count numbers; equal ones stay in ascending
-// order.
+// permutation: 0 ... count-1, sorted by the stream's first `count` numbers; where two of these are equal,
+// the integers stay in ascending order.
 #include <algorithm>
 #include <numeric>
 

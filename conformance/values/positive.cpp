@@ -1,7 +1,8 @@
-// positive: never 0 and never negative.
+// positive: values that are never 0 and never negative.
 //
-// A floating value is 1 - u in double, u in [0, 1) from the top 53 bits, rounded to float and from there to
-// the dtype; the smallest normal number where that gives 0. An integer is 1 + floor(u * 100), a bool true.
+// A floating value is 1 - u in double, with u in [0, 1) from the top 53 bits, rounded to float and from
+// there to the dtype; where that gives 0, it is the smallest normal number. An integer is 1 + floor(u *
+// 100). A bool is true.
 #include <opgate/sample.h>
 
 #include "values/domain.h"

@@ -1,6 +1,6 @@
-// The numbers of a dtype that are not like the others. Each function gives none where the dtype has none.
-// Bits are put together without arithmetic, so that a processor which flushes subnormals to zero makes the
-// same ones.
+// The special numbers of a dtype. Each function returns an empty vector if the dtype has no such number.
+// The numbers are made from bits, without arithmetic, so that a processor that flushes subnormals to zero
+// makes the same ones.
 #pragma once
 
 #include <bit>
@@ -12,20 +12,16 @@
 
 namespace opgate {
 
-/// A type of real floating-point numbers.
-template <class T>
-concept Floating = !std::is_integral_v<T> && !Opaque<T>;
-
 template <class T>
 T from_bits(BitsOf<T> bits) {
   return std::bit_cast<T>(bits);
 }
 
-/// The largest number, the lowest, the smallest normal one; of integers the largest and the lowest.
+/// The largest, the lowest and the smallest normal number; for integers, the largest and the lowest.
 template <class T>
 std::vector<T> extreme_values() {
   using Limits = std::numeric_limits<T>;
-  if constexpr (Floating<T>) {
+  if constexpr (FloatingElement<T>) {
     return {Limits::max(), Limits::lowest(), Limits::min()};
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     return {Limits::max(), Limits::lowest()};
@@ -34,10 +30,10 @@ std::vector<T> extreme_values() {
   }
 }
 
-/// The smallest and the largest, positive and negative.
+/// The smallest and the largest subnormal, each positive and negative.
 template <class T>
 std::vector<T> subnormal_values() {
-  if constexpr (Floating<T>) {
+  if constexpr (FloatingElement<T>) {
     const auto normal = std::bit_cast<BitsOf<T>>(std::numeric_limits<T>::min());
     if (normal <= 1) return {};
     const auto sign = static_cast<BitsOf<T>>(BitsOf<T>{1} << (8 * sizeof(T) - 1));
@@ -52,7 +48,7 @@ std::vector<T> subnormal_values() {
 /// 0 and, where the dtype has it, -0.
 template <class T>
 std::vector<T> zero_values() {
-  if constexpr (Floating<T>) {
+  if constexpr (FloatingElement<T>) {
     const T zero = rounded<T>(0.0);
     const T negative = rounded<T>(-0.0);
     if (static_cast<float>(zero) != 0) return {};
@@ -67,17 +63,17 @@ std::vector<T> zero_values() {
 template <class T>
 std::vector<T> infinity_values() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if constexpr (Floating<T>) {
+  if constexpr (FloatingElement<T>) {
     if (std::isinf(static_cast<double>(rounded<T>(kInfinity))))
       return {rounded<T>(kInfinity), rounded<T>(-kInfinity)};
   }
   return {};
 }
 
-/// The quiet one that a conversion from double gives.
+/// The quiet NaN that a conversion from double gives.
 template <class T>
 std::vector<T> nan_values() {
-  if constexpr (Floating<T>) {
+  if constexpr (FloatingElement<T>) {
     return {rounded<T>(std::numeric_limits<double>::quiet_NaN())};
   } else {
     return {};

@@ -1,8 +1,8 @@
-// Evenly spread values, one part at a time; other families take them for their ordinary ones.
+// Evenly spread values, one part at a time. Other families use them as their ordinary values.
 //
-// A floating value is low + (high - low) * u in double, u from the top 53 bits, then rounded to float and
-// from there to the dtype. An integer is floor(first + u * count). Opaque bits are the top ones of the
-// counter.
+// A floating value is low + (high - low) * u in double, with u in [0, 1) from the top 53 bits, then rounded
+// to float and from there to the dtype. An integer is floor(first + u * count). The bits of an opaque dtype
+// are the top bits of bits_at(key, i).
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,8 @@ namespace opgate {
 template <class T>
 class Uniform {
  public:
-  /// Over [range[0], range[1]); over the ordinary values where `range` is empty.
+  /// Values in [range[0], range[1]), for integers including range[1]. If `range` is empty: [-1, 1), for
+  /// signed integers -100 to 100, for unsigned ones 0 to 100.
   explicit Uniform(const std::vector<double>& range = {}) {
     if (!range.empty()) {
       low_ = range[0];
@@ -35,7 +36,7 @@ class Uniform {
     }
   }
 
-  /// Some integer lies in the range; always so for other types.
+  /// Whether an integer lies in the range; always true for types that are not integers.
   bool holds_any() const { return !std::is_integral_v<T> || std::is_same_v<T, bool> || low_ <= high_; }
 
   T at(uint64_t key, uint64_t i) const {

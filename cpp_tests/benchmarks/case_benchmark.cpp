@@ -1,5 +1,6 @@
-// What one native case costs: identity_conv on a float32 tensor of 4 KiB, judged by each check alone and by
-// all that are always on, as a run does ("one judged call"). The bare dispatcher call is the yardstick.
+// Measures what one native case costs: identity_conv on a float32 tensor of 4 KiB, with each check alone
+// and with all checks that are always on, as in a run ("one judged call"). The bare dispatcher call is
+// measured for comparison.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/full.h>
 #include <benchmark/benchmark.h>
@@ -8,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
 #include "plan/plan.h"
 #include "run/worker.h"
 #include "spec/specs.h"
@@ -15,7 +18,7 @@
 namespace opgate {
 namespace {
 
-// The checks that look at every call of their layout, whatever the operator promises.
+// The checks that run for every call of their layout, whatever the operator promises.
 std::vector<std::string> always_on(const std::string& layout) {
   return {"effect.alias",
           "effect.mutation",
@@ -26,7 +29,7 @@ std::vector<std::string> always_on(const std::string& layout) {
           layout == "contiguous" ? "value.reference" : "value.layout"};
 }
 
-// The operator's own spec, with the one sample that is measured.
+// The operator's own spec, with only the sample that is measured.
 const Spec& measured_spec() {
   static const Spec spec = [] {
     std::vector<Spec> specs = registered_specs();
@@ -42,7 +45,8 @@ const Spec& measured_spec() {
   return spec;
 }
 
-// A figure for a failing case would be one of another path through the judge.
+// Throws if a case fails, because a failing case takes another path through the code than the one to be
+// measured.
 void demand_passes(const std::map<std::string, Judgement>& judgements) {
   for (const auto& [check, judgement] : judgements) {
     if (judgement.verdict != Verdict::pass) throw std::runtime_error(check + " does not pass");
@@ -54,7 +58,7 @@ void judge(benchmark::State& state, const std::string& layout, const std::vector
   std::vector<const Check*> checks;
   for (const std::string& name : names) checks.push_back(&find_check(all, name));
   const CallKey key{&measured_spec(), &measured_spec().samples[0], c10::kFloat, c10::kCPU, layout};
-  Workbench bench;
+  WorkerCache bench;
   demand_passes(judge_call(key, checks, bench));
   for (auto _ : state) benchmark::DoNotOptimize(judge_call(key, checks, bench));
   state.counters["s/case"] =

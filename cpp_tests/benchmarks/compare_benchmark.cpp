@@ -1,5 +1,5 @@
-// What comparing one output costs: 4 KiB of float32 or half, bitwise equal, with every element one ulp off,
-// and against a reference in Double, as value.reference has it.
+// Measures what comparing one output costs: 4 KiB of float32 or half, bitwise equal, with every element one
+// ulp off, and with a reference in Double, as in value.reference.
 #include <ATen/ops/empty.h>
 #include <benchmark/benchmark.h>
 #include <opgate/accuracy.h>
@@ -20,7 +20,7 @@ at::Tensor numbers(c10::ScalarType dtype) {
   return make_values({"positive", {}}, 1, {kBytes / static_cast<int64_t>(c10::elementSize(dtype))}, dtype);
 }
 
-// Every element's last bit flipped: one ulp away.
+// Flips the last bit of every element, which makes it one ulp off.
 at::Tensor neighbours(const at::Tensor& tensor) {
   const at::Tensor other = tensor.clone();
   auto* const bytes = static_cast<std::byte*>(other.mutable_data_ptr());
@@ -29,7 +29,7 @@ at::Tensor neighbours(const at::Tensor& tensor) {
 }
 
 void measure(benchmark::State& state, const at::Tensor& got, const at::Tensor& want, Accuracy accuracy) {
-  // A difference would cost the text of it, too; what is measured is a comparison that passes.
+  // The comparison must pass, because a difference would also cost the time to describe it.
   if (!compare(got, want, accuracy).within()) throw std::runtime_error("the tensors differ");
   for (auto _ : state) benchmark::DoNotOptimize(compare(got, want, accuracy));
   state.SetItemsProcessed(state.iterations() * got.numel());

@@ -1,11 +1,12 @@
-// What planning costs a case, and what it costs to ask a plan for its cases, for 10^3 to 10^6 of them: flat,
-// or something grows that should not. `s/case` is the figure to watch.
+// Measures what planning costs for each case, and what it costs to list the cases of a plan, for 10^3 to
+// 10^6 cases. `s/case` must not grow with the number of cases.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <opgate/spec.h>
 
 #include <map>
 
+#include "judging/all_checks.h"
 #include "plan/case_set.h"
 #include "plan/plan.h"
 #include "spec/specs.h"
@@ -13,7 +14,7 @@
 namespace opgate {
 namespace {
 
-// A spec of one operator with enough samples for at least so many native cases.
+// A spec of one operator with enough samples for at least this many native cases.
 const std::vector<Spec>& specs_for(size_t cases) {
   static std::map<size_t, std::vector<Spec>> made;
   std::vector<Spec>& specs = made[cases];

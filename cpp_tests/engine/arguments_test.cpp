@@ -1,11 +1,11 @@
-// The arguments of a call: the same values through every layout, a known byte in every gap.
+// The arguments of a call have the same values in every layout, and a known byte in every gap.
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "base/dtypes.h"
-#include "call/arguments.h"
+#include "inputs/arguments.h"
 #include "layouts/layout.h"
 #include "support.h"
 #include "values/domain.h"
@@ -32,7 +32,7 @@ CallKey key_of(const Spec& spec, std::string layout, c10::ScalarType dtype = c10
 
 at::Tensor made(const Spec& spec, const std::string& layout, bool contiguous = false) {
   ValueCache cache;
-  return materialise(key_of(spec, layout), cache, {.contiguous = contiguous}).tensors.front().tensor;
+  return materialize(key_of(spec, layout), cache, {.contiguous = contiguous}).tensors.front().tensor;
 }
 
 std::vector<OfferedPlacement> rearranged(c10::IntArrayRef sizes) {
@@ -48,12 +48,12 @@ TEST(LayOut, KeepsTheValuesOfEveryDtypeInEveryLayout) {
   for (const c10::ScalarType dtype : every_dtype()) {
     const at::Tensor values = make_values({"uniform", {}}, 3, sizes, dtype);
     for (const auto& [layout, placement] : rearranged(sizes)) {
-      if (layout->suits != nullptr && !layout->suits(dtype)) continue;
+      if (layout->accepts_dtype != nullptr && !layout->accepts_dtype(dtype)) continue;
       const at::Tensor laid = lay_out(values, placement.geometry, c10::kCPU, placement.view);
       EXPECT_EQ(laid.is_conj(), placement.view == View::conjugated);
       EXPECT_EQ(laid.is_neg(), placement.view == View::negated);
       const at::Tensor want =
-          placement.geometry.overlaps() ? values.slice(0, 0, 1).expand(sizes) : values;  // one slice for all
+          placement.geometry.overlaps() ? values.slice(0, 0, 1).expand(sizes) : values;  // all slices equal
       EXPECT_TRUE(same_bits(laid, want)) << placement.name << " of " << dtype_name(dtype);
       EXPECT_EQ(laid.strides(), c10::IntArrayRef(placement.geometry.strides)) << placement.name;
     }
@@ -67,7 +67,7 @@ TEST(LayOut, FillsEveryGapAndNothingElseWithTheGapByte) {
   for (const auto& [layout, placement] : placements(sizes)) {
     const Geometry& geometry = placement.geometry;
     if (geometry.sizes != sizes) continue;
-    const StorageImage image = storage_image(lay_out(values, geometry, c10::kCPU));
+    const StorageSnapshot image = storage_snapshot(lay_out(values, geometry, c10::kCPU));
     ASSERT_EQ(image.size(), static_cast<size_t>(geometry.elements) * sizeof(float)) << placement.name;
     std::set<int64_t> used;
     for (int64_t i = 0; i < geometry.numel(); ++i) used.insert(geometry.storage_element(i));
@@ -82,13 +82,13 @@ TEST(LayOut, FillsEveryGapAndNothingElseWithTheGapByte) {
 
 TEST(LayOut, LeavesTheGapsOfAnEmptyTensorToo) {
   const at::Tensor laid = lay_out(at::full({0, 4}, 1.0f), geometry({0, 4}, {8, 2}, 0, 1), c10::kCPU);
-  EXPECT_EQ(storage_image(laid), StorageImage(sizeof(float), kGapByte));
+  EXPECT_EQ(storage_snapshot(laid), StorageSnapshot(sizeof(float), kGapByte));
 }
 
 TEST(Materialise, GivesTheContiguousValuesInEveryLayout) {
   const at::Tensor contiguous = made(relu(), "contiguous");
   for (const auto& [layout, placement] : rearranged(contiguous.sizes())) {
-    if (layout->suits != nullptr && !layout->suits(c10::kFloat)) continue;
+    if (layout->accepts_dtype != nullptr && !layout->accepts_dtype(c10::kFloat)) continue;
     const at::Tensor laid = made(relu(), "self=" + placement.name);
     EXPECT_EQ(same_bits(laid, contiguous), !placement.geometry.overlaps()) << placement.name;
     EXPECT_EQ(same_bits(laid, laid[0].expand(laid.sizes())), placement.geometry.overlaps()) << placement.name;
@@ -97,7 +97,7 @@ TEST(Materialise, GivesTheContiguousValuesInEveryLayout) {
 
 TEST(Materialise, LaysOutOnlyTheArgumentThatTheCaseNames) {
   ValueCache cache;
-  const Arguments arguments = materialise(key_of(add(), "other=stepped"), cache);
+  const Arguments arguments = materialize(key_of(add(), "other=stepped"), cache);
   ASSERT_EQ(arguments.tensors.size(), 2u);
   EXPECT_EQ(arguments.tensors[0].name, "self");
   EXPECT_TRUE(arguments.tensors[0].tensor.is_contiguous());
@@ -107,7 +107,7 @@ TEST(Materialise, LaysOutOnlyTheArgumentThatTheCaseNames) {
 
 TEST(Materialise, KeepsFixedDtypesAndOtherArguments) {
   ValueCache cache;
-  const Arguments arguments = materialise(key_of(add(), "contiguous", c10::kHalf), cache);
+  const Arguments arguments = materialize(key_of(add(), "contiguous", c10::kHalf), cache);
   EXPECT_EQ(arguments.tensors[0].tensor.scalar_type(), c10::kHalf);
   EXPECT_EQ(arguments.tensors[1].tensor.scalar_type(), c10::kInt);
   ASSERT_EQ(arguments.stack.size(), 3u);
@@ -118,8 +118,8 @@ TEST(Materialise, KeepsFixedDtypesAndOtherArguments) {
 TEST(Materialise, GivesEachTensorAStorageAndAStreamOfItsOwn) {
   const Spec twice = spec_of("aten::mul.Tensor", {{uniform({4, 6}), uniform({4, 6})}});
   ValueCache cache;
-  const Arguments first = materialise(key_of(twice, "contiguous"), cache);
-  const Arguments second = materialise(key_of(twice, "contiguous"), cache);
+  const Arguments first = materialize(key_of(twice, "contiguous"), cache);
+  const Arguments second = materialize(key_of(twice, "contiguous"), cache);
   const auto storage = [](const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); };
   EXPECT_NE(storage(first.tensors[0].tensor), storage(first.tensors[1].tensor));
   EXPECT_NE(storage(first.tensors[0].tensor), storage(second.tensors[0].tensor));
@@ -128,28 +128,28 @@ TEST(Materialise, GivesEachTensorAStorageAndAStreamOfItsOwn) {
 
 TEST(Materialise, GivesUnspoiltValuesAfterACallWroteToItsArguments) {
   ValueCache cache;
-  const Arguments first = materialise(key_of(relu(), "contiguous"), cache);
+  const Arguments first = materialize(key_of(relu(), "contiguous"), cache);
   const at::Tensor before = first.tensors[0].tensor.clone();
   first.tensors[0].tensor.fill_(9);
-  EXPECT_TRUE(same_bits(materialise(key_of(relu(), "contiguous"), cache).tensors[0].tensor, before));
+  EXPECT_TRUE(same_bits(materialize(key_of(relu(), "contiguous"), cache).tensors[0].tensor, before));
 }
 
 TEST(Materialise, PhotographsTheWholeStorageBeforeTheCall) {
   for (const char* layout :
        {"contiguous", "self=row-sliced", "self=expanded", "self=empty-dim1", "self=0-dim"}) {
     ValueCache cache;
-    const TensorInput input = materialise(key_of(relu(), layout), cache).tensors.front();
-    EXPECT_EQ(input.before, storage_image(input.tensor)) << layout;
+    const TensorInput input = materialize(key_of(relu(), layout), cache).tensors.front();
+    EXPECT_EQ(input.before, storage_snapshot(input.tensor)) << layout;
     EXPECT_EQ(input.before.size(), static_cast<size_t>(input.geometry.elements) * 4) << layout;
     if (input.before.empty()) continue;
     input.tensor.fill_(9);
-    EXPECT_NE(input.before, storage_image(input.tensor)) << layout << ": a picture, not a view";
+    EXPECT_NE(input.before, storage_snapshot(input.tensor)) << layout << ": a picture, not a view";
   }
 }
 
 TEST(Materialise, LaysTheSameValuesOutContiguouslyWhenAsked) {
   for (const auto& [layout, placement] : placements(relu().samples[0].arguments[0].tensor()->shape)) {
-    if (layout->suits != nullptr && !layout->suits(c10::kFloat)) continue;
+    if (layout->accepts_dtype != nullptr && !layout->accepts_dtype(c10::kFloat)) continue;
     const std::string text = placement.name == kContiguous ? "contiguous" : "self=" + placement.name;
     const at::Tensor dense = made(relu(), text, true);
     EXPECT_TRUE(dense.is_contiguous() && dense.storage_offset() == 0) << text;
@@ -163,13 +163,13 @@ TEST(Materialise, NamesTheSampleThatIsTooBigForMemory) {
   spec.samples[0].where = "my_spec.cpp:9";
   ValueCache cache;
   EXPECT_THAT(
-      testing::message_of<SpecError>([&] { materialise(key_of(spec, "contiguous"), cache); }),
+      testing::message_of<SpecError>([&] { materialize(key_of(spec, "contiguous"), cache); }),
       ::testing::AllOf(::testing::HasSubstr("my_spec.cpp:9"), ::testing::HasSubstr("cannot be made")));
 }
 
 TEST(Materialise, RefusesALayoutThatIsNotOffered) {
   ValueCache cache;
-  EXPECT_THROW(materialise(key_of(relu(), "self=transposed", c10::kFloat, 1), cache), SetupError);
+  EXPECT_THROW(materialize(key_of(relu(), "self=transposed", c10::kFloat, 1), cache), SetupError);
 }
 
 TEST(KeepsValues, IsTrueWhereOnlyStridesAndOffsetDiffer) {
@@ -177,7 +177,7 @@ TEST(KeepsValues, IsTrueWhereOnlyStridesAndOffsetDiffer) {
                                        "self=empty-dim1", "self=empty-dim2", "self=empty-dim3"};
   std::set<std::string> found;
   for (const auto& [layout, placement] : placements(relu().samples[0].arguments[0].tensor()->shape)) {
-    if (layout->suits != nullptr && !layout->suits(c10::kFloat)) continue;
+    if (layout->accepts_dtype != nullptr && !layout->accepts_dtype(c10::kFloat)) continue;
     const std::string text = placement.name == kContiguous ? "contiguous" : "self=" + placement.name;
     if (!keeps_values(key_of(relu(), text))) found.insert(text);
   }

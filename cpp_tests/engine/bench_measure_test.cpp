@@ -1,4 +1,4 @@
-// How a ratio is measured, by sides that only say how long they take: no clock is asked.
+// How a speed ratio is measured. The two sides only report how long they take; no clock is used.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,11 +14,11 @@ namespace {
 
 std::vector<double> up_to(size_t n) {
   std::vector<double> values(n);
-  std::iota(values.rbegin(), values.rend(), 1.0);  // n ... 2, 1: they need not come sorted
+  std::iota(values.rbegin(), values.rend(), 1.0);  // n ... 2, 1: the times need not be sorted
   return values;
 }
 
-// Two sides on one machine, whose speed may change with the time that has passed on it.
+// Two sides on one machine, whose speed may change over time.
 struct Machine {
   double now = 0;
   std::function<double(double now)> slowness = [](double) { return 1; };
@@ -48,8 +48,8 @@ TEST(Median, IsTheMiddleOrTheMeanOfTheTwoInTheMiddle) {
   EXPECT_EQ(median({4, 1, 3, 100}), 3.5);
 }
 
-// The ranks of the tables in Le Boudec, appendix A, and Conover, Practical Nonparametric Statistics, table
-// A3.
+// The ranks are those of the tables in Le Boudec, appendix A, and Conover, Practical Nonparametric
+// Statistics, table A3.
 TEST(MedianInterval, HasTheRanksOfPublishedTables) {
   struct Row {
     size_t n;
@@ -140,7 +140,8 @@ TEST(Measure, EndsThoughAClockStandsStill) {
   EXPECT_EQ(measured.rounds, 6u);
 }
 
-// The reason for rounds: side after side would blame the second one for a machine that grows slower.
+// This is why sides are measured in rounds: if one side were measured after the other, a machine that gets
+// slower would make the second one look slow.
 TEST(Measure, IsNotMisledByAMachineThatGrowsSlower) {
   Machine machine;
   machine.slowness = [](double now) { return 1 + 5 * now; };
@@ -156,7 +157,7 @@ TEST(Measure, IsNotMisledByAMachineThatIsBusyForAWhile) {
   EXPECT_DOUBLE_EQ(measured.ratio, 2);
 }
 
-// The first of a round is slow: ratios of 0.8 and 1.25 by turns.
+// The first call of each round is slow, so that the ratios alternate between 0.8 and 1.25.
 struct Uncertain : Machine {
   Uncertain() {
     slowness = [this](double) { return batches.size() % 2 == 0 ? 1.25 : 1; };

@@ -1,4 +1,4 @@
-// What is compared before anything is timed, and what a bench comes to.
+// Which results are compared before anything is timed, and which verdict a bench gets.
 #include <ATen/Parallel.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/full.h>
@@ -10,9 +10,9 @@
 #include <cmath>
 
 #include "bench/agreement.h"
-#include "bench/contest.h"
+#include "bench/benchmark_pair.h"
 #include "bench/run_benches.h"
-#include "call/device.h"
+#include "device/device.h"
 #include "layouts/layout.h"
 #include "spec/specs.h"
 #include "support.h"
@@ -145,7 +145,7 @@ TEST(RunBenches, SaysThatABaselineIsNotThere) {
   const BenchResult result =
       run_one(spec_with("aten::relu", [](SpecWriter& s) { s.bench({uniform({4})}).against("a::b"); }));
   EXPECT_EQ(result.verdict, Verdict::raised);
-  EXPECT_THAT(result.reason, AllOf(HasSubstr("bench_run_test.cpp:"), HasSubstr("a::b is no operator")));
+  EXPECT_THAT(result.reason, AllOf(HasSubstr("bench_run_test.cpp:"), HasSubstr("a::b is not an operator")));
 }
 
 TEST(RunBenches, GivesABaselineByNameItsDefaults) {
@@ -192,11 +192,11 @@ TEST(ForwardContest, GivesEachBatchTheSameValuesToWriteTo) {
   const Bench& bench = spec.benches.at(0);
   ValueCache values;
   const CallKey key{&spec, &bench.sample, c10::kFloat, c10::kCPU, std::string(kContiguous)};
-  const Contest contest = forward_contest(key, bench, values);
-  contest.baseline(1);
-  contest.op(5);
-  contest.baseline(2);
-  ASSERT_EQ(seen.size(), 4u);  // one to compare the answers
+  const BenchmarkPair pair = forward_pair(key, bench, values);
+  pair.baseline(1);
+  pair.op(5);
+  pair.baseline(2);
+  ASSERT_EQ(seen.size(), 4u);  // the first one compares the results
   EXPECT_EQ(seen[1], seen[0]);
   EXPECT_EQ(seen[2], seen[0]);
   EXPECT_GT(seen[3], 2 * seen[0]);
@@ -229,12 +229,12 @@ TEST(BackwardContest, TimesNoWrongGradient) {
 TEST(BackwardContest, SaysThatASideHasNoDerivative) {
   const auto results = run(scaled_by(3, [](const at::Tensor& x) { return at::mul(x, 3).detach(); }));
   EXPECT_EQ(results.at(1).verdict, Verdict::raised);
-  EXPECT_THAT(results[1].reason, HasSubstr("the baseline gives the output no derivative"));
+  EXPECT_THAT(results[1].reason, HasSubstr("the baseline gives the output no gradient"));
   const auto none = run(spec_with("aten::detach", [](SpecWriter& s) {
     s.promises({differentiable}).bench({uniform({8})}).against("aten::clone");
   }));
   EXPECT_EQ(none.at(1).verdict, Verdict::raised);
-  EXPECT_THAT(none[1].reason, HasSubstr("the operator's results have no derivative"));
+  EXPECT_THAT(none[1].reason, HasSubstr("the operator's results require no gradient"));
 }
 
 }  // namespace

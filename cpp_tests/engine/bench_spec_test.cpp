@@ -1,4 +1,4 @@
-// What a spec can say of speed, what is said of contradictions, and which measurements follow.
+// What a spec can say about speed, the messages for contradictions, and the measurements that follow.
 #include <ATen/ops/relu.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

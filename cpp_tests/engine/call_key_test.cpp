@@ -1,9 +1,11 @@
-// Call ids: what the plan writes is read back, and anything else is refused by the part that is wrong.
+// Call ids: those of the plan are parsed back to the same call; others are refused with the part that is
+// wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
 
-#include "call/call_key.h"
+#include "inputs/call_key.h"
+#include "judging/all_checks.h"
 #include "plan/plan.h"
 #include "support.h"
 
@@ -98,7 +100,7 @@ TEST(CallId, NamesAnUnknownDevice) {
   }
 }
 
-// call_key.cpp: "The layout must be one that the plan offers for this argument of this sample."
+// The variant must be one that the plan has for this sample.
 TEST(CallId, TakesNoLayoutThatThePlanDoesNotOffer) {
   EXPECT_NE(refusal("identity_conv/float32/7/x=contiguous/cpu"), "nothing was thrown");
   EXPECT_NE(refusal("add.Tensor/float32/4,4/self=empty-dim0/cpu"), "nothing was thrown");

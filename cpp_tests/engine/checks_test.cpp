@@ -1,8 +1,11 @@
-// Each native check: passes a correct operator, and fails the one defect that it is there for (tiny_ops.cpp).
+// Each native check passes a correct operator, and fails the defect that it is made for (tiny_ops.cpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
+#include "plan/plan.h"
 #include "run/worker.h"
 #include "support.h"
 
@@ -20,7 +23,7 @@ struct Case {
   Accuracy accuracy = exact();
 };
 
-// One call of opgate_test::`op`, judged by all of `checks`; the reference doubles.
+// Runs all of `checks` on one call of opgate_test::`op`, whose reference doubles its input.
 std::map<std::string, Judgement> judge_all(const std::string& op, const std::vector<std::string>& checks,
                                            const Case& about = {}, bool reference_throws = false) {
   Spec spec = spec_of("opgate_test::" + op, {{uniform(about.shape)}});
@@ -33,15 +36,15 @@ std::map<std::string, Judgement> judge_all(const std::string& op, const std::vec
   const std::vector<Check> all = native_checks();
   std::vector<const Check*> asked;
   for (const std::string& check : checks) asked.push_back(&find_check(all, check));
-  Workbench bench;
-  return judge_call({&spec, &spec.samples[0], about.dtype, c10::kCPU, about.layout}, asked, bench);
+  WorkerCache cache;
+  return judge_call({&spec, &spec.samples[0], about.dtype, c10::kCPU, about.layout}, asked, cache);
 }
 
 Judgement judge(const std::string& op, const std::string& check, const Case& about = {}) {
   return judge_all(op, {check}, about).at(check);
 }
 
-// All that is said of a call: verdict, reason, finding. One string, so that a failed test shows all of it.
+// The whole judgement in one string (verdict, reason, finding), so that a failed test shows all of it.
 std::string said(const Judgement& judgement) {
   std::string text = std::string(to_string(judgement.verdict)) + ": " + judgement.reason;
   if (judgement.finding) {
@@ -66,12 +69,12 @@ TEST(NativeChecks, PassACorrectOperatorInEveryCaseOfItsPlan) {
     SpecWriter(specs[0]).reference([](at::Tensor x) { return x.mul_(2); });
     std::vector<Check> checks = native_checks();
     std::erase_if(checks, [](const Check& check) { return check.needs_package; });
-    Workbench bench;
+    WorkerCache cache;
     size_t judged = 0;
     for (const PlannedCall& call : make_plan(specs, checks).calls) {
       const bool undeclared = call.checks.size() == 1 && call.checks[0]->name == "value.dtype";
-      if (undeclared && std::string(op) == "double_in_place") continue;  // it has no check of the dtype
-      for (const auto& [check, judgement] : judge_call(call.key, call.checks, bench)) {
+      if (undeclared && std::string(op) == "double_in_place") continue;  // it does not check the dtype
+      for (const auto& [check, judgement] : judge_call(call.key, call.checks, cache)) {
         EXPECT_EQ(judgement.verdict, Verdict::pass) << call.id << "/" << check << " " << said(judgement);
         ++judged;
       }
@@ -88,12 +91,12 @@ TEST(ValueReference, FailsOneWrongElement) {
 }
 
 TEST(ValueReference, FailsALostWriteBack) {
-  EXPECT_THAT(said("loses_write_back", "value.reference"), HasSubstr("pass"));  // contiguous() copies nothing
+  EXPECT_THAT(said("loses_write_back", "value.reference"), HasSubstr("pass"));  // not copied
   EXPECT_THAT(said("loses_write_back", "value.layout", {.layout = "x=stepped"}),
               AllOf(HasSubstr("fail"), HasSubstr("elements differ")));
 }
 
-// The reference is exact and the operator returns its values truncated to int32.
+// The reference is right, and the operator returns its values truncated to int32.
 TEST(ValueReference, FailsAResultOfAnotherKindOfDtype) {
   EXPECT_THAT(said("returns_other_dtype", "value.reference"),
               AllOf(HasSubstr("fail"), HasSubstr("dtype int32")));
@@ -106,16 +109,17 @@ TEST(ValueReference, CannotJudgeASampleThatTheOperatorRefuses) {
               AllOf(HasSubstr("invalid"), HasSubstr("refuses this sample of its spec: not today")));
 }
 
-// A reference of another shape or kind of dtype, against an operator whose kernels agree.
+// If all kernels of the operator agree and only the reference has another shape or kind of dtype, the
+// reference is wrong.
 TEST(ValueReference, BlamesAReferenceThatStandsAloneAndNamesItsLine) {
   Spec spec = spec_of("opgate_test::doubled", {{uniform({4, 6})}});
   spec.where = "my_spec.cpp:7";
   const auto judged = [&](auto reference) {
     SpecWriter(spec).reference(std::move(reference));
     const std::vector<Check> all = native_checks();
-    Workbench bench;
+    WorkerCache cache;
     const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
-    return said(judge_call(key, {&find_check(all, "value.reference")}, bench).at("value.reference"));
+    return said(judge_call(key, {&find_check(all, "value.reference")}, cache).at("value.reference"));
   };
   EXPECT_THAT(judged([](const at::Tensor& x) { return x.mul(2).flatten(); }),
               AllOf(HasSubstr("invalid"), HasSubstr("my_spec.cpp:7"), HasSubstr("floating [24]"),
@@ -134,9 +138,9 @@ TEST(JudgeCall, NamesTheSpecOfAnOperatorThatChangesItsSchemaOrGoesAway) {
   spec.where = "my_spec.cpp:7";
   const auto judged = [&] {
     const std::vector<Check> all = native_checks();
-    Workbench bench;
+    WorkerCache cache;
     const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
-    return said(judge_call(key, {&find_check(all, "effect.mutation")}, bench).at("effect.mutation"));
+    return said(judge_call(key, {&find_check(all, "effect.mutation")}, cache).at("effect.mutation"));
   };
   EXPECT_THAT(judged(), HasSubstr("pass"));
   library.reset();
@@ -166,9 +170,9 @@ TEST(ValueReference, MeasuresAtTheScaleThatTheSpecGives) {
     spec.accuracy.reset();
     SpecWriter(spec).accuracy(promised, std::move(scale));
     const std::vector<Check> all = native_checks();
-    Workbench bench;
+    WorkerCache cache;
     const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
-    return said(judge_call(key, {&find_check(all, "value.reference")}, bench).at("value.reference"));
+    return said(judge_call(key, {&find_check(all, "value.reference")}, cache).at("value.reference"));
   };
   const auto huge = [](const at::Tensor& x) { return x.mul(0).add(1 << 23); };  // 1 is its ulp
   EXPECT_THAT(judged(ulps(1), huge), HasSubstr("pass"));
@@ -232,13 +236,13 @@ TEST(ValueDtype, FailsARefusalThatDoesNotNameTheDtype) {
                     HasSubstr("got ComplexFloat")));
 }
 
-// "x must be floating point" holds the letters of Int.
+// "x must be floating point" contains the letters of Int, but does not name the dtype.
 TEST(ValueDtype, WantsTheDtypeAsAWordOfItsOwn) {
   EXPECT_THAT(said("mentions_a_point", "value.dtype", {.dtype = c10::kInt}),
               AllOf(HasSubstr("fail"), HasSubstr("int32 is refused without being named")));
 }
 
-// As torch's stable ABI does, before the operator's own code is called.
+// torch's stable ABI refuses a dtype by its number, before the operator's own code is called.
 TEST(ValueDtype, TakesTheNumberOfTheDtypeForItsName) {
   EXPECT_THAT(said("names_a_number", "value.dtype", {.dtype = c10::kInt}), HasSubstr("pass"));
 }
@@ -285,8 +289,8 @@ TEST(EffectAlias, FailsAnAliasThatIsMadeOnlyWhereGradientsAreWanted) {
   const CallKey key{&spec, &spec.samples[0], c10::kFloat, c10::kCPU, std::string(kContiguous)};
   const std::vector<Check> checks = native_checks();
   const auto judged = [&] {
-    Workbench bench;
-    return judge_call(key, {&find_check(checks, "effect.alias")}, bench).at("effect.alias");
+    WorkerCache cache;
+    return judge_call(key, {&find_check(checks, "effect.alias")}, cache).at("effect.alias");
   };
   EXPECT_EQ(judged().verdict, Verdict::pass);
   spec.promises.insert(Promise::differentiable);
@@ -316,7 +320,7 @@ TEST(FakeMetadata, FailsAMissingMetaKernel) {
                     HasSubstr("no meta kernel is registered")));
 }
 
-// The dispatcher has a fallback for Meta, so that an operator without a kernel seems to have one.
+// The dispatcher has a fallback for Meta, so that an operator without a Meta kernel seems to have one.
 TEST(FakeExists, FailsAMissingMetaKernelAndTakesACompositeOne) {
   EXPECT_THAT(said("has_no_meta", "fake.exists"), AllOf(HasSubstr("fail"), HasSubstr("none is registered")));
   EXPECT_EQ(judge("doubled", "fake.exists").verdict, Verdict::pass);
@@ -328,7 +332,8 @@ TEST(FakeMetadata, HasNothingToCompareWhereTheRealKernelRefuses) {
   EXPECT_THAT(said("refuses_all", "fake.metadata", {.layout = "x=stepped"}), HasSubstr("pass"));
 }
 
-// Callers with the same values would leave the same in the scratch.
+// The callers must have different values, because equal ones would leave the same content in the scratch
+// memory.
 TEST(RunThreads, FailsAScratchThatCallsShare) {
   EXPECT_THAT(said("shares_scratch", "run.threads"),
               AllOf(HasSubstr("fail"), HasSubstr("from 4 threads at once"), HasSubstr("static buffer")));
@@ -342,23 +347,24 @@ TEST(MemoryLeak, FailsAKeptArgument) {
   EXPECT_EQ(judge("doubled", "memory.leak").verdict, Verdict::pass);
 }
 
-// What one call computed must not answer the next; both tensors are of one size, so addresses do not tell.
+// The result of one call must not be returned by the next. Both tensors have the same size, so that they
+// may also have the same address.
 TEST(MemoryLifetime, FailsWhatIsRememberedByShape) {
   const auto judged = [](const char* op) {
     Spec spec = spec_of(op, {{uniform({4, 6})}}, {c10::kDouble});
     SpecWriter(spec).reference([](const at::Tensor& x) { return x.mean().mul(2); });
     const std::vector<Check> all = native_checks();
-    Workbench bench;
+    WorkerCache cache;
     return judge_call({&spec, &spec.samples[0], c10::kDouble, c10::kCPU, "contiguous"},
-                      {&find_check(all, "memory.lifetime")}, bench)
+                      {&find_check(all, "memory.lifetime")}, cache)
         .at("memory.lifetime");
   };
   EXPECT_THAT(said(judged("opgate_test::mean_of_the_first")),
-              AllOf(HasSubstr("fail"), HasSubstr("new values"), HasSubstr("by its shape")));
+              AllOf(HasSubstr("fail"), HasSubstr("new values"), HasSubstr("by shape")));
   EXPECT_EQ(judged("opgate_test::twice_the_mean").verdict, Verdict::pass);
 }
 
-// A softmax in float loses what lies far below its largest element, and not because it remembers anything.
+// A softmax in float loses elements far below its largest one, which is rounding and not remembered state.
 TEST(MemoryLifetime, DoesNotMistakeRoundingForMemory) {
   Spec spec = spec_of("aten::_softmax", {{uniform({40, 5}, -1000, 1000), 1, false}}, {c10::kFloat});
   SpecWriter(spec).reference("aten::_softmax");
@@ -367,9 +373,9 @@ TEST(MemoryLifetime, DoesNotMistakeRoundingForMemory) {
   size_t passed = 0;
   for (int i = 0; i < 20; ++i) {  // the name of a sample keys its values
     spec.samples[0].name = std::to_string(i);
-    Workbench bench;
+    WorkerCache cache;
     passed += judge_call({&spec, &spec.samples[0], c10::kFloat, c10::kCPU, "contiguous"},
-                         {&find_check(all, "memory.lifetime")}, bench)
+                         {&find_check(all, "memory.lifetime")}, cache)
                   .at("memory.lifetime")
                   .verdict == Verdict::pass;
   }
@@ -380,7 +386,7 @@ TEST(JudgeCall, GivesEveryCheckItsOwnVerdictOnOneCall) {
   const auto judgements = judge_all("writes_its_input", kAll, {.layout = "x=stepped"});
   ASSERT_EQ(judgements.size(), kAll.size());
   for (const auto& [check, judgement] : judgements) {
-    const bool seen = check == "effect.mutation" || check == "fake.metadata";  // it has no meta kernel either
+    const bool seen = check == "effect.mutation" || check == "fake.metadata";  // it has no meta kernel
     EXPECT_EQ(judgement.verdict, seen ? Verdict::fail : Verdict::pass) << check << " " << said(judgement);
   }
 }

@@ -1,15 +1,17 @@
-// A worker process from its parent's side: lines, endings, and nothing left running.
+// A worker process seen from its parent: its lines, how it ends, and that nothing is left running.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <fstream>
 #include <numeric>
 
-#include "run/child.h"
+#include "process/child_process.h"
 #include "support.h"
 
 namespace opgate::child_test {
@@ -22,11 +24,12 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-constexpr std::chrono::seconds kLong{600};  // ends a test that would hang; no test waits for it
+constexpr std::chrono::seconds kLong{600};  // a limit that ends a hanging test; no test waits that long
 
 class ChildTest : public ::testing::Test {
  protected:
-  // As the supervisor does: a worker that died is an answer of send(), not a signal.
+  // As in the supervisor: send() must report a worker that died, instead of a signal that ends this
+  // process.
   void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
   void TearDown() override { std::signal(SIGPIPE, before_); }
 
@@ -78,8 +81,8 @@ TEST_F(ChildTest, ReadsLinesOnItsStandardInput) {
   EXPECT_THAT(lines, ElementsAre("got one", "got two"));
 }
 
-// More than a pipe holds, to a process that reads nothing before it is told to by a file: a send that waited
-// would never return.
+// It sends more than a pipe holds to a process that reads nothing until a file tells it to. A send that
+// waited would never return.
 TEST_F(ChildTest, IsSentMoreThanItReadsWithoutWaitingForIt) {
   const std::filesystem::path told = folder_ / "told";
   const std::string wait = fmt::format("until [ -e '{}' ]; do sleep 0.01; done; ", told.string());
@@ -115,7 +118,7 @@ TEST_F(ChildTest, IsKilledWhenItDoesNotLeave) {
   EXPECT_EQ(child.end(), "");  // it has ended already
 }
 
-// Whatever holds descriptor 3 keeps the pipe open: it closes once the last process of the group is dead.
+// Every process of the group holds descriptor 3, so that the pipe closes when the last one has ended.
 TEST_F(ChildTest, TakesAllThatItStartedWithItWhenItIsEnded) {
   Child child(shell("sleep 600 & echo ready >&3; wait"), log());
   std::vector<std::string> lines;
@@ -126,14 +129,19 @@ TEST_F(ChildTest, TakesAllThatItStartedWithItWhenItIsEnded) {
   EXPECT_FALSE(child.receive(lines));
 }
 
+// What it leaves behind holds a pipe of its own, which hangs up when the last process has ended.
 TEST_F(ChildTest, TakesWhatItLeftBehindWithItWhenItIsDismissed) {
-  Child child(shell("sleep 600 & echo ready >&3; read line"), log());
+  const std::filesystem::path held = folder_ / "held";
+  ASSERT_EQ(mkfifo(held.c_str(), 0600), 0);
+  const Descriptor reader(open(held.c_str(), O_RDONLY | O_NONBLOCK));
+  Child child(shell(fmt::format("(echo ready >&3; exec sleep 600) 5>'{}' & read line", held.string())),
+              log());
   std::vector<std::string> lines;
   while (lines.empty()) ASSERT_TRUE(child.receive(lines));
   child.dismiss();
-  pollfd answers{child.answers(), POLLIN, 0};
-  ASSERT_EQ(poll(&answers, 1, 30000), 1) << "a process that it started is still running";
-  EXPECT_FALSE(child.receive(lines));
+  pollfd left{reader.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&left, 1, 30000), 1) << "a process that it started is still running";
+  EXPECT_TRUE(left.revents & POLLHUP);
 }
 
 TEST_F(ChildTest, KnowsThatNobodyReadsAnyMore) {

@@ -1,11 +1,12 @@
-// Values that methods take and give: compared, copied, overwritten, whatever they are made of.
+// Values that methods take and return are compared, copied and overwritten, whatever their types.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "classes/answers.h"
+#include "base/tensors_in.h"
 #include "classes/flattened.h"
+#include "classes/method_values.h"
 #include "support.h"
 
 namespace opgate::class_answers_test {
@@ -84,7 +85,7 @@ TEST(Answers, AreCopiedWithAllTheirTensors) {
   const IValue copy = copied(value);
   EXPECT_TRUE(same(value, copy));
   EXPECT_FALSE(share_memory(value, copy));
-  EXPECT_EQ(all_tensors(copy).size(), 2u);
+  EXPECT_EQ(tensors_in(copy).size(), 2u);
 }
 
 TEST(Answers, ShareMemoryWhereAnyTwoTensorsDo) {

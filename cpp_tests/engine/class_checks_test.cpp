@@ -1,9 +1,12 @@
-// class.state, class.pickle, class.flatten: each passes a correct class and fails one mistake
+// class.state, class.pickle and class.flatten each pass a correct class and fail one with a mistake
 // (tiny_classes.cpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "classes/sequence.h"
+#include "classes/call_sequence.h"
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
+#include "plan/plan.h"
 #include "run/worker.h"
 #include "support.h"
 #include "tiny_classes.h"
@@ -17,13 +20,13 @@ using testing::store_spec;
 
 Judgement judge(const Spec& spec, const std::string& check, c10::ScalarType dtype = c10::kFloat) {
   const std::vector<Check> checks = native_checks();
-  Workbench bench;
+  WorkerCache cache;
   return judge_call({&spec, &spec.samples[0], dtype, c10::kCPU, "contiguous"}, {&find_check(checks, check)},
-                    bench)
+                    cache)
       .at(check);
 }
 
-// All that is said, in one string, so that a failed test shows all of it.
+// The whole judgement in one string, so that a failed test shows all of it.
 std::string said(const Judgement& judgement) {
   std::string text = std::string(to_string(judgement.verdict)) + ": " + judgement.reason;
   if (judgement.finding) {
@@ -39,14 +42,14 @@ std::string said(const std::string& name, const std::string& check) {
 }
 
 TEST(ClassChecks, PassACorrectClassInEveryCaseOfItsPlan) {
-  // One that is never full, one that is full soon, one that takes nothing.
+  // One store is never full, one is full soon, and one takes nothing.
   const std::vector<Spec> specs{store_spec("Store", {100, 2, 0})};
   const std::vector<Check> checks = native_checks();
-  Workbench bench;
+  WorkerCache cache;
   size_t judged = 0;
   for (const PlannedCall& call : make_plan(specs, checks).calls) {
     EXPECT_EQ(call.checks.size(), 3u) << call.id;
-    for (const auto& [check, judgement] : judge_call(call.key, call.checks, bench)) {
+    for (const auto& [check, judgement] : judge_call(call.key, call.checks, cache)) {
       EXPECT_EQ(judgement.verdict, Verdict::pass) << call.id << "/" << check << " " << said(judgement);
       ++judged;
     }
@@ -113,8 +116,7 @@ TEST(ClassState, FailsStateThatObjectsShare) {
 }
 
 TEST(ClassState, FailsStateThatOutlivesTheObjectAndSaysSo) {
-  EXPECT_THAT(said("CountsOn", "class.state"),
-              AllOf(HasSubstr("fail"), HasSubstr("something outlives the object")));
+  EXPECT_THAT(said("CountsOn", "class.state"), AllOf(HasSubstr("fail"), HasSubstr("outlives the object")));
 }
 
 TEST(ClassState, WantsAnExceptionWhereTheModelRaisesOneAndNowhereElse) {
@@ -145,20 +147,20 @@ TEST(ClassPickle, FailsAForgottenPartOfTheState) {
 TEST(ClassPickle, FailsAForgottenConstructorArgument) {
   EXPECT_THAT(said(judge(store_spec("ForgetsLimit", {1}), "class.pickle")),
               AllOf(HasSubstr("fail"), HasSubstr("want an exception: the store is full")));
-  EXPECT_EQ(said("ForgetsLimit", "class.pickle"), "pass: ");  // 100 is what it falls back to
+  EXPECT_EQ(said("ForgetsLimit", "class.pickle"), "pass: ");  // 100 is the default, too
 }
 
 TEST(ClassPickle, FailsASharedTensor) {
-  EXPECT_THAT(
-      said("SharesPickled", "class.pickle"),
-      AllOf(HasSubstr("fail"), HasSubstr("of the original when the object made from its state had gone on"),
-            HasSubstr("both hold the same tensor")));
+  EXPECT_THAT(said("SharesPickled", "class.pickle"),
+              AllOf(HasSubstr("fail"),
+                    HasSubstr("of the original after further calls on the object made from its state"),
+                    HasSubstr("both objects hold the same tensor")));
 }
 
 TEST(ClassPickle, FailsAStateThatGoesOnWithTheOriginal) {
-  EXPECT_THAT(
-      said("PicklesLive", "class.pickle"),
-      AllOf(HasSubstr("fail"), HasSubstr("of the object made from the state when the original had gone on")));
+  EXPECT_THAT(said("PicklesLive", "class.pickle"),
+              AllOf(HasSubstr("fail"),
+                    HasSubstr("of the object made from the state after further calls on the original")));
 }
 
 TEST(ClassPickle, FailsAGetstateThatChangesTheObject) {
@@ -200,12 +202,12 @@ TEST(ClassFlatten, FailsWhatIsOtherForAnEqualObject) {
 
 TEST(ClassFlatten, FailsWhatChangesTheObject) {
   EXPECT_THAT(said("FlattenClears", "class.flatten"),
-              AllOf(HasSubstr("fail"), HasSubstr("it changes nothing"), HasSubstr("`put(3)`")));
+              AllOf(HasSubstr("fail"), HasSubstr("it does not change the object"), HasSubstr("`put(3)`")));
 }
 
 TEST(ClassFlatten, FailsAnOmittedPartOfTheState) {
   EXPECT_THAT(said("OmitsCount", "class.flatten"),
-              AllOf(HasSubstr("fail"), HasSubstr("two objects flatten alike"), HasSubstr("put(3)")));
+              AllOf(HasSubstr("fail"), HasSubstr("flatten to the same values"), HasSubstr("put(3)")));
 }
 
 TEST(ClassFlatten, FailsAnOmittedConstructorArgument) {
@@ -213,7 +215,7 @@ TEST(ClassFlatten, FailsAnOmittedConstructorArgument) {
     spec.construct({uniform({3}, 0, 0), 100}).named("large").construct({uniform({3}, 0, 0), 0}).named("none");
   };
   EXPECT_THAT(said(judge(store_spec("OmitsLimit", {}, alike), "class.flatten")),
-              AllOf(HasSubstr("fail"), HasSubstr("two objects flatten alike"), HasSubstr("the one    none"),
+              AllOf(HasSubstr("fail"), HasSubstr("flatten to the same values"), HasSubstr("the one    none"),
                     HasSubstr("the other  large")));
   EXPECT_EQ(said("OmitsLimit", "class.flatten"), "pass: ");
 }

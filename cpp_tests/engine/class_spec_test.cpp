@@ -1,4 +1,4 @@
-// What the author of a class can write, and what is said of what cannot be.
+// What a class's spec can say, and the messages for wrong specs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::store_spec;
 using testing::StoreModel;
 using Write = std::function<void(ClassSpecWriter&)>;
 
-// What is said of a spec of opgate_test::Store, or of another class.
+// The message for a spec of opgate_test::Store, or of another class.
 std::string refusal(const Write& write, const std::string& name = "opgate_test::Store") {
   return message_of<SpecError>([&] {
     Spec spec;
@@ -28,7 +28,7 @@ std::string refusal(const Write& write, const std::string& name = "opgate_test::
   });
 }
 
-// A spec that is whole, and then says more.
+// The message for a complete spec with something added.
 std::string refusal_of_more(const Write& more) {
   return message_of<SpecError>([&] { store_spec("Store", {100}, more); });
 }
@@ -146,11 +146,11 @@ TEST(ClassSpec, TakesTheModelsArgumentsByValueReferenceOrConstReference) {
     x = at::Tensor();
     return std::tuple(n.sum, text);
   });
-  const std::shared_ptr<void> model = spec.torch_class->make_model({std::vector<double>{2.5}});
+  const std::shared_ptr<void> model = spec.torch_class->model.make({std::vector<double>{2.5}});
   const auto& methods = spec.torch_class->methods;
-  EXPECT_EQ(methods[0].model(model.get(), {1.5}).toDouble(), 4);
+  EXPECT_EQ(methods[0].call(model.get(), {1.5}).toDouble(), 4);
   const at::Tensor tensor = testing::counted({2});
-  const auto both = methods[1].model(model.get(), {tensor, "text"}).toTuple();
+  const auto both = methods[1].call(model.get(), {tensor, "text"}).toTuple();
   EXPECT_EQ(both->elements()[0].toDouble(), 4);
   EXPECT_EQ(both->elements()[1].toStringRef(), "text");
   EXPECT_TRUE(tensor.defined());

@@ -1,6 +1,6 @@
 // One test for each mistake that published comparators have made: allclose, assert_close, assert_allclose,
-// opcheck and the test suites of operator libraries. Each convicts what they let pass, and accepts what they
-// convicted.
+// opcheck and the test suites of operator libraries. Each test expects OpGate's comparison to find what
+// they accept, and to accept what they wrongly refuse.
 #include <ATen/ops/_neg_view.h>
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool accepts(const at::Tensor& got, const at::Tensor& want, Accuracy accuracy) {
   return compare(got, want, accuracy).within();
 }
 
-// Both ways of comparing say the same.
+// Whether `got` is accepted; expects that the exact comparison and the one in ulps agree.
 bool always_accepts(const at::Tensor& got, const at::Tensor& want) {
   const bool accepted = accepts(got, want, exact());
   EXPECT_EQ(accepts(got, want, ulps(4)), accepted);
@@ -58,7 +58,7 @@ TEST(ComparatorMistake, IgnoringTheDtype) {
   EXPECT_FALSE(always_accepts(tensor_of<int>({1}, {1}), tensor_of<int64_t>({1}, {1})));
   EXPECT_FALSE(always_accepts(floats({1}).to(c10::kBFloat16), floats({1}).to(c10::kHalf)));
   EXPECT_FALSE(accepts(floats({1}), doubles({1}), exact()));
-  EXPECT_TRUE(accepts(floats({1}), doubles({1}), ulps(0)));  // a reference in a wider dtype is no other dtype
+  EXPECT_TRUE(accepts(floats({1}), doubles({1}), ulps(0)));  // a reference may have a wider dtype
 }
 
 TEST(ComparatorMistake, TakingMinusZeroForZeroWhereBitsArePromised) {
@@ -75,7 +75,7 @@ TEST(ComparatorMistake, TakingMinusZeroForZeroWhereBitsArePromised) {
 TEST(ComparatorMistake, FailingACorrectNan) {
   EXPECT_TRUE(always_accepts(floats({1, kNan}), floats({1, kNan})));
   EXPECT_TRUE(accepts(floats({kNan}), doubles({kNan}), ulps(0)));
-  EXPECT_TRUE(accepts(floats({kNan}), floats({-kNan}), ulps(0)));  // which NaN is no question of accuracy
+  EXPECT_TRUE(accepts(floats({kNan}), floats({-kNan}), ulps(0)));  // all NaNs are equal in ulps
   EXPECT_FALSE(accepts(floats({kNan}), floats({-kNan}), exact()));
 }
 
@@ -84,7 +84,7 @@ TEST(ComparatorMistake, TakingNanForAnything) {
   EXPECT_FALSE(accepts(floats({1}), floats({kNan}), ulps(1e300)));
   EXPECT_FALSE(accepts(floats({kNan}), floats({kInfinity}), ulps(1e300)));
   EXPECT_FALSE(
-      accepts(floats({kNan}), doubles({1e300}), ulps(1e300)));  // the overflow is to infinity, not to NaN
+      accepts(floats({kNan}), doubles({1e300}), ulps(1e300)));  // an overflow gives infinity, not NaN
   EXPECT_FALSE(always_accepts(floats({kNan}), floats({0})));
 }
 
@@ -117,15 +117,15 @@ TEST(ComparatorMistake, HavingAToleranceThatNobodyChose) {
   EXPECT_FALSE(accepts(got, want, exact()));
   EXPECT_FALSE(accepts(got, want, ulps(0)));
   EXPECT_FALSE(accepts(got, want, ulps(0.999)));
-  EXPECT_TRUE(accepts(got, want, ulps(1)));  // and exactly what was chosen
+  EXPECT_TRUE(accepts(got, want, ulps(1)));  // the tolerance is exactly the chosen one
 }
 
 TEST(ComparatorMistake, TakingADoubleThatWentThroughFloat) {
   const at::Tensor want = doubles({1.0 / 3});
   const at::Tensor got = want.to(c10::kFloat).to(c10::kDouble);
-  ASSERT_LT(std::abs(got.const_data_ptr<double>()[0] - 1.0 / 3), 1e-7 / 3);  // assert_close takes it
+  ASSERT_LT(std::abs(got.const_data_ptr<double>()[0] - 1.0 / 3), 1e-7 / 3);  // assert_close accepts it
   EXPECT_FALSE(accepts(got, want, ulps(1e6)));
-  EXPECT_TRUE(accepts(want.to(c10::kFloat), want, ulps(0.5)));  // but as a float it is the right one
+  EXPECT_TRUE(accepts(want.to(c10::kFloat), want, ulps(0.5)));  // but in float it is correctly rounded
 }
 
 TEST(ComparatorMistake, DividingByAZeroThatIsWanted) {
@@ -147,11 +147,11 @@ TEST(ComparatorMistake, FailingLargeNumbersByAnAbsoluteTolerance) {
   EXPECT_FALSE(accepts(floats({1.001e30}), floats({1e30}), ulps(4)));
 }
 
-// |got - want| <= rtol * |got| forgives a result that is too large ever more.
+// |got - want| <= rtol * |got| tolerates more the larger the wrong result is.
 TEST(ComparatorMistake, MeasuringAtTheResultThatIsJudged) {
   const Comparison too_large = compare(floats({1024}), floats({1}), ulps(1));
   const Comparison too_small = compare(floats({1}), floats({1024}), ulps(1));
-  EXPECT_EQ(too_large.worst_ulps, 1023 * 0x1p23);  // in units of what is wanted
+  EXPECT_EQ(too_large.worst_ulps, 1023 * 0x1p23);  // in ulps of the wanted value
   EXPECT_EQ(too_small.worst_ulps, 1023 * 0x1p13);
 }
 
@@ -160,7 +160,7 @@ TEST(ComparatorMistake, OverflowingInTheDifferenceOfIntegers) {
   const auto most = std::numeric_limits<int64_t>::max();
   EXPECT_FALSE(always_accepts(tensor_of<int64_t>({1}, {least}), tensor_of<int64_t>({1}, {most})));
   EXPECT_FALSE(
-      always_accepts(tensor_of<int64_t>({1}, {least}), tensor_of<int64_t>({1}, {0})));  // |least| is negative
+      always_accepts(tensor_of<int64_t>({1}, {least}), tensor_of<int64_t>({1}, {0})));  // |least| < 0
   EXPECT_FALSE(always_accepts(tensor_of<uint8_t>({1}, {0}), tensor_of<uint8_t>({1}, {255})));
   EXPECT_FALSE(always_accepts(tensor_of<uint8_t>({1}, {255}), tensor_of<uint8_t>({1}, {0})));
   EXPECT_TRUE(always_accepts(tensor_of<int64_t>({2}, {least, most}), tensor_of<int64_t>({2}, {least, most})));
@@ -173,7 +173,7 @@ TEST(ComparatorMistake, ComparingIntegersThroughAFloatingDtype) {
   EXPECT_TRUE(always_accepts(tensor_of<int64_t>({1}, {large + 1}), tensor_of<int64_t>({1}, {large + 1})));
 }
 
-// A byte that is neither 0 nor 1 in a bool is a defect of its own: it breaks what counts or adds bools later.
+// A bool's byte that is neither 0 nor 1 is a defect: it breaks code that counts or adds bools later.
 TEST(ComparatorMistake, LoadingABoolThatIsNone) {
   const at::Tensor truth = tensor_of<bool>({2}, {true, false});
   const at::Tensor two = tensor_of<uint8_t>({2}, {2, 0}).view(c10::kBool);
@@ -188,7 +188,7 @@ TEST(ComparatorMistake, ComparingComplexNumbersByTheirModulus) {
   const auto one = [](float real, float imag) { return tensor_of<Complex>({1}, {Complex(real, imag)}); };
   EXPECT_FALSE(accepts(one(3, 4), one(4, 3), ulps(4)));
   EXPECT_FALSE(accepts(one(5, 0), one(-5, 0), ulps(4)));
-  EXPECT_FALSE(accepts(one(1e10f, 2e-5f), one(1e10f, 1e-5f), ulps(4)));  // lost beside the other part
+  EXPECT_FALSE(accepts(one(1e10f, 2e-5f), one(1e10f, 1e-5f), ulps(4)));  // each part counts by itself
   EXPECT_TRUE(accepts(one(3, std::nextafter(4.0f, 5.0f)), one(3, 4), ulps(1)));
 }
 

@@ -1,4 +1,5 @@
-// The comparison sees what others forgive: shapes, dtypes, NaN payloads, the sign of zero, one wrong element.
+// The comparison finds what others ignore: shapes, dtypes, NaN payloads, the sign of zero, one wrong
+// element.
 // The mistakes that published comparators made are in comparator_mistakes_test.cpp.
 #include <ATen/ops/full.h>
 #include <gmock/gmock.h>
@@ -55,13 +56,13 @@ TEST(ExactComparison, TellsMinusZeroFromZero) {
 TEST(ExactComparison, TellsNanPayloadsApartAndTakesEqualOnes) {
   EXPECT_FALSE(agree(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00000)})));
   EXPECT_TRUE(agree(floats({from_bits(0x7FC00001)}), floats({from_bits(0x7FC00001)})));
-  EXPECT_FALSE(agree(floats({from_bits(0xFFC00000)}), floats({from_bits(0x7FC00000)})));  // the sign of a NaN
+  EXPECT_FALSE(agree(floats({from_bits(0xFFC00000)}), floats({from_bits(0x7FC00000)})));  // sign of a NaN
 }
 
 TEST(ExactComparison, SeesTheNextNumber) {
   EXPECT_FALSE(agree(floats({std::nextafter(1.0f, 2.0f)}), floats({1.0f})));
   EXPECT_FALSE(agree(tensor_of<int64_t>({1}, {(int64_t{1} << 53) + 1}),
-                     tensor_of<int64_t>({1}, {int64_t{1} << 53})));  // the same double
+                     tensor_of<int64_t>({1}, {int64_t{1} << 53})));  // both are the same number as doubles
 }
 
 TEST(Comparison, BroadcastsNoShape) {
@@ -139,8 +140,8 @@ TEST(UlpComparison, FailsWhereOnlyOneIsNanWhateverTheBound) {
   EXPECT_TRUE(compare(floats({nan}), floats({from_bits(0xFFC00001)}), ulps(0)).within());
 }
 
-// A comparator with a relative tolerance for double (numpy's and torch's allclose: 1e-5) takes a result that
-// was computed in float on the way.
+// A comparator with a relative tolerance for double (1e-5 in numpy's and torch's allclose) accepts a result
+// that was computed in float in between.
 TEST(UlpComparison, SeesADoubleThatWentThroughFloat) {
   const double third = 1.0 / 3;
   const double through_float = static_cast<float>(third);

@@ -1,4 +1,4 @@
-// opgate.toml and the libraries it names: every mistake is told with its place.
+// opgate.toml and the libraries that it names: every mistake is reported with its place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "plan/config.h"
+#include "process/library.h"
 #include "support.h"
 
 namespace opgate::config_test {

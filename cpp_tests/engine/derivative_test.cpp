@@ -1,11 +1,12 @@
-// The derivative of a call: which inputs get a gradient, from which incoming ones, of first and second order.
+// The derivative of a call: which inputs get a gradient for which cotangents (incoming gradients), in first
+// and second order.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/forward_grad.h>
 
-#include "call/derivative.h"
+#include "derivatives/derivative.h"
 #include "support.h"
 
 namespace opgate::derivative_test {
@@ -16,22 +17,22 @@ using testing::spec_of;
 
 class DerivativeTest : public ::testing::Test {
  protected:
-  // Of aten::mul, whose derivatives are its other factor.
-  Derivative of(const Asking& asking, const std::string& variant = "contiguous") {
-    return derivative(key(variant), values_, asking);
+  // aten::mul is used, because its derivative by one factor is the other factor.
+  Derivative of(const DerivativeRequest& request, const std::string& variant = "contiguous") {
+    return derivative(key(variant), values_, request);
   }
   CallKey key(const std::string& variant = "contiguous") const {
     return {&mul_, &mul_.samples[0], c10::kFloat, c10::kCPU, variant};
   }
   std::vector<at::Tensor> factors(const std::string& variant = "contiguous") {
     std::vector<at::Tensor> tensors;
-    for (const TensorInput& input : materialise(key(variant), values_).tensors)
+    for (const TensorInput& input : materialize(key(variant), values_).tensors)
       tensors.push_back(input.tensor);
     return tensors;
   }
   static std::vector<std::string> places(const Derivative& derivative) {
     std::vector<std::string> names;
-    for (const Arrived& arrived : derivative.arrived) names.push_back(arrived.at);
+    for (const LeafGradient& arrived : derivative.leaf_gradients) names.push_back(arrived.at);
     return names;
   }
 
@@ -44,8 +45,8 @@ TEST_F(DerivativeTest, GivesEachFloatingInputItsGradient) {
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(places(found), ElementsAre("self", "other"));
   const std::vector<at::Tensor> factor = factors();
-  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factor[1]));
-  EXPECT_TRUE(at::equal(found.arrived[1].gradient, found.incoming[0] * factor[0]));
+  EXPECT_TRUE(at::equal(found.leaf_gradients[0].gradient, found.cotangents[0] * factor[1]));
+  EXPECT_TRUE(at::equal(found.leaf_gradients[1].gradient, found.cotangents[0] * factor[0]));
 }
 
 TEST_F(DerivativeTest, AsksOnlyThoseThatAreAskedFor) {
@@ -57,21 +58,22 @@ TEST_F(DerivativeTest, HasOneGradientForArgumentsThatAreOneTensor) {
   const Derivative found = of({}, "self+other=same");
   EXPECT_THAT(places(found), ElementsAre("self"));
   const at::Tensor factor = factors("self+other=same")[0];
-  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factor * 2));
+  EXPECT_TRUE(at::equal(found.leaf_gradients[0].gradient, found.cotangents[0] * factor * 2));
   SpecWriter(mul_).reference([](const at::Tensor& a, const at::Tensor& b) { return a * b; });
   const Derivative reference = reference_derivative(key("self+other=same"), values_, {}, found);
   EXPECT_THAT(places(reference), ElementsAre("self"));
-  EXPECT_EQ(reference.arrived[0].gradient.scalar_type(), c10::kDouble);
-  EXPECT_TRUE(at::equal(reference.arrived[0].gradient.to(c10::kFloat), found.arrived[0].gradient));
+  EXPECT_EQ(reference.leaf_gradients[0].gradient.scalar_type(), c10::kDouble);
+  EXPECT_TRUE(
+      at::equal(reference.leaf_gradients[0].gradient.to(c10::kFloat), found.leaf_gradients[0].gradient));
 }
 
 TEST_F(DerivativeTest, LaysIncomingGradientsOutAndCopiesThem) {
-  const Derivative expanded = of({.cotangents = "expanded"});
-  EXPECT_EQ(expanded.incoming[0].stride(0) * expanded.incoming[0].stride(1), 0);
-  const Derivative dense = of({.cotangents = "expanded", .dense = true});
-  EXPECT_TRUE(dense.incoming[0].is_contiguous());
-  EXPECT_TRUE(at::equal(dense.incoming[0], expanded.incoming[0]));
-  EXPECT_TRUE(of({.cotangents = "no such layout"}).incoming[0].is_contiguous());
+  const Derivative expanded = of({.cotangent_layout = "expanded"});
+  EXPECT_EQ(expanded.cotangents[0].stride(0) * expanded.cotangents[0].stride(1), 0);
+  const Derivative dense = of({.cotangent_layout = "expanded", .dense = true});
+  EXPECT_TRUE(dense.cotangents[0].is_contiguous());
+  EXPECT_TRUE(at::equal(dense.cotangents[0], expanded.cotangents[0]));
+  EXPECT_TRUE(of({.cotangent_layout = "no such layout"}).cotangents[0].is_contiguous());
 }
 
 TEST_F(DerivativeTest, DifferentiatesGradientsAgain) {
@@ -79,10 +81,11 @@ TEST_F(DerivativeTest, DifferentiatesGradientsAgain) {
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(places(found), ElementsAre("self", "other", "the gradient of output 0"));
   const std::vector<at::Tensor> factor = factors();
-  const at::Tensor &u = found.incoming_second[0], &v = found.incoming_second[1];
-  EXPECT_TRUE(at::equal(found.arrived[0].gradient, v * found.incoming[0]));
-  EXPECT_TRUE(at::equal(found.arrived[1].gradient, u * found.incoming[0]));
-  EXPECT_TRUE((found.arrived[2].gradient - (u * factor[1] + v * factor[0])).abs().max().item<float>() < 1e-6);
+  const at::Tensor &u = found.second_cotangents[0], &v = found.second_cotangents[1];
+  EXPECT_TRUE(at::equal(found.leaf_gradients[0].gradient, v * found.cotangents[0]));
+  EXPECT_TRUE(at::equal(found.leaf_gradients[1].gradient, u * found.cotangents[0]));
+  EXPECT_TRUE((found.leaf_gradients[2].gradient - (u * factor[1] + v * factor[0])).abs().max().item<float>() <
+              1e-6);
 }
 
 TEST_F(DerivativeTest, PushesTangentsForward) {
@@ -90,24 +93,26 @@ TEST_F(DerivativeTest, PushesTangentsForward) {
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(places(found), ElementsAre("output 0"));
   const std::vector<at::Tensor> factor = factors();
-  const at::Tensor tangent = found.incoming[0] * factor[1] + found.incoming[1] * factor[0];
-  EXPECT_LT((found.arrived[0].gradient - tangent).abs().max().item<float>(), 1e-6);
+  const at::Tensor tangent = found.cotangents[0] * factor[1] + found.cotangents[1] * factor[0];
+  EXPECT_LT((found.leaf_gradients[0].gradient - tangent).abs().max().item<float>(), 1e-6);
 }
 
 TEST_F(DerivativeTest, PushesTheSameTangentsThroughOtherLayoutsAndTheReference) {
   const Derivative dense = of({.forward = true});
   const Derivative stepped = of({.forward = true}, "self=stepped");
-  EXPECT_TRUE(at::equal(dense.arrived[0].gradient, stepped.arrived[0].gradient));
+  EXPECT_TRUE(at::equal(dense.leaf_gradients[0].gradient, stepped.leaf_gradients[0].gradient));
   SpecWriter(mul_).reference([](const at::Tensor& a, const at::Tensor& b) { return a * b; });
   const Derivative reference = reference_derivative(key(), values_, {.forward = true}, dense);
-  EXPECT_EQ(reference.arrived[0].gradient.scalar_type(), c10::kDouble);
-  EXPECT_LT((reference.arrived[0].gradient - dense.arrived[0].gradient).abs().max().item<double>(), 1e-6);
+  EXPECT_EQ(reference.leaf_gradients[0].gradient.scalar_type(), c10::kDouble);
+  EXPECT_LT(
+      (reference.leaf_gradients[0].gradient - dense.leaf_gradients[0].gradient).abs().max().item<double>(),
+      1e-6);
 }
 
 TEST_F(DerivativeTest, GivesTangentsToThoseThatAreAskedFor) {
   const Derivative found = of({.inputs = std::set<std::string>{"other"}, .forward = true});
-  ASSERT_EQ(found.incoming.size(), 1);
-  EXPECT_TRUE(at::equal(found.arrived[0].gradient, found.incoming[0] * factors()[0]));
+  ASSERT_EQ(found.cotangents.size(), 1);
+  EXPECT_TRUE(at::equal(found.leaf_gradients[0].gradient, found.cotangents[0] * factors()[0]));
 }
 
 TEST_F(DerivativeTest, LeavesNoTangentsBehind) {

@@ -1,4 +1,4 @@
-// Evidence from machines with a GPU: good while what was tested is the same, and not a moment longer.
+// Evidence from machines with a GPU counts for as long as what was tested is unchanged, and no longer.
 #include "gate/device_evidence.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "base/engine_sources.h"
-#include "call/ctest_gpus.h"
+#include "device/ctest_gpus.h"
 #include "plan/plan.h"
 #include "run/source_digests.h"
 #include "support.h"
@@ -96,7 +96,7 @@ TEST(DeviceEvidence, ThatIsNoneIsRefusedWithItsPlace) {
   EXPECT_THAT(read_evidence(folder / "nowhere"), IsEmpty());
 }
 
-// A run whose cuda cases all passed, but those of one check.
+// A run whose CUDA cases all passed, except those of one check.
 RunState run_on_gpu() {
   RunState run;
   run.header.torch = "2.15.0";
@@ -109,7 +109,7 @@ RunState run_on_gpu() {
   const ByDtype<size_t> two{{"float32", 1}, {"float64", 1}};
   subject.devices["cuda"].cases = {{"ok", two}, {"owed", two}, {"broken", two}, {"elsewhere", two}};
   subject.devices["cuda"].owed = {{"owed", {{"float32", 1}}}};
-  subject.devices["cuda"].elsewhere = {{"elsewhere", two}};
+  subject.devices["cuda"].by_evidence = {{"elsewhere", two}};
   subject.devices["cpu"].cases = {{"ok", two}};
   run.broken = {{"op/float32/4/contiguous/cuda/broken", {}, 0}};
   return run;
@@ -162,11 +162,11 @@ TEST(SourceDigests, ChangeWithWhatTheOperatorIsMadeFromAndNothingElse) {
   EXPECT_EQ(digest(0), before);
   write("ops/add/ledger.toml", "what `opgate accept` writes");
   EXPECT_EQ(digest(0), before);
-  write("ops/add/cpu.cpp", "kernel, mended");
-  const std::string mended = digest(0);
-  EXPECT_NE(mended, before);
+  write("ops/add/cpu.cpp", "kernel, fixed");
+  const std::string fixed = digest(0);
+  EXPECT_NE(fixed, before);
   write("ops/common/shared.h", "other");
-  EXPECT_NE(digest(0), mended);
+  EXPECT_NE(digest(0), fixed);
   config.sources = {folder / "gone"};
   EXPECT_THAT(message_of<SetupError>([&] { digest(0); }), HasSubstr("`sources` names"));
   config.sources = {};

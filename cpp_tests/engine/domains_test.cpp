@@ -1,4 +1,4 @@
-// What each domain of values promises to a spec's author, in every dtype.
+// What each domain of values promises to the author of a spec, in every dtype.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
@@ -33,7 +33,7 @@ at::Tensor made(const TensorArgument& argument, c10::ScalarType swept = c10::kFl
   return make_values(argument.domain, key, argument.shape, argument.dtype.value_or(swept));
 }
 
-// The parts of all elements as Double; of opaque bits the integer they make.
+// The parts of all elements as doubles; the elements of opaque dtypes as integers.
 std::vector<double> numbers(const at::Tensor& tensor) {
   std::vector<double> all;
   visit_parts(tensor, [&]<class T>(const T* parts, uint64_t count) {
@@ -75,7 +75,7 @@ const std::vector<TensorArgument>& mixtures(const Shape& shape) {
       .first->second;
 }
 
-// Domains that any dtype can have.
+// The domains that can be used with any dtype.
 std::vector<TensorArgument> for_any_dtype(const Shape& shape) {
   std::vector<TensorArgument> all = mixtures(shape);
   all.push_back(uniform(shape));
@@ -93,7 +93,7 @@ TEST(EveryDomain, CanBeWrittenDownAndReadBack) {
     families.insert(argument.domain.family);
     EXPECT_EQ(domain_from_string(to_string(argument.domain)), argument.domain);
   }
-  // A family that is added and not named here is tested by nobody.
+  // Fails if a family is added and not listed above, because it would not be tested.
   EXPECT_EQ(families.size(), Registry<DomainFamily>::instance().parts().size());
 }
 
@@ -131,7 +131,7 @@ TEST(Positive, IsNeverZeroAndNeverNegativeInAnyDtype) {
   }
 }
 
-// 1/2^10 is about where the shortest formats round to 0: a sample of this size meets it.
+// The shortest formats round numbers below about 1/2^10 to 0, and a sample of this size has such a number.
 TEST(Positive, TakesTheSmallestNormalNumberInPlaceOfZero) {
   const std::vector<double> eighths = numbers(made(positive({kMany}), c10::kFloat8_e4m3fn));
   const std::vector<double> exact = numbers(made(positive({kMany}), c10::kDouble));
@@ -177,13 +177,13 @@ TEST(Indices, NameWhatIsWrongWithDtypeAndBound) {
   EXPECT_THAT(refusal([] { made(indices({4}, 129).of(c10::kChar)); }),
               HasSubstr("reaches 128, which int8 cannot hold"));
   EXPECT_EQ(refusal([] { made(indices({4}, 128).of(c10::kChar)); }), "nothing was thrown");
-  EXPECT_THAT(refusal([] { indices({4}, -1); }), HasSubstr("-1 is no whole number from 0"));
+  EXPECT_THAT(refusal([] { indices({4}, -1); }), HasSubstr("-1 is not a whole number from 0"));
   EXPECT_THAT(refusal([] { indices({4}, 0); }), HasSubstr("no index below 0"));
   EXPECT_EQ(refusal([] { made(indices({0, 4}, 0)); }), "nothing was thrown");
   EXPECT_THAT(refusal([] {
                 make_values({"indices", {2.5}}, 1, {4}, c10::kLong);
               }),
-              HasSubstr("2.5 is no whole number"));
+              HasSubstr("2.5 is not a whole number"));
   EXPECT_THAT(refusal([] { offsets(-1, 4); }), HasSubstr("number of elements is negative"));
 }
 
@@ -283,7 +283,8 @@ TEST(Mixtures, LeaveRowsWithoutASpecialValue) {
   EXPECT_GT(clean, 10);
 }
 
-// Written out from the formats' definitions: IEEE 754, and the OCP and Graphcore papers on 8-bit formats.
+// The numbers are from the definitions of the formats: IEEE 754, and the OCP and Graphcore papers on 8-bit
+// formats.
 struct Format {
   c10::ScalarType dtype;
   double largest;
@@ -345,7 +346,8 @@ TEST(SignedZeros, HaveBothSignsWhereTheDtypeHasThem) {
   }
 }
 
-// torch 2.11 converts them to NaN of float8_e4m3fn, torch 2.15 to its largest number.
+// For numbers that are too large, torch 2.11 converts to float8_e4m3fn's NaN, and torch 2.15 to its largest
+// number.
 TEST(Literal, IsTheLargestNumberWhereAFormatWithoutInfinityEnds) {
   const TensorArgument ends = values({3}, {1e30, -INFINITY, NAN});
   for (const Format& format : kFormats) {

@@ -1,8 +1,11 @@
-// Correct operators that look suspicious: no check may convict one. ATen itself is the control.
+// Correct operators of ATen that look suspicious: no check may fail for one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "call/variant.h"
+#include "inputs/variant.h"
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
+#include "plan/plan.h"
 #include "run/worker.h"
 #include "support.h"
 
@@ -14,21 +17,21 @@ using ::testing::Not;
 using testing::spec_of;
 
 struct Heard {
-  std::vector<std::string> complaints;  // every verdict that is no pass, in words
+  std::vector<std::string> complaints;  // every verdict that is not a pass, in words
   size_t judged = 0;
 };
 
-// Every native check on every call that it is planned for.
+// Runs every native check on every call that it is planned for.
 Heard hear(Spec& spec) {
   Heard heard;
   std::vector<Check> checks = native_checks();
-  // Many of ATen's meta kernels are Python's, which this process does not have.
+  // Many of ATen's meta kernels are written in Python, and this process has no Python.
   const bool has_fake = spec.op->hasKernelForDispatchKey(c10::DispatchKey::Meta);
   std::erase_if(checks, [&](const Check& check) {
     return check.needs_package || (check.group() == "fake" && !has_fake);
   });
 
-  Workbench bench;
+  WorkerCache cache;
   for (const Sample& sample : spec.samples) {
     for (const Variant& variant : variants(spec, sample)) {
       for (const c10::ScalarType dtype : spec.dtypes.at(c10::kCPU)) {
@@ -37,7 +40,7 @@ Heard hear(Spec& spec) {
         for (const Check& check : checks) {
           if (in_scope(check.scope, key, variant)) planned.push_back(&check);
         }
-        for (const auto& [check, judgement] : judge_call(key, planned, bench)) {
+        for (const auto& [check, judgement] : judge_call(key, planned, cache)) {
           ++heard.judged;
           if (judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed) continue;
           heard.complaints.push_back(call_id(key) + "/" + check + ": " + judgement.reason +
@@ -146,8 +149,8 @@ TEST(FalseAlarms, ANumberThatStandsForAnIndexHasNoSlope) {
   Spec spec = spec_of("opgate_test::row_named", {{uniform({4, 3}), values({2}, {0, 3})}}, {c10::kDouble});
   const Check& numeric = find_check(native_checks(), "grad.numeric");
   const CallKey key{&spec, &spec.samples.front(), c10::kDouble, c10::kCPU, std::string(kContiguous)};
-  Workbench bench;
-  const Judgement judgement = numeric.judge(*std::make_unique<Evidence>(key, bench));
+  WorkerCache cache;
+  const Judgement judgement = numeric.judge(*std::make_unique<CallUnderTest>(key, cache));
   EXPECT_EQ(judgement.verdict, Verdict::pass) << judgement.reason;
 }
 
@@ -194,7 +197,7 @@ TEST(FalseAlarms, NaNAndInfinityAreLegitimateResults) {
 
 TEST(FalseAlarms, RandomOperatorsMayDraw) {
   Spec spec = spec_of("aten::bernoulli.p", {{uniform({40}), 0.5}}, {c10::kFloat});
-  spec.promises.insert(Promise::draws_random);
+  spec.promises.insert(Promise::nondeterministic_seeded);
   EXPECT_THAT(complaints(spec), IsEmpty());
 }
 

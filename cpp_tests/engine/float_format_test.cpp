@@ -1,4 +1,4 @@
-// Units in the last place, compared with the spacing of the numbers that the formats really have.
+// Compares units in the last place with the actual spacing of the formats' numbers.
 #include <c10/util/BFloat16.h>
 #include <c10/util/Float8_e4m3fn.h>
 #include <c10/util/Float8_e4m3fnuz.h>
@@ -27,7 +27,7 @@ FloatFormat format_of(c10::ScalarType dtype) { return *float_format(dtype); }
 double half_ulps(double got, double want) { return ulp_error(got, want, format_of(c10::kHalf)); }
 double float_ulps(double got, double want) { return ulp_error(got, want, format_of(c10::kFloat)); }
 
-// All non-negative finite numbers of a short format, in order: `bits` up to `largest` counts through them.
+// All non-negative finite numbers of a short format, in order: their bits are 0 to those of `largest`.
 template <class T, class Bits>
 void expect_spacing(c10::ScalarType dtype, Bits largest) {
   const FloatFormat format = format_of(dtype);
@@ -77,7 +77,7 @@ TEST(UlpAt, StaysThatOfTheSmallestNormalInTheSubnormalRange) {
   EXPECT_EQ(ulp_at(0x1p-24, format_of(c10::kHalf)), 0x1p-24);
   EXPECT_EQ(ulp_at(0x1p-14, format_of(c10::kHalf)), 0x1p-24);
   EXPECT_EQ(ulp_at(0x1p-13, format_of(c10::kHalf)), 0x1p-23);
-  EXPECT_EQ(ulp_at(1e-300, format_of(c10::kHalf)), 0x1p-24);  // a wider value below all of them
+  EXPECT_EQ(ulp_at(1e-300, format_of(c10::kHalf)), 0x1p-24);  // a double below all numbers of the format
 }
 
 TEST(UlpError, IsMeasuredAboveAPowerOfTwo) {
@@ -123,9 +123,9 @@ TEST(UlpError, ForgivesAnOverflowExactlyWhereRoundingOverflows) {
     const bool overflows = std::isinf(static_cast<float>(c10::Half(static_cast<float>(want))));
     EXPECT_EQ(half_ulps(kInfinity, want), overflows ? 0 : kInfinity) << want;
     EXPECT_EQ(half_ulps(-kInfinity, -want), overflows ? 0 : kInfinity) << want;
-    EXPECT_EQ(half_ulps(-kInfinity, want), kInfinity) << want;  // never to the other end
+    EXPECT_EQ(half_ulps(-kInfinity, want), kInfinity) << want;  // an overflow to the wrong sign is an error
   }
-  EXPECT_EQ(half_ulps(kInfinity, 65519.99), kInfinity);  // by a double that a float cannot tell from 65520
+  EXPECT_EQ(half_ulps(kInfinity, 65519.99), kInfinity);  // as a float, this double would equal 65520
   EXPECT_EQ(half_ulps(kInfinity, 65504), kInfinity);
   const double past_float = 0x1.FFFFFFp127;
   EXPECT_TRUE(std::isinf(static_cast<float>(past_float)));
@@ -139,7 +139,7 @@ TEST(UlpError, DoesNotForgiveAFiniteNumberFarFromAnOverflow) {
   EXPECT_LE(half_ulps(65504, 65520), 0.5);
 }
 
-// What this torch's conversion makes of a number past the largest is what the format cannot avoid.
+// An overflow that the format cannot avoid must give what this torch's own conversion gives.
 template <class T>
 void expect_overflow_forgiven(c10::ScalarType dtype, const std::vector<double>& others) {
   const FloatFormat format = format_of(dtype);
@@ -163,7 +163,7 @@ TEST(UlpError, ForgivesNanAndTheLargestNumberForAnOverflowWhereTheFormatHasNoInf
   expect_overflow_forgiven<c10::Float8_e4m3fnuz>(c10::kFloat8_e4m3fnuz, {kNan, 240});
   EXPECT_EQ(half_ulps(kNan, 1e6), kInfinity);
   EXPECT_EQ(half_ulps(65504, kInfinity), kInfinity);
-  EXPECT_EQ(ulp_error(448, 400, format_of(c10::kFloat8_e4m3fn)), 1.5);  // no overflow, an error
+  EXPECT_EQ(ulp_error(448, 400, format_of(c10::kFloat8_e4m3fn)), 1.5);  // 400 does not overflow
   EXPECT_EQ(ulp_error(kNan, 448, format_of(c10::kFloat8_e4m3fn)), kInfinity);
 }
 

@@ -1,4 +1,4 @@
-// Strides, storage elements and their names, compared with what torch itself says of the same tensor.
+// Compares strides, storage elements and names of geometries with what torch says about the same tensor.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ std::vector<int64_t> random_sizes(std::mt19937& random, int64_t least) {
   return sizes;
 }
 
-// Two rows of two elements, one element before each and two after: x[..., 1:-2] of a [2, 5] tensor.
+// Two rows of two elements, with one element before and two after each row: x[..., 1:-2] of a [2, 5]
+// tensor.
 Geometry sliced_rows() { return geometry({2, 2}, {5, 1}, 1, 2); }
 
 TEST(DenseStrides, AreThoseOfANewTensor) {
@@ -42,7 +43,7 @@ TEST(Geometry, EndsWithItsLastElementAndItsTail) {
 
 TEST(Geometry, HasNoElementsWhereASizeIsZero) {
   EXPECT_EQ(geometry({0, 3}, {3, 1}).elements, 0);
-  EXPECT_EQ(geometry({4, 0}, {7, 1}, 2, 1).elements, 3);  // the offset and the tail are there all the same
+  EXPECT_EQ(geometry({4, 0}, {7, 1}, 2, 1).elements, 3);  // the offset and the tail count, too
   EXPECT_EQ(geometry({4, 0}, {7, 1}).numel(), 0);
 }
 
@@ -65,7 +66,7 @@ TEST(Geometry, FindsTheStorageElementOfEachPosition) {
 TEST(Geometry, OverlapsOnlyAlongStrideZeroOfSeveral) {
   EXPECT_TRUE(geometry({2, 3}, {0, 1}).overlaps());
   EXPECT_TRUE(geometry({2, 3}, {1, 0}).overlaps());
-  EXPECT_FALSE(geometry({1, 3}, {0, 1}).overlaps());  // one row: nobody shares it
+  EXPECT_FALSE(geometry({1, 3}, {0, 1}).overlaps());  // there is only one row
   EXPECT_FALSE(geometry({0, 3}, {0, 1}).overlaps());
   EXPECT_FALSE(geometry({2, 3}, {3, 1}).overlaps());
   EXPECT_FALSE(geometry({}, {}).overlaps());
@@ -117,7 +118,7 @@ TEST(DescribeElement, NamesTheGapByTheElementBeforeIt) {
 }
 
 TEST(DescribeElement, GoesByTheOrderInMemoryAndNotByTheIndex) {
-  const Geometry transposed = geometry({2, 3}, {1, 4});  // columns of two, each followed by two of nobody
+  const Geometry transposed = geometry({2, 3}, {1, 4});  // columns of two, each followed by a gap of two
   EXPECT_EQ(describe_element(transposed, 2, "x"), "the gap after x[1, 0]");
   EXPECT_EQ(describe_element(transposed, 4, "x"), "x[0, 1]");
 }

@@ -1,4 +1,4 @@
-// Memory under guard: what lies around a block, what is found when something touches it, and what is not.
+// The guard allocator: what lies around a block, which writes and reads are found, and which are not.
 #include "memory/guard_allocator.h"
 
 #include <ATen/ops/empty.h>
@@ -65,7 +65,7 @@ TEST_F(Guarded, AWriteBehindABlockIsFoundWhileItLives) {
   EXPECT_EQ(found[0].block.data, data(block));
   EXPECT_EQ(found[0].offset, 3);
   EXPECT_EQ(found[0].bytes, 2u);
-  EXPECT_TRUE(damage().empty()) << "what was reported is mended";
+  EXPECT_TRUE(damage().empty()) << "damage that was reported is repaired";
 }
 
 TEST_F(Guarded, AWriteBeforeABlockIsFoundAfterItWasFreed) {

@@ -1,4 +1,4 @@
-// results.jsonl: nothing that was written is lost, and nothing that is none of ours is taken for results.
+// results.jsonl: nothing that was written is lost, and other files are not taken for results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <opgate/error.h>
@@ -6,7 +6,9 @@
 
 #include <csignal>
 
+#include "base/text.h"
 #include "run/journal.h"
+#include "spec/subject_facts.h"
 #include "support.h"
 
 namespace opgate::journal_test {
@@ -280,7 +282,7 @@ TEST(Journal, CanBeWrittenOnceTheFirstWriterIsGone) {
   const TemporaryFolder folder;
   write_three(folder / "results.jsonl");
   write_three(folder / "results.jsonl");
-  EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 3u);  // begun anew, not appended to
+  EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 3u);  // started again, not appended to
 }
 
 TEST(Journal, GoesOnBehindTheLastWholeLine) {

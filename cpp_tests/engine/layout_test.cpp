@@ -1,4 +1,5 @@
-// Each layout is what the PyTorch expression in its explanation makes; what does not apply is not offered.
+// Each layout equals what the PyTorch expression in its explanation makes, and is not offered where it does
+// not apply.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <gmock/gmock.h>
@@ -43,7 +44,7 @@ at::Tensor one_in(const Sizes& sizes) {
   return at::empty({c10::multiply_integers(sizes) + 1}).slice(0, 1).view(sizes);
 }
 
-// The expressions of the explanations, written out.
+// The expressions of the explanations as C++ code.
 const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expressions() {
   static const std::map<std::string, std::function<at::Tensor(const Sizes&)>> all{
       {"contiguous", [](const Sizes& s) { return at::empty(s); }},
@@ -77,7 +78,7 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
 void expect_same_geometry(const Geometry& geometry, const at::Tensor& made) {
   EXPECT_EQ(geometry.sizes, made.sizes().vec());
   for (size_t dim = 0; dim < geometry.sizes.size(); ++dim) {
-    if (geometry.sizes[dim] < 2) continue;  // a stride that nobody takes
+    if (geometry.sizes[dim] < 2) continue;  // such a stride is never used
     EXPECT_EQ(geometry.strides[dim], made.stride(static_cast<int64_t>(dim))) << dim;
   }
   EXPECT_EQ(geometry.offset, made.storage_offset());
@@ -97,7 +98,7 @@ TEST(Layouts, AreWhatTheirPyTorchExpressionMakes) {
        {Sizes{}, {7}, {2, 3}, {1, 5}, {5, 1}, {2, 3, 257}, {1, 3, 4, 4}, {3, 1, 2, 2}, {2, 3, 4, 5, 6}}) {
     for (const auto& [layout, placement] : placements(sizes)) {
       SCOPED_TRACE(placement.name + " of " + index_text(sizes));
-      if (layout->name == "empty") continue;  // below
+      if (layout->name == "empty") continue;  // tested below
       ASSERT_TRUE(expressions().contains(placement.name)) << "a new layout: say here what it should be";
       expect_same_geometry(placement.geometry, expressions().at(placement.name)(sizes));
       seen.insert(placement.name);

@@ -1,4 +1,4 @@
-// The accepted state as text: what is read is what was written, whatever the names.
+// The accepted state as text: what is read equals what was written, whatever the names are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ SubjectState some_subject() {
           "torch 2.15.0, AVX2"};
 }
 
-// Where a spec is, is nobody's promise: the ledger does not keep it.
+// The place of a spec is not compared, because the ledger does not keep it.
 void expect_same(const SubjectState& read, const SubjectState& written) {
   EXPECT_EQ(read.facts.schema, written.facts.schema);
   EXPECT_EQ(read.facts.kernels, written.facts.kernels);

@@ -1,5 +1,5 @@
-// What an operator may use up: memory and processes. Each is tried in a process of its own, which ends with
-// what it found.
+// The limits on memory and processes. Each test runs in a process of its own, whose exit status is the
+// result.
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sum.h>
@@ -16,7 +16,7 @@
 #include <new>
 #include <thread>
 
-#include "run/limits.h"
+#include "process/limits.h"
 
 namespace opgate::limits_test {
 namespace {
@@ -28,7 +28,7 @@ class LimitsDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Leaves the process: 0 where `promise` holds.
+// Ends the process, with exit status 0 if `promise` holds.
 [[noreturn]] void leave(bool promise) { std::_Exit(promise ? 0 : 1); }
 
 bool fork_fails() {

@@ -1,4 +1,4 @@
-// The plan: every case that the scopes ask for, none twice, and no filter that silently selects nothing.
+// The plan has every case that the scopes require, none twice, and no filter silently selects nothing.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/dtypes.h"
+#include "judging/all_checks.h"
 #include "plan/case_set.h"
 #include "plan/plan.h"
 #include "support.h"
@@ -69,7 +70,7 @@ TEST(Plan, IsSortedByOperatorThenDeviceThenSampleAndHasNoCaseTwice) {
   std::vector<Place> places;
   for (const PlannedCall& call : plan.calls)
     places.emplace_back(call.key.spec->id, call.key.device, call.key.sample);
-  EXPECT_TRUE(std::ranges::is_sorted(places));  // the samples of a spec lie in one list
+  EXPECT_TRUE(std::ranges::is_sorted(places));  // addresses, because a spec's samples are in one array
   const std::vector<std::string> ids = case_ids();
   EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
   EXPECT_EQ(plan.cases(), ids.size());
@@ -227,7 +228,7 @@ TEST(Filter, IsReadBackFromJson) {
 TEST(PatternOf, MatchesTheTextAndNothingElse) {
   std::vector<Spec> odd = specs();
   odd[0].samples[0].name = "a*b[1]\\?";
-  odd[0].samples[1].name = "aXb1\\Y";  // what the name above would match if it were taken for a pattern
+  odd[0].samples[1].name = "aXb1\\Y";  // the name above would match it as a pattern
   const std::string id = "relu/float32/a*b[1]\\?/contiguous/cpu/value.reference";
   const Plan plan = make_plan(odd, checks(), {{}, {}, {}, {pattern_of(id)}});
   ASSERT_EQ(plan.cases(), 1u);
@@ -260,8 +261,8 @@ TEST(CaseSet, OfAllShardsIsThePlan) {
   EXPECT_EQ(together, plan.cases());
 }
 
-// What a part of the plan costs, where each call of an operator and device costs as much.
-double seconds_of(const Calls& calls, const Cut& cut, const Costs& costs) {
+// The cost of a part of the plan, if all calls of one operator and device cost the same.
+double seconds_of(const Calls& calls, const ShardAssignment& cut, const Costs& costs) {
   double seconds = 0;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const Cost& cost = costs.at(cost_key(calls.spec(call), calls.device(call)));
@@ -270,14 +271,14 @@ double seconds_of(const Calls& calls, const Cut& cut, const Costs& costs) {
   return seconds;
 }
 
-TEST(Cut, ByCostsHasEachCallOnceAndPartsThatCostAlike) {
+TEST(ShardAssignment, ByCostsHasEachCallOnceAndPartsThatCostAlike) {
   const Plan plan = make_plan(specs(), checks());
   const Costs costs{{"add.Tensor/cpu", {100, 10}}, {"relu/cpu", {1, 10}}, {"relu/cuda", {0, 10}}};
   for (const uint32_t count : {1u, 2u, 3u, 7u}) {
     std::vector<size_t> held(plan.calls.size());
     std::vector<double> seconds;
     for (uint32_t index = 1; index <= count; ++index) {
-      const Cut cut({index, count}, plan.calls, costs);
+      const ShardAssignment cut({index, count}, plan.calls, costs);
       for (Calls::Position call = 0; call < plan.calls.size(); ++call) held[call] += cut.holds(call);
       seconds.push_back(seconds_of(plan.calls, cut, costs));
     }
@@ -287,19 +288,19 @@ TEST(Cut, ByCostsHasEachCallOnceAndPartsThatCostAlike) {
   }
 }
 
-TEST(Cut, TakesWhatIsNotKnownToCostWhatAllDo) {
+TEST(ShardAssignment, TakesWhatIsNotKnownToCostWhatAllDo) {
   const Plan plan = make_plan(specs(), checks(), {{}, {}, {"cpu"}, {}});
   const Costs costs{{"relu/cpu", {10, 10}}};
   size_t first = 0;
   for (Calls::Position call = 0; call < plan.calls.size(); ++call)
-    first += Cut({1, 2}, plan.calls, costs).holds(call);
+    first += ShardAssignment({1, 2}, plan.calls, costs).holds(call);
   EXPECT_NEAR(static_cast<double>(first), static_cast<double>(plan.calls.size()) / 2,
               static_cast<double>(plan.calls.size()) / 8);
 }
 
-TEST(Cut, ByNothingIsByPosition) {
+TEST(ShardAssignment, ByNothingIsByPosition) {
   const Plan plan = make_plan(specs(), checks());
-  const Cut cut(Shard{2, 3});
+  const ShardAssignment cut(Shard{2, 3});
   for (Calls::Position call = 0; call < plan.calls.size(); ++call) EXPECT_EQ(cut.holds(call), call % 3 == 1);
 }
 

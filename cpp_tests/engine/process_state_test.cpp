@@ -1,5 +1,6 @@
-// What an operator may leave changed is seen, named and undone.
-#include "call/process_state.h"
+// Changes of the process state that an operator leaves behind are found, named and undone.
+#include "process/process_state.h"
+#include "process/default_generator.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -23,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What is seen after `change`; and that it is undone.
+// The changes that are found after `change`; also expects them to be undone.
 std::vector<std::string> changes_of(const std::function<void()>& change) {
   const ProcessState state(c10::kCPU);
   change();

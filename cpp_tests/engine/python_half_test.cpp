@@ -1,5 +1,5 @@
-// What the Python half said is kept, and only as long as every file that it read is as it was.
-#include "run/python_half.h"
+// The answer of the Python half is cached for as long as every file that it read is unchanged.
+#include "run/python_catalog.h"
 
 #include <gtest/gtest.h>
 #include <opgate/error.h>
@@ -33,15 +33,15 @@ class PythonMemoryTest : public ::testing::Test {
     return {{"torch", "2.15.0"}, {"files", {{module_.string(), {status.st_size, changed}}}}};
   }
 
-  // The only file that was kept.
+  // The only file in the cache.
   fs::path kept() const {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / "opgate")) return entry.path();
     return {};
   }
 
-  PythonMemory memory() const { return {command_, setup_}; }
+  PythonCatalogCache memory() const { return {command_, setup_}; }
 
-  // A folder of its own for each test: ctest runs them side by side.
+  // Each test has a folder of its own, because ctest runs tests in parallel.
   fs::path folder_ =
       fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
   fs::path module_ = folder_ / "my_specs.py";
@@ -63,7 +63,7 @@ TEST_F(PythonMemoryTest, ForgetsWhatItIsToldToForget) {
 
 TEST_F(PythonMemoryTest, AFileThatChangedIsReadAnew) {
   memory().keep(said());
-  write("import numpy\n");  // as long as before: the time tells
+  write("import numpy\n");  // the size is the same, so only the time differs
   EXPECT_EQ(memory().recall(), std::nullopt);
 }
 
@@ -77,8 +77,8 @@ TEST_F(PythonMemoryTest, OtherSetupsAndEnvironmentsAreOthers) {
   memory().keep(said());
   opgate::Setup other = setup_;
   other.modules = {"my_specs"};
-  EXPECT_EQ(PythonMemory(command_, other).recall(), std::nullopt);
-  EXPECT_EQ(PythonMemory({{"python3.13", "-m", "opgate"}, {}}, setup_).recall(), std::nullopt);
+  EXPECT_EQ(PythonCatalogCache(command_, other).recall(), std::nullopt);
+  EXPECT_EQ(PythonCatalogCache({{"python3.13", "-m", "opgate"}, {}}, setup_).recall(), std::nullopt);
   setenv("OPGATE_ANYTHING", "1", 1);
   EXPECT_EQ(memory().recall(), std::nullopt);
   unsetenv("OPGATE_ANYTHING");
@@ -106,8 +106,8 @@ TEST_F(PythonMemoryTest, WhereNothingCanBeWrittenNothingIsKept) {
   if (home != nullptr) setenv("HOME", before.c_str(), 1);
 }
 
-TEST(PythonHalf, OfAnotherOpGateIsRefused) {
-  EXPECT_THROW(python_half_from({{"checks", json::array()}, {"torch", "2.15.0"}}, "python3"), SetupError);
+TEST(PythonCatalog, OfAnotherOpGateIsRefused) {
+  EXPECT_THROW(python_catalog_from({{"checks", json::array()}, {"torch", "2.15.0"}}, "python3"), SetupError);
 }
 
 }  // namespace

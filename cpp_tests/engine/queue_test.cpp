@@ -1,12 +1,14 @@
-// The queue of one kind of worker: each call once, what comes back first, hopeless operators given up.
+// The queue of one kind of worker: each call runs once, calls that come back are next, and hopeless
+// operators are given up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
+#include "judging/all_checks.h"
 #include "plan/plan.h"
-#include "run/queue.h"
+#include "run/work_queue.h"
 #include "support.h"
 
 namespace opgate::queue_test {

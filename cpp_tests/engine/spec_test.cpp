@@ -1,4 +1,4 @@
-// What a spec author can write, and what is said of what cannot be.
+// What a spec can say, and the messages for wrong specs.
 #include <ATen/ops/full.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(SpecWriter, RefusesANameForNoSample) {
               AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr(".named(\"small\") follows no sample")));
 }
 
-// A name is a part of a case id, whose parts are separated by '/'.
+// The name of a sample is a part of case ids, whose parts are separated by '/'.
 TEST(SpecWriter, RefusesASlashInTheNameOfASample) {
   EXPECT_THAT(misfit("aten::relu", {uniform({4}), "a/b"}),
               AllOf(HasSubstr("spec_test.cpp:"), HasSubstr("'4,a/b' has a '/' in its name")));

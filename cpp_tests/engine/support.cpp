@@ -43,7 +43,7 @@ TemporaryFolder::TemporaryFolder() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a destructor must not throw; what is left lies in the temporary folder
+  std::error_code ignored;  // a destructor must not throw
   std::filesystem::remove_all(path_, ignored);
 }
 

@@ -1,4 +1,4 @@
-// What the engine's tests share: messages of errors, tensors written out, folders that go away.
+// What the engine's tests share: messages of errors, small tensors, and temporary folders.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,8 +14,8 @@
 
 namespace opgate::testing {
 
-/// The message of the Error that `action` throws; "nothing was thrown" otherwise. Another exception goes on
-/// and fails the test by its own words.
+/// The message of the Error that `action` throws, or "nothing was thrown". Any other exception goes on and
+/// fails the test with its own message.
 template <class Error, class Action>
 std::string message_of(Action&& action) {
   try {
@@ -35,17 +35,17 @@ at::Tensor tensor_of(at::IntArrayRef sizes, const std::vector<T>& values) {
   return tensor;
 }
 
-/// 0, 1, 2 ... : every element tells its own position.
+/// A contiguous tensor with the elements 0, 1, 2 ..., so that every element is its own position.
 at::Tensor counted(at::IntArrayRef sizes, c10::ScalarType dtype = c10::kFloat);
 
-/// The same bits in the same shape and dtype, whatever the strides; not by the engine's own comparison, which
-/// is tested too.
+/// Whether shape, dtype and bits are equal, whatever the strides. It does not use the engine's comparison,
+/// because that is tested with it.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
-/// A spec of an operator on the CPU, exact, its id the name without its namespace.
+/// A spec of an operator on the CPU with exact accuracy; its id is the name without the namespace.
 Spec spec_of(std::string op, std::vector<std::vector<Argument>> samples, Dtypes dtypes = floating());
 
-/// A new empty folder, removed with all that is in it.
+/// A new empty folder; the destructor removes it with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -55,14 +55,14 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  /// A file of this text in the folder.
+  /// Writes a file with this text to the folder and returns its path.
   std::filesystem::path write(const std::string& name, const std::string& text) const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// The whole text of a file; empty where there is none.
+/// The whole text of a file; empty if it does not exist.
 std::string text_of(const std::filesystem::path& file);
 
 }  // namespace opgate::testing

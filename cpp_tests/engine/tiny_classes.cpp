@@ -35,7 +35,7 @@ struct Store : torch::CustomClassHolder {
   int64_t count = 0;
 };
 
-// Mistakes in what is done.
+// Classes with mistakes in what their methods do.
 struct Miscounts : Store {
   using Store::Store;
   int64_t put(const at::Tensor& x) { return std::min<int64_t>(Store::put(x), 2); }
@@ -99,7 +99,7 @@ struct Rounds : Store {
   at::Tensor get() { return value.mul(1 + 0x1p-23); }
 };
 
-// Mistakes in pickling.
+// Classes with mistakes in pickling.
 struct ForgetsCount : Store {
   using Store::Store;
   State state() { return {value.clone(), limit, 0}; }
@@ -133,7 +133,7 @@ struct CannotUnpickle : Store {
   void set_state(const State&) { TORCH_CHECK(false, "version 2 of this state is unknown"); }
 };
 
-// Mistakes in flattening.
+// Classes with mistakes in flattening.
 struct FlattenRaises : Store {
   using Store::Store;
   std::tuple<Named<int64_t>> flatten() {
@@ -197,7 +197,7 @@ void define(torch::Library& m, const std::string& name) {
                   });
 }
 
-// A state that lives in memory only.
+// A state that cannot be serialised.
 struct Secret : torch::CustomClassHolder {};
 struct PicklesAnObject : Store {
   using Store::Store;

@@ -1,4 +1,4 @@
-// Operators of a few lines, each with one planted defect; checks_test.cpp says which check must see it.
+// Operators of a few lines, each with one planted defect; checks_test.cpp says which check must find it.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mean.h>
@@ -20,7 +20,7 @@ bool is_floating(const at::Tensor& x) {
   return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble;
 }
 
-// What every one of them should do.
+// What each of the operators should do.
 at::Tensor doubled(const at::Tensor& x) {
   TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
   return at::empty_like(x).copy_(x).mul_(2);
@@ -74,7 +74,7 @@ at::Tensor wants_contiguous(const at::Tensor& x) {
   return doubled(x);
 }
 
-// The element after the last one of each row, where a layout leaves room for one.
+// Writes the element after the last one of each row, if the layout leaves a gap there.
 at::Tensor writes_in_a_gap(const at::Tensor& x) {
   at::Tensor out = doubled(x);
   const int64_t width = x.dim() == 2 ? x.size(1) : 0;
@@ -108,7 +108,7 @@ at::Tensor makes_no_view(const at::Tensor& x) { return x.clone(); }
 
 void double_in_place(at::Tensor& x) { x.mul_(2); }
 
-// On strided input contiguous() is a copy, and the result never comes back.
+// For strided input, contiguous() makes a copy, and the result is not copied back.
 void loses_write_back(at::Tensor& x) { x.contiguous().mul_(2); }
 
 void in_place_meta(at::Tensor&) {}
@@ -118,7 +118,8 @@ void writes_past_the_view(at::Tensor& x) {
   if (x.stride(-1) == 2) x.as_strided(x.sizes(), x.strides(), x.storage_offset() + 1).fill_(0);
 }
 
-// Loads whole vectors of four, the last one over the end of the row, and uses no more than the row: correct.
+// This one is correct: it loads whole vectors of four, the last one beyond the end of the row, and uses
+// only the row.
 at::Tensor loads_gaps(const at::Tensor& x) {
   TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
   at::Tensor out = at::empty(x.sizes(), x.options());
@@ -143,7 +144,8 @@ at::Tensor refuses_all(const at::Tensor&) { TORCH_CHECK(false, "not today"); }
 
 at::Tensor dense_meta(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
 
-// Twice the mean: of x, or of the first tensor of that size that there was.
+// Twice the mean: the correct one of x, and the other one of the first tensor of that size that it was
+// given.
 at::Tensor twice_the_mean(const at::Tensor& x) { return x.mean().mul(2); }
 
 at::Tensor mean_of_the_first(const at::Tensor& x) {
@@ -151,7 +153,7 @@ at::Tensor mean_of_the_first(const at::Tensor& x) {
   return means.try_emplace(x.numel(), twice_the_mean(x)).first->second.clone();
 }
 
-// The scratch is locked whenever it is touched, and lost in between.
+// The scratch memory is locked for each access, but another call can change it between two accesses.
 at::Tensor shares_scratch(const at::Tensor& x) {
   static std::mutex mutex;
   static at::Tensor& scratch = *new at::Tensor();
@@ -180,7 +182,7 @@ at::Tensor double_meta(const at::Tensor& x) { return at::empty_like(x, x.options
 
 }  // namespace
 
-// Of a row that a floating number names, as pooling operators name the image of a region.
+// Selects the row whose number is a floating value, as pooling operators select the image of a region.
 at::Tensor row_named(const at::Tensor& x, const at::Tensor& row) {
   const at::Tensor whole = row.round();
   TORCH_CHECK(whole.equal(row), "row must be whole, got ", row);

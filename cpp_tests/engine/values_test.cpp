@@ -25,7 +25,8 @@ using testing::same_bits;
 
 constexpr int64_t kMany = 20000;
 
-// SplitMix64 as published, with state: what the engine computes at random access must be this sequence.
+// SplitMix64 as published, with state. The engine computes it with random access, and must give the same
+// sequence.
 class SplitMix64 {
  public:
   explicit SplitMix64(uint64_t seed) : state_(seed) {}
@@ -50,11 +51,11 @@ bool is_opaque(c10::ScalarType dtype) {
   return visit_dtype(dtype, []<class T>() { return Opaque<T>; });
 }
 
-// Every real number in the tensor, the parts of complex ones too, as Double; opaque bits as the integer they
-// make.
+// Every number in the tensor as a double, complex ones as two parts; the elements of opaque dtypes as
+// integers.
 std::vector<double> numbers(at::Tensor values) {
   if (values.is_complex()) values = at::view_as_real(values);
-  if (values.scalar_type() == c10::kUInt64) values = values.view(c10::kLong);  // no conversion of its own
+  if (values.scalar_type() == c10::kUInt64) values = values.view(c10::kLong);  // uint64 has no conversion
   if (is_opaque(values.scalar_type()))
     values = values.view(values.element_size() == 1 ? c10::kByte : c10::kUInt16);
   if (c10::isFloat8Type(values.scalar_type())) values = values.to(c10::kFloat);
@@ -92,7 +93,7 @@ TEST(Counter, GivesEachNameAStreamOfItsOwn) {
 
 class UniformOfEachDtype : public ::testing::TestWithParam<c10::ScalarType> {};
 
-// The numbers between which the values of a dtype lie.
+// The smallest and the largest number that the ordinary values of a dtype can have.
 std::pair<double, double> ordinary_range(c10::ScalarType dtype) {
   if (is_opaque(dtype)) return {0, std::ldexp(1.0, static_cast<int>(8 * c10::elementSize(dtype))) - 1};
   if (dtype == c10::kBool) return {0, 1};
@@ -168,12 +169,12 @@ TEST(Uniform, KeepsUnsignedIntegersFromBelowZero) {
   EXPECT_EQ(std::set<double>(values.begin(), values.end()), (std::set<double>{0, 1, 2, 3, 4, 5}));
 }
 
-// A range wider than the dtype at its upper end: what is past the dtype's largest must not wrap around.
+// The range goes beyond the largest number of the dtype; values must not wrap around.
 TEST(Uniform, KeepsIntegersWithinTheirDtypesLargest) {
   for (const double value : numbers(uniform_values(c10::kByte, 1000, {200, 1000}))) ASSERT_GE(value, 200);
 }
 
-// As bits, or NaN would differ from itself and -0 be 0.
+// The values as bits, because NaN differs from itself and -0 equals 0 as numbers.
 std::vector<uint64_t> bits_of(const Domain& domain) {
   std::vector<uint64_t> bits;
   for (const double parameter : domain.parameters) bits.push_back(std::bit_cast<uint64_t>(parameter));
@@ -212,12 +213,12 @@ TEST(DomainText, NamesWhatItDoesNotUnderstand) {
     return message_of<SpecError>([&] { domain_from_string(text); });
   };
   EXPECT_THAT(refusal("normal"), HasSubstr("no value domain is named 'normal'"));
-  EXPECT_THAT(refusal(""), HasSubstr("'' is no value domain"));
-  EXPECT_THAT(refusal("uniform(a,1)"), HasSubstr("'a' is no number"));
-  EXPECT_THAT(refusal("literal(1,,2)"), HasSubstr("'' is no number"));
-  EXPECT_THAT(refusal("literal(1,2,)"), HasSubstr("'' is no number"));
-  EXPECT_THAT(refusal("literal( 1)"), HasSubstr("' 1' is no number"));
-  EXPECT_THAT(refusal("literal(1e400)"), HasSubstr("'1e400' is no number"));
+  EXPECT_THAT(refusal(""), HasSubstr("'' is not a value domain"));
+  EXPECT_THAT(refusal("uniform(a,1)"), HasSubstr("'a' is not a number"));
+  EXPECT_THAT(refusal("literal(1,,2)"), HasSubstr("'' is not a number"));
+  EXPECT_THAT(refusal("literal(1,2,)"), HasSubstr("'' is not a number"));
+  EXPECT_THAT(refusal("literal( 1)"), HasSubstr("' 1' is not a number"));
+  EXPECT_THAT(refusal("literal(1e400)"), HasSubstr("'1e400' is not a number"));
   EXPECT_THAT(refusal("indices"), HasSubstr("takes 1 parameters"));
   EXPECT_THAT(message_of<SpecError>([] {
                 make_values({"normal", {}}, 1, {2}, c10::kFloat);

@@ -1,11 +1,12 @@
-// The variants of a sample, and how each one's arguments are made: several tensors, lists, optional ones.
-#include "call/variant.h"
+// The variants of a sample, and how their arguments are made, with several tensors, lists and optional
+// tensors.
+#include "inputs/variant.h"
 
 #include <ATen/ops/cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "call/arguments.h"
+#include "inputs/arguments.h"
 #include "support.h"
 
 namespace opgate::variant_test {
@@ -27,9 +28,9 @@ std::vector<std::string> texts(const Spec& spec, Variant::Kind kind) {
   return found;
 }
 
-Arguments made(const Spec& spec, const std::string& variant, const Making& making = {}) {
+Arguments made(const Spec& spec, const std::string& variant, const MaterializeOptions& options = {}) {
   ValueCache cache;
-  return materialise({&spec, &spec.samples.front(), c10::kFloat, c10::kCPU, variant}, cache, making);
+  return materialize({&spec, &spec.samples.front(), c10::kFloat, c10::kCPU, variant}, cache, options);
 }
 
 const Spec& add() {
@@ -157,9 +158,9 @@ TEST(Arrangement, FillsListsWithTheirElements) {
 
 TEST(Arrangement, MakesOtherValuesOfTheSameDomainWhenAsked) {
   const at::Tensor first = made(add(), "contiguous").tensors[0].tensor;
-  const at::Tensor other = made(add(), "contiguous", {.stream = 1}).tensors[0].tensor;
+  const at::Tensor other = made(add(), "contiguous", {.value_seed = 1}).tensors[0].tensor;
   EXPECT_FALSE(same_bits(first, other));
-  EXPECT_TRUE(same_bits(other, made(add(), "contiguous", {.stream = 1}).tensors[0].tensor));
+  EXPECT_TRUE(same_bits(other, made(add(), "contiguous", {.value_seed = 1}).tensors[0].tensor));
 }
 
 TEST(Arrangement, SeedsAGeneratorAnewForEachCall) {

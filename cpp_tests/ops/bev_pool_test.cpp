@@ -1,4 +1,5 @@
-// bev_pool_v2 from C++, as a program without Python meets it: the published vector, derivatives, errors.
+// bev_pool_v2 called from C++, as in a program without Python: the published test vector, derivatives and
+// errors.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/ones_like.h>
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 using Five = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-// Arguments of bev_pool_v2 in schema order.
+// The arguments of bev_pool_v2 in schema order.
 struct Call {
   at::Tensor depth, feat, ranks_depth, ranks_feat, ranks_bev, starts, lengths;
   std::vector<int64_t> bev_shape;
@@ -114,7 +115,7 @@ TEST(BevPool, SaysTheSameOfSizesWithoutData) {
 }
 
 TEST(BevPoolPrepare, SortsPointsByVoxelAndLeavesOutThoseOutside) {
-  // x of the points: in voxel 1, outside, in voxel 0, in voxel 1.
+  // The points are in voxel 1, outside the grid, in voxel 0, and in voxel 1.
   const at::Tensor x = at::tensor(std::vector<float>{1.5F, -0.1F, 0.5F, 1.F});
   const at::Tensor coor = at::zeros({1, 1, 4, 1, 1, 3});
   coor.select(-1, 0).copy_(x.view({1, 1, 4, 1, 1}));

@@ -1,5 +1,5 @@
-// identity_conv and IdentityConv from C++, as a program without Python meets them: by name, through
-// the dispatcher and the class registry.
+// identity_conv and IdentityConv called from C++, as in a program without Python: by name, through the
+// dispatcher and the class registry.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
@@ -31,7 +31,7 @@ at::Tensor identity_conv(const at::Tensor& x) {
       .call(x);
 }
 
-// A tensor whose bytes count up, so that all its elements differ and none is where another belongs.
+// A tensor whose bytes count up, so that all its elements differ and a misplaced element is found.
 at::Tensor counted(at::IntArrayRef sizes, at::ScalarType dtype) {
   at::Tensor x = at::empty(sizes, dtype);
   auto* bytes = static_cast<uint8_t*>(x.mutable_data_ptr());
@@ -98,7 +98,7 @@ TEST(IdentityConvOpErrors, NameTheDtypeOnEveryDevice) {
   }
 }
 
-// The TorchBind class, reached as a loader of an exported program reaches it.
+// Gets the TorchBind class as a loader of an exported program gets it.
 class IdentityConvClass : public testing::Test {
  protected:
   IValue make(int64_t channels) {

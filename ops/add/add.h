@@ -1,5 +1,5 @@
-// What the kernels of add share: sizes and dtype of the result, by PyTorch's rules for broadcasting and type
-// promotion.
+// What the kernels of add share: the sizes and dtype of the result follow PyTorch's rules for broadcasting
+// and type promotion.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,10 +16,10 @@
 
 namespace opgate_ops {
 
-/// The operators, through the dispatcher. x and other are of Bool, an integral dtype, Half, BFloat16, Float
-/// or Double, on one device, and broadcast against each other; the dtype is that of at::result_type. The
-/// result has the strides of at::empty_like(x) where it has the sizes of x, and is contiguous otherwise.
-/// Throws c10::Error on anything else.
+/// These functions call the operators through the dispatcher. x and other are Bool, an integral dtype,
+/// Half, BFloat16, Float or Double, on one device, and broadcast against each other. The result has the
+/// dtype that at::result_type gives. If it has the sizes of x, it has the strides of at::empty_like(x);
+/// otherwise it is contiguous. Throws c10::Error for other arguments.
 at::Tensor add(const at::Tensor& x, const at::Tensor& other);
 at::Tensor add(const at::Tensor& x, const at::Scalar& other);
 
@@ -40,7 +40,7 @@ inline void check_add(const at::Tensor& x, const at::Tensor& other) {
               other.device());
 }
 
-/// Sizes of the broadcast result. A symbolic size is taken for 1 only where it is known to be.
+/// The sizes of the broadcast result. A symbolic size counts as 1 only if it is known to be 1.
 inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::Tensor& other) {
   const auto a = x.sym_sizes(), b = other.sym_sizes();
   std::vector<c10::SymInt> sizes(std::max(a.size(), b.size()));
@@ -60,7 +60,7 @@ inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::T
   return sizes;
 }
 
-/// The uninitialised result, for arguments that may be added; throws c10::Error for others.
+/// The uninitialised result. Throws c10::Error if the arguments cannot be added.
 inline at::Tensor empty_sum(const at::Tensor& x, const at::Tensor& other) {
   check_add(x, other);
   const std::vector<c10::SymInt> sizes = broadcast_sizes(x, other);
@@ -79,7 +79,7 @@ inline at::Tensor empty_sum(const at::Tensor& x, const at::Scalar& other) {
   return at::empty_like(x, x.options().dtype(dtype));
 }
 
-/// The sum of two numbers. Integers wrap around; of Bool, it is whether one of them is true.
+/// The sum of two numbers. Integers wrap around; the sum of two Bools is true if one of them is.
 struct Plus {
   template <typename T>
   C10_HOST_DEVICE T operator()(T a, T b) const {
@@ -92,7 +92,7 @@ struct Plus {
   }
 };
 
-/// Plus with a second number that is the same for all elements.
+/// Plus, with a second number that is the same for all elements.
 template <typename T>
 struct PlusNumber {
   T number;

@@ -1,4 +1,5 @@
-// The derivatives of add, to any order: an incoming gradient goes to both, summed over what was broadcast.
+// The derivatives of add, to any order: both arguments get the incoming gradient, summed over broadcast
+// dimensions.
 #include <ATen/ExpandUtils.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -43,7 +44,7 @@ struct AddScalar : Function<AddScalar> {
     context->set_materialize_grads(false);
     return opgate_ops::add(x, other);
   }
-  // A number changes no dtype that has a gradient.
+  // A Scalar does not change a dtype that has gradients, so the gradient needs no conversion.
   static variable_list backward(AutogradContext*, const variable_list& grads) {
     return {grads[0], at::Tensor()};
   }

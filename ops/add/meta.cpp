@@ -1,4 +1,4 @@
-// add without data.
+// The meta kernels of add.
 #include <torch/library.h>
 
 #include "add.h"

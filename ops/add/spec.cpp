@@ -21,7 +21,7 @@ Dtypes summable() {
 OPGATE_SPEC("opgate_ops::add.Tensor", spec) {
   spec.dtypes(summable());
   spec.reference([](const at::Tensor& x, const at::Tensor& other) { return at::add(x, other); });
-  spec.accuracy(ulps(1).scaled_by_inputs());  // an argument rounds to the dtype of the sum, and the sum does
+  spec.accuracy(ulps(1).scaled_by_inputs());  // one rounding to the sum's dtype, and one of the sum
   spec.promises(
       {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
   spec.sample({uniform({7}), uniform({7})});

@@ -1,4 +1,5 @@
-// What both kernels of bev_pool_prepare share: checks of the arguments, and the voxel of a point.
+// What the CPU and CUDA kernels of bev_pool_prepare share: checks of the arguments, and the voxel of a
+// point.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,19 +17,19 @@ namespace opgate_ops {
 // ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
 using Prepared = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-// A plain struct, for CUDA kernels to take by value. Arrays are in the order x, y, z.
+// A plain struct, so that CUDA kernels can take it by value. Arrays are in the order x, y, z.
 struct Grid {
   double lower[3];
   double voxel_size[3];
-  double sizes[3];           // numbers of voxels
+  double sizes[3];           // numbers of voxels along each axis
   int64_t points;            // of all cameras of all batches
   int64_t points_per_batch;  // N * D * H * W
   int64_t bins;              // D
   int64_t pixels;            // H * W
 
-  // The rank of the voxel that holds a point of this batch, -1 if none does: a comparison with NaN is false.
-  // Computed in double, which is exact for ranks, and without branches, so that compilers vectorise a loop of
-  // it.
+  // The rank of the voxel that holds a point of this batch, or -1 if none does; for NaN it is -1, because
+  // comparisons with NaN are false. It is computed in double, which is exact for ranks, and without
+  // branches, so that compilers vectorise a loop of it.
   template <typename scalar_t>
   C10_HOST_DEVICE int32_t voxel_of(const scalar_t* point, int64_t batch) const {
     double rank = static_cast<double>(batch);
@@ -41,7 +42,7 @@ struct Grid {
     return static_cast<int32_t>(inside ? rank : -1.0);
   }
 
-  // The rank of the pixel that the point lies behind: all D bins of a pixel share it.
+  // The rank of the pixel that the point lies behind. All D bins of a pixel share it.
   C10_HOST_DEVICE int64_t pixel_of(int64_t point) const {
     return point / (bins * pixels) * pixels + point % pixels;
   }
@@ -53,7 +54,7 @@ inline void check_three(const char* name, at::ArrayRef<double> values) {
     TORCH_CHECK(std::isfinite(value), "bev_pool_prepare: ", name, " must be finite, got ", values);
 }
 
-// Checks all arguments. Ranks are int32: more points or voxels than that can count are refused.
+// Checks all arguments. Ranks are int32, so more than 2^31 - 1 points or voxels are refused.
 inline Grid make_grid(const at::Tensor& coor, at::ArrayRef<double> lower, at::ArrayRef<double> voxel_size,
                       at::IntArrayRef grid) {
   TORCH_CHECK(coor.defined(), "bev_pool_prepare: coor must be a tensor, got an undefined one");

@@ -1,5 +1,5 @@
-// bev_pool_prepare on the CPU: the voxel of every point, in parallel; then a stable radix sort of those that
-// have one.
+// bev_pool_prepare on the CPU: it computes the voxel of every point in parallel, and then sorts the points
+// that have one with a stable radix sort.
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
@@ -25,11 +25,11 @@ struct Point {
   int32_t index;
 };
 
-// Of `count` points of one batch.
+// Writes the voxels of `count` points of one batch.
 template <typename scalar_t>
 OPGATE_OPS_MULTIVERSION void find_voxels(const Grid& grid, const scalar_t* coor, int64_t batch, int64_t count,
                                          int32_t* __restrict voxels) {
-  const Grid local = grid;  // nothing that is written is a part of it
+  const Grid local = grid;  // a copy, so that the compiler knows that the loop does not write to it
   for (int64_t i = 0; i < count; ++i) voxels[i] = local.voxel_of(coor + 3 * i, batch);
 }
 
@@ -52,7 +52,8 @@ std::vector<Point> points_in(const Grid& grid, const scalar_t* coor) {
   return points;
 }
 
-// By voxel, eleven bits at a time from the lowest: time and memory do not depend on the size of the grid.
+// Sorts by voxel, eleven bits at a time from the lowest, so that time and memory do not depend on the
+// grid's size.
 void sort_by_voxel(std::vector<Point>& points) {
   constexpr int kBits = 11;
   constexpr int64_t kDigits = int64_t{1} << kBits;

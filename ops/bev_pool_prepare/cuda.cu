@@ -1,5 +1,6 @@
-// bev_pool_prepare on CUDA: a kernel for the voxel of every point, which divides as the CPU does; PyTorch's
-// own operators select, sort and count. It waits for the device where these must know how many there are.
+// bev_pool_prepare on CUDA: a kernel computes the voxel of every point and divides as the CPU does;
+// PyTorch's own operators select, sort and count. It waits for the device where they must know how many
+// points or voxels there are.
 #include <ATen/Dispatch.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -52,7 +53,7 @@ Prepared bev_pool_prepare_cuda(const at::Tensor& coor, at::ArrayRef<double> lowe
                                                                   voxels.mutable_data_ptr<int32_t>());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   });
-  const at::Tensor kept = at::nonzero(voxels.ge(0)).squeeze(1);  // waits
+  const at::Tensor kept = at::nonzero(voxels.ge(0)).squeeze(1);  // waits for the device
   const int64_t count = kept.size(0);
   if (count == 0) return {none(), none(), none(), none(), none()};
   const auto [ranks_bev, order] = at::sort(voxels.index_select(0, kept), /*stable=*/true, /*dim=*/0,
@@ -64,7 +65,7 @@ Prepared bev_pool_prepare_cuda(const at::Tensor& coor, at::ArrayRef<double> lowe
                                                           ranks_depth.mutable_data_ptr<int32_t>(),
                                                           ranks_feat.mutable_data_ptr<int32_t>());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  const at::Tensor lengths =  // waits
+  const at::Tensor lengths =  // waits for the device
       std::get<2>(at::unique_consecutive(ranks_bev, /*return_inverse=*/false, /*return_counts=*/true));
   const at::Tensor starts = lengths.cumsum(0).sub(lengths);
   return {ranks_depth, ranks_feat, ranks_bev, starts.to(at::kInt), lengths.to(at::kInt)};

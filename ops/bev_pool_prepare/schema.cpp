@@ -1,19 +1,19 @@
-// The schema of bev_pool_prepare: which points of the cameras' frustums fall into which voxel of a grid, as
-// bev_pool_v2 takes them.
+// The schema of bev_pool_prepare, which finds the points of the cameras' frustums that fall into each voxel
+// of a grid, as bev_pool_v2 takes them.
 //
-//   coor [B, N, D, H, W, 3]      x, y, z in metres of the point of each depth bin of each pixel; Float or
-//   Double lower, voxel_size, grid      corner of the grid and size of a voxel in metres, and the number of
-//   voxels: x, y, z
+//   coor [B, N, D, H, W, 3]   x, y, z in metres of the point of each depth bin of a pixel; Float or Double
+//   lower, voxel_size         corner of the grid and size of a voxel in metres: x, y, z
+//   grid                      number of voxels: x, y, z
 //
-// A point is in voxel floor((coor - lower) / voxel_size), computed in double; points outside of the grid, NaN
-// and infinite ones are left out. The others are sorted by voxel and keep their order within one:
+// A point is in voxel floor((coor - lower) / voxel_size), computed in double. Points that are outside the
+// grid, NaN or infinite are left out. The others are sorted by voxel and keep their order within a voxel:
 //
 //   ranks_depth, ranks_feat, ranks_bev  int32 [P]   as bev_pool_v2 takes them, for bev_shape (B, Z, Y, X)
 //   interval_starts, interval_lengths   int32 [I]   one interval per voxel that has points
 //
-// How many points and voxels there are depends on the values: on CUDA the operator waits for the device,
-// twice, and cannot be captured in a CUDA graph. Sizes that depend on values can be foreseen only in Python,
-// so the fake kernel is in opgate_ops/bev_pool.py.
+// The sizes P and I depend on the values, so the operator waits twice for the device on CUDA and cannot be
+// captured in a CUDA graph. Fake kernels with data-dependent sizes can be written only in Python, so the
+// fake kernel is in opgate_ops/bev_pool.py.
 #include <torch/library.h>
 
 TORCH_LIBRARY_FRAGMENT(opgate_ops, m) {

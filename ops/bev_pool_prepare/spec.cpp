@@ -57,15 +57,16 @@ OPGATE_SPEC("opgate_ops::bev_pool_prepare", spec) {
   spec.dtypes({c10::kFloat, c10::kDouble});
   spec.reference(prepared);
   spec.accuracy(exact());
-  spec.promises({deterministic, thread_invariant});  // sizes depend on values: a CUDA graph cannot capture it
-  // About half of the points lie in the grid, many of them in one voxel with others.
+  spec.promises({deterministic, thread_invariant});  // not capturable: its sizes depend on values
+  // About half of the points lie in the grid, and many of them share a voxel.
   spec.sample(
       {uniform({2, 2, 3, 4, 5, 3}), Numbers{-0.8, -0.8, -0.9}, Numbers{0.4, 0.4, 1.8}, Sizes{4, 4, 1}});
   spec.sample(
       {uniform({1, 2, 7, 8, 9, 3}, -3, 3), Numbers{-2, -1, -0.5}, Numbers{0.1, 0.3, 0.7}, Sizes{40, 6, 2}});
   spec.sample({special({1, 2, 3, 4, 5, 3}), Numbers{-1, -1, -1}, Numbers{0.5, 0.5, 1}, Sizes{4, 4, 2}})
       .named("special");
-  // On the borders, and just outside: truncation would pull -0.25 and -0.0625 into the first voxel.
+  // Points on the borders and just outside: truncation instead of floor would put -0.25 and -0.0625 into
+  // the first voxel.
   spec.sample({values({1, 1, 1, 1, 8, 3}, {0,   0,   0,   -0.25, 0, 0, 0,    -0.0625, 0, 1, 1, 1,
                                            0.5, 0.5, 0.5, 0,     0, 1, 0.75, 0.25,    0, 0, 0, -1e-9}),
                Numbers{0, 0, 0}, Numbers{0.5, 0.5, 0.5}, Sizes{2, 2, 2}})

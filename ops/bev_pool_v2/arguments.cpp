@@ -10,7 +10,7 @@
 namespace opgate_ops {
 namespace {
 
-// Of indices, which are as many as those of `first`, which is checked already.
+// Checks a tensor of indices, which must have as many elements as `first`, which was checked before.
 void check_indices(const Named& x, const Named& depth, const Named& first) {
   check_dtype(x, at::kInt);
   TORCH_CHECK(x.tensor.device() == depth.tensor.device(), x.op, ": ", x.name,
@@ -39,7 +39,7 @@ void check_inputs(const char* op, const PoolInputs& in) {
   check_indices({op, "interval_lengths", in.interval_lengths}, depth, starts);
 }
 
-// Of the points [start, end), which an interval holds.
+// Checks the ranks of the points [start, end) of an interval.
 void check_ranks(const char* op, const char* name, const int32_t* ranks, int64_t start, int64_t end,
                  int64_t size, const char* what) {
   const auto [least, most] = std::minmax_element(ranks + start, ranks + end);

@@ -1,14 +1,13 @@
-// Derivatives of bev_pool_v2, to any order. The operator is bilinear in depth and feat, the backward in grad
-// and either of them; so the derivatives of both are the two operators again, called through the dispatcher
-// with other arguments:
+// Derivatives of bev_pool_v2, to any order. The operator is bilinear in depth and feat, and the backward is
+// bilinear in grad and either of them. So the derivatives of both are the same two operators, called
+// through the dispatcher with other arguments:
 //
 //   pool(depth, feat) = out             back(grad, depth, feat) = (grad_depth, grad_feat)
 //   d pool  for grad:                   back(grad, depth, feat)
 //   d back  for (u, w), d depth, feat:  back(grad, u, w)
 //   d back  for (u, w), d grad:         pool(u, feat) + pool(depth, w)
 //
-// An incoming gradient that is undefined is zero: its terms are left out. Ranks and intervals have no
-// gradient.
+// An undefined incoming gradient is zero, so its terms are left out. Ranks and intervals have no gradients.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -27,7 +26,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using Gradients = std::tuple<at::Tensor, at::Tensor>;
 
-// The two operators. depth and feat are those of the call, and may differ from those in `indices`.
+// pool and back call the two operators with `depth` and `feat`, which may differ from those in `indices`.
 at::Tensor pool(const at::Tensor& depth, const at::Tensor& feat, const PoolInputs& indices,
                 c10::SymIntArrayRef bev_shape) {
   static const auto op =

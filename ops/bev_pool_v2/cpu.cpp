@@ -1,5 +1,5 @@
-// bev_pool_v2 and its backward on the CPU. Sums of half types are made in float, those of the others in their
-// own dtype; each in one order, whatever the number of threads.
+// bev_pool_v2 and its backward on the CPU. Half types are summed in float, other dtypes in their own dtype.
+// Each sum is made in one order, independent of the number of threads.
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
@@ -24,8 +24,8 @@ namespace {
 // Fewer multiplications than this are not worth a second thread.
 constexpr int64_t kGrain = 32768;
 
-// Contiguous, and depth and feat in the dtype of the sums: a row of feat is read by many points, and is
-// cheaper to convert once than each time.
+// Makes all inputs contiguous and converts depth and feat to the dtype of the sums. Many points read the
+// same row of feat, so that converting it once is cheaper than converting it each time.
 PoolInputs widened(PoolInputs inputs, at::ScalarType sum_dtype) {
   inputs.depth = inputs.depth.to(sum_dtype);
   inputs.feat = inputs.feat.to(sum_dtype);
@@ -36,8 +36,9 @@ int64_t points_per_task(int64_t channels) {
   return std::max<int64_t>(kGrain / std::max<int64_t>(channels, 1), 1);
 }
 
-// Adds depth * feature of `count` points to sums[0, channels). Four points at a time, so that sums are loaded
-// and stored once for four additions; these are made one after the other, in the order of the points.
+// Adds depth * feature of `count` points to sums[0, channels). It takes four points at a time, so that sums
+// are loaded and stored once for four additions, which are made one after the other in the order of the
+// points.
 template <typename sum_t>
 OPGATE_OPS_MULTIVERSION void add_points(const sum_t* depth, const sum_t* feat, const int32_t* cells,
                                         const int32_t* rows, int64_t count, int64_t channels,
@@ -58,8 +59,8 @@ OPGATE_OPS_MULTIVERSION void add_points(const sum_t* depth, const sum_t* feat, c
   }
 }
 
-// Writes the voxels of the intervals [first, last), and the empty voxels before each; behind the last
-// interval of all, those to the end.
+// Writes the voxels of the intervals [first, last) and the empty voxels before each. After the very last
+// interval, it also writes the empty voxels up to the end.
 template <typename sum_t>
 void pool_intervals(const sum_t* depth, const sum_t* feat, const PoolIndices& in, int64_t first, int64_t last,
                     int64_t channels, sum_t* out) {
@@ -98,8 +99,8 @@ at::Tensor bev_pool_v2_cpu(const at::Tensor& depth, const at::Tensor& feat, cons
     const auto* weights = inputs.depth.const_data_ptr<scalar_t>();
     const auto* features = inputs.feat.const_data_ptr<scalar_t>();
     auto* to = out.mutable_data_ptr<scalar_t>();
-    // Tasks of as many points each, because intervals differ much in length; an interval belongs to the task
-    // in which it starts. The first task starts before all intervals.
+    // Each task has the same number of points, because intervals differ much in length. An interval belongs
+    // to the task in which it starts. The first task starts before all intervals.
     const int32_t* const end = in.starts + in.intervals;
     at::parallel_for(0, in.points, points_per_task(channels), [&](int64_t first, int64_t last) {
       const auto from = std::lower_bound(in.starts, end, first) - in.starts;
@@ -110,14 +111,14 @@ at::Tensor bev_pool_v2_cpu(const at::Tensor& depth, const at::Tensor& feat, cons
   return out.to(depth.scalar_type());
 }
 
-// A point as the backward visits it, and the product of its feature and the gradient of its voxel.
+// A point as the backward visits it, with the product of its feature and the gradient of its voxel.
 struct RowPoint {
   int32_t cell;
   int32_t voxel;
 };
 
-// The points in intervals, sorted by the row of feat that they read; those of row r are [ends[r - 1],
-// ends[r]). Points of one row keep their order.
+// The points in intervals, sorted by the row of feat that they read. The points of row r are [ends[r - 1],
+// ends[r]) and keep their order.
 struct SortedPoints {
   std::vector<int64_t> ends;
   std::vector<RowPoint> points;
@@ -143,8 +144,8 @@ SortedPoints sort_by_row(const PoolIndices& in) {
   return sorted;
 }
 
-// Adds weight * grad to sums and returns the product of grad and feat, both over the channels. The product is
-// summed in kLanes parts, which the compiler keeps in vector registers.
+// Adds weight * grad to sums and returns the inner product of grad and feat, both over the channels. The
+// inner product is summed in kLanes parts, which the compiler keeps in vector registers.
 template <typename sum_t>
 inline sum_t add_point(const sum_t* grad, const sum_t* feat, sum_t weight, int64_t channels,
                        sum_t* __restrict sums) {
@@ -167,7 +168,7 @@ inline sum_t add_point(const sum_t* grad, const sum_t* feat, sum_t weight, int64
   return parts[0];
 }
 
-// Writes the gradients of the rows [first, last) of feat, and products[i] of their points.
+// Writes the gradients of the rows [first, last) of feat, and the products of their points.
 template <typename sum_t>
 OPGATE_OPS_MULTIVERSION void row_gradients(const sum_t* grad, const sum_t* depth, const sum_t* feat,
                                            const SortedPoints& sorted, int64_t first, int64_t last,
@@ -207,7 +208,8 @@ std::tuple<at::Tensor, at::Tensor> bev_pool_v2_backward_cpu(
     const auto* weights = inputs.depth.const_data_ptr<scalar_t>();
     const auto* features = inputs.feat.const_data_ptr<scalar_t>();
     auto* to_feat = grad_feat.mutable_data_ptr<scalar_t>();
-    // A row belongs to the task in which its points end; a row without points to that of the point before.
+    // A row belongs to the task in which its points end; a row without points belongs to the task of the
+    // point before.
     at::parallel_for(0, points, points_per_task(channels), [&](int64_t first, int64_t last) {
       const auto row_of = [&](int64_t point) {
         return std::upper_bound(sorted.ends.begin(), sorted.ends.end(), point) - sorted.ends.begin();

@@ -1,7 +1,7 @@
-// bev_pool_v2 and its backward on CUDA: no atomics, each sum made by one thread or warp in one order, so that
-// results have the same bits in every call. Nothing here waits for the device (but for
-// OPGATE_OPS_CHECK_VALUES, see arguments.h); sizes of launches depend on sizes of tensors only, so that a
-// CUDA graph can capture all of it.
+// bev_pool_v2 and its backward on CUDA. There are no atomics: one thread or warp makes each sum in one
+// order, so that results have the same bits in every call. Nothing waits for the device unless
+// OPGATE_OPS_CHECK_VALUES is set (see arguments.h), and the sizes of launches depend only on sizes of
+// tensors, so that a CUDA graph can capture it all.
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/core/Tensor.h>
@@ -28,7 +28,7 @@ namespace {
 constexpr int kInFlight = 8;  // points whose loads are started before the first of them is added
 constexpr int kWarp = 32;
 
-// Neighbouring channels, loaded and stored at once.
+// Neighbouring channels that are loaded and stored at once.
 template <typename scalar_t, int width>
 struct alignas(sizeof(scalar_t) * width) Channels {
   scalar_t values[width];
@@ -39,7 +39,7 @@ __device__ Channels<scalar_t, width> load(const scalar_t* at) {
   return *reinterpret_cast<const Channels<scalar_t, width>*>(at);
 }
 
-// The points of an interval; none where the interval or its voxel is out of range.
+// The points of an interval; empty if the interval or its voxel is out of range.
 struct Interval {
   int64_t start;
   int64_t end;
@@ -57,8 +57,8 @@ __device__ Interval interval_at(const PoolIndices& in, int64_t i) {
 
 __device__ bool in_range(int64_t rank, int64_t size) { return rank >= 0 && rank < size; }
 
-// A thread makes `width` channels of one voxel: neighbouring threads read and write neighbouring channels,
-// and the ranks and the depth of a point reach all of them in one load.
+// A thread computes `width` channels of one voxel. Neighbouring threads read and write neighbouring
+// channels, and one load brings the ranks and the depth of a point to all of them.
 template <typename scalar_t, int width>
 __global__ void __launch_bounds__(kThreads)
     pool_intervals(const scalar_t* __restrict__ depth, const scalar_t* __restrict__ feat,
@@ -100,12 +100,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The voxel of each point, -1 for those outside of every interval: the last interval that starts at or before
-// the point is found by bisection.
+// Writes the voxel of each point, or -1 for a point outside every interval. Bisection finds the last
+// interval that starts at or before the point.
 __global__ void __launch_bounds__(kThreads)
     find_voxels(const __grid_constant__ PoolIndices in, int64_t* __restrict__ voxels) {
   for (int64_t p = first_index(); p < in.points; p += index_step()) {
-    int64_t before = 0;  // intervals [0, before) start at or before p, [after, ...) behind it
+    int64_t before = 0;  // intervals [0, before) start at or before p, those from `after` on behind it
     int64_t after = in.intervals;
     while (before < after) {
       const int64_t middle = before + (after - before) / 2;
@@ -122,8 +122,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Of ranks in ascending order, where each rank begins and ends. What no rank names keeps its zeros; ranks out
-// of range are left out.
+// Writes where each rank begins and ends in `ranks`, which ascend. Entries for ranks that do not occur stay
+// zero; ranks out of range are left out.
 __global__ void __launch_bounds__(kThreads)
     find_groups(const int32_t* __restrict__ ranks, int64_t points, int64_t size, int64_t* __restrict__ begins,
                 int64_t* __restrict__ ends) {
@@ -135,8 +135,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The points in the order of their ranks; those of rank r are order[begins[r]] ... order[ends[r] - 1], in
-// their own order among each other. The tensors own the memory.
+// The points sorted by rank. Those of rank r are order[begins[r]] ... order[ends[r] - 1] and keep their
+// order. The tensors own the memory.
 struct Groups {
   at::Tensor order_tensor;
   at::Tensor bounds_tensor;
@@ -155,7 +155,7 @@ Groups group(const at::Tensor& ranks, int64_t size, cudaStream_t stream) {
   return {order, bounds, order.const_data_ptr<int64_t>(), begins, begins + size};
 }
 
-// The groups as a kernel takes them, by value.
+// The groups as pointers, which a kernel takes by value.
 struct GroupView {
   const int64_t* order;
   const int64_t* begins;
@@ -171,9 +171,9 @@ __device__ sum_t sum_of_warp(sum_t value) {
   return value;
 }
 
-// A warp makes the gradient of one row of feat, its lanes `width` channels each, as often as there are
-// channels for it. On the way it writes for each point the product of the row and the gradient of the point's
-// voxel: every point is of one row, so that nobody else writes it.
+// A warp computes the gradient of one row of feat; each lane takes `width` channels at a time until all are
+// done. The warp also writes, for each point, the product of the row and the gradient of the point's voxel.
+// Every point belongs to one row, so that no other warp writes it.
 template <typename scalar_t, int width>
 __global__ void __launch_bounds__(kThreads)
     row_gradients(const scalar_t* __restrict__ grad, const scalar_t* __restrict__ depth,
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int64_t row = first_index() / kWarp; row < in.rows; row += index_step() / kWarp) {
     const int64_t begin = groups.begins[row];
     const int64_t end = groups.ends[row];
-    for (int64_t base = 0; base < channels; base += kWarp * width) {  // alike for all lanes
+    for (int64_t base = 0; base < channels; base += kWarp * width) {  // the same trip count for all lanes
       const int64_t channel = base + lane * width;
       const bool has_channels = channel < channels;
       Channels<scalar_t, width> feature = {};
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Sums the products of the points of each depth cell; there is rarely more than one.
+// Sums the products of the points of each depth cell, which rarely has more than one point.
 template <typename scalar_t>
 __global__ void __launch_bounds__(kThreads)
     cell_gradients(const at::opmath_type<scalar_t>* __restrict__ products,
@@ -255,8 +255,8 @@ void check_values_if_asked(const char* op, const PoolInputs& inputs, const PoolI
   check_values(op, on_host);
 }
 
-// Channels that a thread handles at once: 16 bytes, 8 for half types, of which 16 would leave too few
-// threads. One where the rows are not so aligned.
+// The number of channels that a thread handles at once: 16 bytes, or 8 bytes for half types, for which 16
+// would leave too few threads. It is one if the rows are not aligned to that.
 template <typename scalar_t>
 constexpr int kWidth = sizeof(scalar_t) == 8 ? 2 : 4;
 

@@ -1,4 +1,4 @@
-// bev_pool_v2 and its backward without data. Sizes are asked for as symbols only: x.sizes() would fix a
+// The meta kernels of bev_pool_v2 and its backward. They use symbolic sizes only: x.sizes() would fix a
 // traced program to the sizes of the example.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>

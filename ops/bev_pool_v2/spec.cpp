@@ -12,9 +12,9 @@ using namespace opgate;
 
 namespace {
 
-// Points in intervals, as gathers and scatters take them.
+// The points in intervals, in the form that gather and scatter operators take.
 struct Points {
-  at::Tensor depth;  // rows of the flattened depth, and so on
+  at::Tensor depth;  // indices into the flattened depth; the others accordingly
   at::Tensor feat;
   at::Tensor voxel;
 };
@@ -80,7 +80,8 @@ TensorArgument ints(std::vector<double> numbers) {
 
 using Arguments = std::vector<Argument>;
 
-// Two batches of two cameras; points of one voxel in an interval; point 5 is in none; ranks repeat.
+// Two batches of two cameras. Intervals have one or more points, point 5 is in no interval, and ranks
+// repeat.
 Arguments two_cameras(TensorArgument depth, TensorArgument feat) {
   return {depth,
           feat,
@@ -99,8 +100,8 @@ Arguments with(Arguments arguments, size_t position, Argument instead) {
 
 Arguments good() { return two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5})); }
 
-// BEVDet's size: 6 cameras, 59 depths, 16x44 features of 80 channels, a grid of 128x128. Three of four points
-// fall into the grid, by chance.
+// The size that BEVDet uses: 6 cameras, 59 depths, 16x44 features of 80 channels, a grid of 128x128. Three
+// of four points, chosen at random, fall into the grid.
 Arguments bevdet() {
   constexpr int points = 6 * 59 * 16 * 44, depths = 59, pixels = 16 * 44;
   std::mt19937 random;
@@ -131,7 +132,7 @@ Arguments bevdet() {
           std::vector<int64_t>{1, 1, 128, 128}};
 }
 
-// The backward takes grad first, and no bev_shape.
+// The arguments of the backward: grad comes first, and there is no bev_shape.
 Arguments backward(TensorArgument grad, const Arguments& arguments) {
   Arguments all{std::move(grad)};
   all.insert(all.end(), arguments.begin(), arguments.end() - 1);
@@ -140,9 +141,9 @@ Arguments backward(TensorArgument grad, const Arguments& arguments) {
 
 }  // namespace
 
-// A voxel of n points is a sum of n products: n roundings of products and n of additions, in the
-// accumulator's precision; then one to the output's. Half an ulp each at most, and no sample has a voxel of
-// more than 8.
+// A voxel of n points is a sum of n products. It has n roundings of products and n of additions, in the
+// accumulator's precision, and one to the output's dtype, each at most half an ulp. No sample has a voxel
+// of more than 8 points.
 OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.dtypes(floating());
   spec.reference(pooled);
@@ -150,12 +151,13 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.promises(
       {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
   spec.sample(good());
-  // The published vector.
+  // This sample is the published test vector.
   spec.sample({values({1, 1, 2, 2, 2}, {.3, .4, .2, .1, .7, .6, .8, .9}), uniform({1, 1, 2, 2, 2}, 1, 1),
                ints({0, 4, 1, 6}), ints({0, 0, 1, 2}), ints({0, 0, 1, 1}), ints({0, 2}), ints({2, 2}),
                std::vector<int64_t>{1, 1, 2, 2}})
       .named("published");
-  // More channels than fit in a vector, and a voxel whose points are not a multiple of four.
+  // This sample has more channels than fit in a vector register, and a voxel whose points are not a
+  // multiple of four.
   spec.sample(two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 67})));
   spec.sample(two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 80})));
   spec.sample(two_cameras(subnormals({2, 2, 3, 2, 2}), signed_zeros({2, 2, 2, 2, 5}))).named("tiny");
@@ -164,7 +166,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
                ints({}), std::vector<int64_t>{2, 1, 3, 4}})
       .named("no points");
 
-  // Beside what one would write without it; reference() also looks at the values.
+  // The baseline is what one would write without the operator; reference() would also spend time on
+  // checking values.
   spec.bench(bevdet())
       .named("BEVDet")
       .against([](const at::Tensor& depth, const at::Tensor& feat, const at::Tensor& ranks_depth,
@@ -203,8 +206,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
       .because("bev_shape");
 }
 
-// The gradient of a depth cell sums C products a point, that of a row of feat one a point. Here C is at most
-// 67, and a cell has at most two points; the reasons are those above.
+// The gradient of a depth cell sums C products for each point, and the gradient of a row of feat sums one.
+// Here C is at most 67, and a cell has at most two points; each rounding counts as above.
 OPGATE_SPEC("opgate_ops::bev_pool_v2_backward", spec) {
   spec.dtypes(floating());
   spec.reference(gradients);

@@ -1,5 +1,6 @@
-// What operators demand of their arguments, before any memory is touched. Sizes are compared as symbols, so
-// that meta kernels make the same demands without fixing a traced program to its example's sizes.
+// The checks that operators make on their arguments before they touch any memory; all throw c10::Error.
+// Sizes are compared as symbols, so that meta kernels can make the same checks without fixing a traced
+// program to the sizes of its example.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,14 +9,14 @@
 
 namespace opgate_ops {
 
-/// An argument as messages name it: op is "gelu_tanh_backward", name is "grad".
+/// An argument and its name in messages: op is "gelu_tanh_backward", name is "grad".
 struct Named {
   const char* op;
   const char* name;
   const at::Tensor& tensor;
 };
 
-/// The floating dtypes that the operators take.
+/// Whether the dtype is a floating dtype that the operators take.
 inline bool is_floating(at::ScalarType dtype) {
   return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat || dtype == at::kDouble;
 }
@@ -42,7 +43,7 @@ inline void check_dims(const Named& x, int64_t wanted) {
               x.tensor.dim());
 }
 
-/// A floating tensor of the dtype and device of `first`, which is checked already.
+/// Checks that x has the dtype and device of `first`, which was checked to be floating before.
 inline void check_like(const Named& x, const Named& first) {
   check_defined(x);
   TORCH_CHECK(x.tensor.scalar_type() == first.tensor.scalar_type(), x.op, ": ", x.name,
@@ -52,14 +53,14 @@ inline void check_like(const Named& x, const Named& first) {
               first.name, ", ", first.tensor.device(), ", got ", x.tensor.device());
 }
 
-/// Size `dim` of x is `wanted`; `because` says what it must equal: "the columns of a".
+/// Checks that size `dim` of x is `wanted`; `because` says in the message what that is: "the columns of a".
 inline void check_size(const Named& x, int64_t dim, const c10::SymInt& wanted, const char* because) {
   const c10::SymInt size = x.tensor.sym_size(dim);
   TORCH_SYM_CHECK(size.sym_eq(wanted), x.op, ": dimension ", dim, " of ", x.name, " must have size ", wanted,
                   ", ", because, ", got ", size);
 }
 
-/// All sizes are those of `first`.
+/// Checks that x has the sizes of `first`.
 inline void check_same_sizes(const Named& x, const Named& first) {
   const auto sizes = x.tensor.sym_sizes(), wanted = first.tensor.sym_sizes();
   TORCH_CHECK(sizes.size() == wanted.size(), x.op, ": ", x.name, " must have the sizes of ", first.name, ", ",

@@ -1,4 +1,4 @@
-// What operators share that move elements and never compute with them: a NaN keeps its payload.
+// What operators share that copy elements bit for bit, so that a NaN keeps its payload.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -8,7 +8,7 @@
 
 namespace opgate_ops {
 
-/// Gives back what it gets: the function of an elementwise kernel that copies.
+/// Returns its argument: the function of an elementwise kernel that copies.
 struct Same {
   template <typename T>
   C10_HOST_DEVICE T operator()(T value) const {

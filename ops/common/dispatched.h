@@ -6,8 +6,9 @@
 
 namespace opgate_ops {
 
-/// The overload `name` ("opgate_ops::gelu_tanh") as a function of this signature. Throws c10::Error where the
-/// library does not define it so. Keep it in a static: the search costs more than a call.
+/// The operator `name` ("opgate_ops::gelu_tanh") with this overload, as a function of this signature.
+/// Throws c10::Error if the library does not define it with that signature. Keep the result in a static
+/// variable, because the search takes longer than a call.
 template <class Signature>
 c10::TypedOperatorHandle<Signature> dispatched(const char* name, const char* overload = "") {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).typed<Signature>();

@@ -1,4 +1,4 @@
-// Elementwise kernels on CUDA: a function of one element, for tensors of any strides.
+// Elementwise kernels on CUDA: they apply a function of one element to tensors of any strides.
 #pragma once
 
 #include <ATen/OpMathType.h>
@@ -15,9 +15,9 @@ namespace opgate_ops {
 
 inline constexpr int kMaxDims = 64;  // as many as PyTorch's tensors can have
 
-/// Where operand j has element i of a loop nest: the strides that TensorIterator found, the fastest dimension
-/// first, in elements. A plain struct: a kernel takes it by value, nothing is copied to the device, and a
-/// CUDA graph can capture the launch.
+/// Computes the offset of element i of operand j from the strides that TensorIterator found, in elements,
+/// the fastest dimension first. A plain struct, which a kernel takes by value: nothing is copied to the
+/// device, and a CUDA graph can capture the launch.
 template <typename index_t, int operands>
 struct LoopNest {
   int dims;
@@ -35,15 +35,15 @@ struct LoopNest {
   }
 };
 
-/// As many elements as one load of 16 bytes brings.
+/// The elements that one load of 16 bytes brings.
 template <typename scalar_t>
 struct alignas(16) Pack {
   static constexpr int size = 16 / sizeof(scalar_t);
   scalar_t values[size];
 };
 
-/// Tensors side by side, each aligned to 16 bytes. `count` elements; those after the last full pack are done
-/// one by one.
+/// The kernel for dense tensors of `count` elements, each aligned to 16 bytes. Elements after the last full
+/// pack are done one by one.
 template <typename scalar_t, class Function, class... In>
 __global__ void __launch_bounds__(kThreads)
     map_packs(Function function, int64_t count, scalar_t* __restrict__ out, const In* __restrict__... in) {
@@ -65,7 +65,8 @@ __global__ void __launch_bounds__(kThreads)
   if (last < count) out[last] = one(in[last]...);
 }
 
-/// Neighbouring threads write elements that are neighbours where out's fastest dimension is TensorIterator's.
+/// The kernel for any strides. Neighbouring threads write neighbouring elements, because TensorIterator's
+/// fastest dimension is that of `out`.
 template <typename scalar_t, typename index_t, class Function, size_t... j>
 __global__ void __launch_bounds__(kThreads)
     map_strided(Function function, int64_t count, scalar_t* out,

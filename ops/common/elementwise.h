@@ -1,4 +1,4 @@
-// Elementwise kernels on the CPU: a function of one element, for tensors of any strides.
+// Elementwise kernels on the CPU: they apply a function of one element to tensors of any strides.
 #pragma once
 
 #include <ATen/OpMathType.h>
@@ -13,12 +13,12 @@
 
 namespace opgate_ops {
 
-// Fewer elements than this are not worth a second thread; the figure is that of PyTorch's own elementwise
-// kernels.
+// Fewer elements than this are not worth a second thread. PyTorch's own elementwise kernels use the same
+// number.
 inline constexpr int64_t kGrain = 32768;
 
-/// out[i] = function(in[i]...) for elements side by side; function takes and gives the type that scalar_t
-/// computes in.
+/// out[i] = function(in[i]...) for contiguous elements. `function` takes and returns the type in which
+/// scalar_t is computed.
 template <typename scalar_t, class Function, class... In>
 OPGATE_OPS_MULTIVERSION void map_dense(const Function& function, int64_t count, scalar_t* __restrict out,
                                        const In* __restrict... in) {
@@ -27,7 +27,7 @@ OPGATE_OPS_MULTIVERSION void map_dense(const Function& function, int64_t count, 
     out[i] = static_cast<scalar_t>(function(static_cast<opmath_t>(in[i])...));
 }
 
-/// The same for elements strides[operand] bytes apart, out's first.
+/// The same for elements that are strides[operand] bytes apart; out's stride comes first.
 template <typename scalar_t, class Function, size_t... operand>
 OPGATE_OPS_MULTIVERSION void map_strided(const Function& function, int64_t count, char* const* data,
                                          const int64_t* strides, std::index_sequence<operand...>) {
@@ -39,8 +39,8 @@ OPGATE_OPS_MULTIVERSION void map_strided(const Function& function, int64_t count
   }
 }
 
-/// out = function(inputs...), element by element. All are of dtype scalar_t and broadcast to out's sizes; out
-/// is not resized, and overlaps no input.
+/// out = function(inputs...), element by element. All have the dtype scalar_t and broadcast to out's sizes.
+/// out is not resized, and must overlap no input.
 template <typename scalar_t, class Function, class... Inputs>
 void elementwise(at::Tensor& out, const Function& function, const Inputs&... inputs) {
   constexpr auto each_input = std::index_sequence_for<Inputs...>{};

@@ -1,4 +1,4 @@
-// 2 to the power of a sum, from operations that every vector unit has.
+// 2 to the power of a sum, computed with operations that every vector unit has.
 #pragma once
 
 #include <c10/macros/Macros.h>
@@ -10,8 +10,9 @@
 
 namespace opgate_ops {
 
-/// The terms k to `last` of the Taylor series of exp(f ln 2), ln(2)^k / k! f^k, divided by the first of them:
-/// written as a recursion, because a loop inside their loops keeps compilers from vectorising.
+/// The sum of the terms k to `last` of the Taylor series of exp(f ln 2), ln(2)^k / k! f^k, divided by the
+/// first of them. It is a recursion, because a loop inside the caller's loop would keep compilers from
+/// vectorising.
 template <int k, int last, typename T>
 C10_HOST_DEVICE inline T exp2_series(T f) {
   constexpr double ln2 = 0.693147180559945309417;
@@ -21,14 +22,13 @@ C10_HOST_DEVICE inline T exp2_series(T f) {
     return std::fma(f * T(ln2 / (k + 1)), exp2_series<k + 1, last>(f), T(1));
 }
 
-/// 2^(hi + lo) within 1 ulp, for hi <= 0 and |lo| at most an ulp of hi. The sum carries a rounding error of
-/// the exponent that a single number would lose: at 2^-100 half an ulp of it is 35 ulps of the result. NaN
-/// stays NaN.
+/// 2^(hi + lo) within 1 ulp, for hi <= 0 and |lo| at most an ulp of hi. `lo` holds the rounding error of
+/// the exponent, which a single number would lose: at 2^-100, half an ulp of the exponent is 35 ulps of the
+/// result. NaN stays NaN.
 ///
-/// The exponent splits into an integer n, found by adding 1.5 * 2^(digits - 1), whose low bits it then is,
-/// and f in
-/// [-1/2, 1/2], whose power is a Taylor series: the first left out term is below a tenth of an ulp.
-/// Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 6.
+/// The exponent is split into an integer n and f in [-1/2, 1/2]. Adding 1.5 * 2^(digits - 1) to it leaves n
+/// in the low bits of the sum. The power of f is a Taylor series, whose first omitted term is below a tenth
+/// of an ulp (Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 6).
 template <typename T>
 C10_HOST_DEVICE inline T exp2_of_sum(T hi, T lo) {
   using Bits = std::conditional_t<std::is_same_v<T, double>, int64_t, int32_t>;
@@ -43,7 +43,8 @@ C10_HOST_DEVICE inline T exp2_of_sum(T hi, T lo) {
   const T fraction = (hi - (shifted - shifter)) + lo;
   const T power = exp2_series<0, terms>(fraction);
 
-  // Two factors: 2^n may be too small for a normal number where the product is a subnormal one.
+  // 2^n is multiplied in as two factors, because it may be too small for a normal number where the product
+  // is subnormal.
   const Bits n = __builtin_bit_cast(Bits, shifted) - __builtin_bit_cast(Bits, shifter);
   const Bits half = n >> 1;
   const T first = __builtin_bit_cast(T, static_cast<Bits>((half + bias) << mantissa));

@@ -8,13 +8,13 @@
 
 namespace opgate_ops {
 
-// Numbers that are added side by side: four AVX-512 registers of float, because one addition takes as long as
-// four loads.
+// The number of sums that are added to in parallel. It fills four AVX-512 registers of float, because one
+// addition takes as long as four loads.
 inline constexpr int kLanes = 64;
 
-/// n sums over 0 ... count - 1 at once: terms(i) is a std::array of n numbers, of type T. In a fixed order:
-/// kLanes / n running sums over at most 64 terms each, then pairs of them, then in double. For use inside a
-/// function that is OPGATE_OPS_MULTIVERSION.
+/// n sums over 0 ... count - 1 at once, where terms(i) is a std::array of n numbers of type T. The order is
+/// fixed: kLanes / n running sums over at most 64 terms each are added in pairs, and then in double. Call
+/// it inside a function that is OPGATE_OPS_MULTIVERSION.
 template <typename T, int n, class Terms>
 inline std::array<double, n> sums_of(int64_t count, const Terms& terms) {
   constexpr int lanes = kLanes / n;

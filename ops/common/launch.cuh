@@ -8,12 +8,13 @@
 
 namespace opgate_ops {
 
-inline constexpr int kThreads = 256;  // threads a block
-// About four waves of blocks on the largest GPUs; the grid-stride loops do the rest, whatever the
-// element count.
+inline constexpr int kThreads = 256;  // threads in a block
+// About four waves of blocks on the largest GPUs. The grid-stride loops let them handle any number of
+// elements.
 inline constexpr int64_t kMaxBlocks = 4096;
 
-/// Blocks of kThreads threads for `work` items, 1 or more; each thread then steps by index_step().
+/// The number of blocks of kThreads threads for `work` items, at least 1; each thread then steps by
+/// index_step().
 inline int blocks_for(int64_t work) {
   return static_cast<int>(std::clamp<int64_t>((work + kThreads - 1) / kThreads, 1, kMaxBlocks));
 }

@@ -1,4 +1,5 @@
-// The derivatives of crop, to any order: a gradient is pasted into zeros, and paste has derivatives itself.
+// The derivatives of crop, to any order: paste puts the incoming gradient into zeros, and has derivatives
+// itself.
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>

@@ -5,10 +5,10 @@
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher: the pixels of pic [C, H, W] in box = (left, upper, right, lower),
-/// bit for bit, as an image of its own [C, lower - upper, right - left] whose memory is [H, W, C]. pic is
-/// Half, BFloat16, Float, Double or UInt8, with any strides. Throws c10::Error on a box that leaves pic or is
-/// inverted.
+/// Calls the operator through the dispatcher. It copies the pixels of pic [C, H, W] in box = (left, upper,
+/// right, lower), bit for bit, to a new image [C, lower - upper, right - left] whose memory is [H, W, C].
+/// pic is Half, BFloat16, Float, Double or UInt8, with any strides. Throws c10::Error if the box leaves pic
+/// or is inverted.
 at::Tensor crop(const at::Tensor& pic, c10::SymIntArrayRef box);
 
 inline Box check_crop(const at::Tensor& pic, c10::SymIntArrayRef box) {

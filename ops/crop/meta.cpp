@@ -1,4 +1,4 @@
-// crop without data.
+// The meta kernel of crop.
 #include <torch/library.h>
 
 #include "crop.h"

@@ -1,5 +1,5 @@
-// The derivatives of gelu_tanh, to any order: those of the operator by gelu_tanh_backward, those of
-// gelu_tanh_backward by ATen's operators, which know their own.
+// The derivatives of gelu_tanh, to any order: gelu_tanh_backward computes those of the operator, and ATen's
+// operators, which are differentiable themselves, those of gelu_tanh_backward.
 #include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/sigmoid.h>
@@ -15,7 +15,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-// An undefined gradient stands for zeros: nothing flows back.
+// An undefined incoming gradient stands for zeros, so the result is undefined, too.
 struct GeluTanh : Function<GeluTanh> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x) {
     const at::AutoDispatchBelowADInplaceOrView below;
@@ -30,8 +30,9 @@ struct GeluTanh : Function<GeluTanh> {
   }
 };
 
-// d^2/dx^2 (x s) = 2 s' + x s'', with s' = s (1 - s) v' and s'' = s (1 - s) ((1 - 2 s) v'^2 + v''); 1 - s is
-// the sigmoid of -v, and would vanish long before it where v is large.
+// d^2/dx^2 (x s) = 2 s' + x s'', with s' = s (1 - s) v' and s'' = s (1 - s) ((1 - 2 s) v'^2 + v''). 1 - s
+// is computed as the sigmoid of -v, because the subtraction would give 0 long before the sigmoid does where
+// v is large.
 at::Tensor curvature(const at::Tensor& x) {
   using namespace gelu;
   const at::Tensor square = x * x;
@@ -57,7 +58,8 @@ struct GeluTanhBackward : Function<GeluTanhBackward> {
     at::Tensor to_grad, to_x;
     if (context->needs_input_grad(0)) to_grad = gelu_tanh_backward(outer, x);
     if (context->needs_input_grad(1)) {
-      // Half types would lose what cancels in the sum.
+      // The sum is computed in the wider type, because its terms cancel and half types would lose
+      // precision.
       const at::ScalarType wide = at::toOpMathType(x.scalar_type());
       to_x = (outer.to(wide) * grad.to(wide) * curvature(x.to(wide))).to(x.scalar_type());
     }

@@ -10,8 +10,9 @@
 namespace opgate_ops {
 namespace {
 
-// A half type has 11 bits at most: the hardware's approximations of 2^x and of a quotient, both good to 22,
-// leave memory the bottleneck. The denominators lie in [1, 2], where __fdividef knows no exceptions.
+// For half types, which have at most 11 bits, the hardware's approximations of 2^x and of a quotient, both
+// accurate to 22 bits, suffice and leave memory the bottleneck. The denominators lie in [1, 2], where
+// __fdividef has no special cases.
 struct CoarseSigmoid {
   float top, rest, bottom, inner;
 

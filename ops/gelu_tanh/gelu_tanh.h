@@ -1,10 +1,10 @@
 // What the kernels of gelu_tanh share: the function of one element and its derivative, for every device.
 //
-//   gelu_tanh(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))      Hendrycks and Gimpel 2016,
-//   section 2
+//   gelu_tanh(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
 //                = x * s(v),    s(v) = 1 / (1 + exp(-v)),    v = 2 sqrt(2 / pi) * (x + 0.044715 x^3)
 //
-// The second line has no cancellation: 1 + tanh loses every digit where x is below -5.
+// The first line is from Hendrycks and Gimpel 2016, section 2. The second line has no cancellation, whereas
+// 1 + tanh loses every digit where x is below -5.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,12 +14,13 @@
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher. x: Half, BFloat16, Float or Double, any shape and strides, any
-/// device of the library; the result has the metadata of at::empty_like(x). Throws c10::Error on other
-/// dtypes.
+/// Calls the operator through the dispatcher. x is Half, BFloat16, Float or Double, of any shape and
+/// strides, on the CPU or a CUDA device. The result has the metadata of at::empty_like(x). Throws
+/// c10::Error for other dtypes.
 at::Tensor gelu_tanh(const at::Tensor& x);
 
-/// grad * d gelu_tanh / dx, with the metadata of at::empty_like(x); grad is like x but for its strides.
+/// grad * d gelu_tanh / dx, with the metadata of at::empty_like(x). grad has the sizes, dtype and device of
+/// x, and any strides.
 at::Tensor gelu_tanh_backward(const at::Tensor& grad, const at::Tensor& x);
 
 inline void check_gelu_tanh(const at::Tensor& x) { check_floating({"gelu_tanh", "x", x}); }
@@ -42,18 +43,19 @@ struct Sigmoid {
   T top, bottom, rest;
 };
 
-/// Beyond +-64, s(v) is 0 or 1 in every dtype; x^3 would overflow, and infinity - infinity is NaN.
+/// Limits x to +-64, where s(v) is 0 or 1 in every dtype; without it, x^3 would overflow, and infinity -
+/// infinity is NaN.
 template <typename T>
 C10_HOST_DEVICE inline T bounded(T x) {
   return x > 64 ? T(64) : x < -64 ? T(-64) : x;
 }
 
-/// s(v(x)) within 3 ulps, for a bounded x. v / ln 2 is computed as a sum of two numbers (products and sums by
-/// their errors, Dekker 1971): it reaches 150 where the result is about to vanish, and one rounding error of
-/// it would be 100 ulps of the result.
+/// s(v(x)) within 3 ulps, for a bounded x. v / ln 2 is computed as a sum of two numbers, with the rounding
+/// errors of products and sums (Dekker 1971): it reaches 150 where the result is close to 0, and there one
+/// rounding error in it would be 100 ulps of the result.
 template <typename T>
 C10_HOST_DEVICE inline Sigmoid<T> sigmoid_of_cubic(T x) {
-  // v / ln 2 = x (a + b x^2); each constant is a number and what it lacks.
+  // v / ln 2 = x (a + b x^2). Each constant is given as a double and its rounding error.
   constexpr double a = 2.3022081981443248, a_rest = 1.3132826040769712e-16;   // 2 sqrt(2 / pi) / ln 2
   constexpr double b = 0.1029432395800235, b_rest = -5.9781774007187444e-18;  // 0.044715 a
   constexpr T a_hi = T(a), a_lo = T((a - double(a_hi)) + a_rest);
@@ -67,7 +69,7 @@ C10_HOST_DEVICE inline Sigmoid<T> sigmoid_of_cubic(T x) {
   const T sum_lo = (a_hi - (sum - virtual_cubic)) + (cubic - virtual_cubic) + cubic_lo + a_lo;
   const T v = x * sum;
   const T v_lo = std::fma(x, sum, -v) + x * sum_lo;
-  // 2^-|v| never overflows, and is gradually nothing where s is.
+  // 2^-|v| never overflows, and underflows gradually where s does.
   const T power = exp2_of_sum(v < 0 ? v : -v, v < 0 ? v_lo : -v_lo);
   return {v < 0 ? power : T(1), 1 + power, v < 0 ? T(1) : power};
 }

@@ -1,4 +1,4 @@
-// gelu_tanh and its derivative without data. at::empty_like carries symbolic sizes over as they are.
+// The meta kernels of gelu_tanh and its derivative. at::empty_like keeps symbolic sizes.
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 

@@ -1,7 +1,7 @@
-// The schemas of gelu_tanh, and the way in for C++.
+// The schemas of gelu_tanh, and the C++ functions that call it.
 //
-// The derivative is an operator of its own: it has a kernel for each device, is differentiable again, and
-// stays one node in a compiled graph.
+// The derivative is an operator of its own, so that it has a kernel for each device, can be differentiated
+// again, and stays one node in a compiled graph.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

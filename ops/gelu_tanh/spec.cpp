@@ -9,7 +9,8 @@
 
 using namespace opgate;
 
-// In 80 bits: a double loses as many digits of the exponent as the kernels do that are checked with it.
+// Computed in long double (80 bits), because a double would lose as many digits of the exponent as the
+// kernels under test.
 struct Wide {
   long double s, rest, slope;  // s(v), 1 - s(v), dv/dx
   explicit Wide(long double x) {
@@ -24,14 +25,14 @@ struct Wide {
 OPGATE_SPEC("opgate_ops::gelu_tanh", spec) {
   spec.dtypes(floating());
   spec.reference([](const at::Tensor& x) {
-    if (x.requires_grad()) return at::gelu(x, "tanh");  // it knows its derivatives
+    if (x.requires_grad()) return at::gelu(x, "tanh");  // it is differentiable
     at::Tensor out = at::empty_like(x);
     std::transform(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel(),
                    out.mutable_data_ptr<double>(), [](long double value) { return value * Wide(value).s; });
     return out;
   });
-  // 3 ulps from s(v), a product and a quotient. Below -10, 2^-|v| is a subnormal number: half a unit of it
-  // times x, which is -13.2 where the result vanishes, are 7.
+  // 3 ulps from s(v), and one each from a product and a quotient. Below -10, 2^-|v| is subnormal: half a
+  // unit of it times x, which is -13.2 where the result becomes 0, is 7 ulps.
   spec.accuracy(ulps(8));
   spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});
@@ -59,7 +60,7 @@ OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {
                    });
     return out;
   });
-  // 1 + x (1 - s) v' cancels around -0.75; its terms have 5 roundings each, and s 3 ulps.
+  // 1 + x (1 - s) v' cancels around -0.75. Its terms have 5 roundings each, and s has an error of 3 ulps.
   spec.accuracy(ulps(8).scaled_by_inputs());
   spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});

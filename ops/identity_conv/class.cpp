@@ -1,4 +1,4 @@
-// IdentityConv: its checks, and its registration as torch.classes.opgate_ops.IdentityConv.
+// The checks of IdentityConv, and its registration as torch.classes.opgate_ops.IdentityConv.
 #include "class.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,7 +17,7 @@ at::Tensor IdentityConv::forward(const at::Tensor& x) const {
               x.dim(), " dimensions");
   TORCH_CHECK(x.size(-3) == channels_, "IdentityConv.forward: x must have ", channels_,
               " channels in dimension ", x.dim() - 3, ", got ", x.size(-3));
-  // Through the dispatcher: it picks the kernel of x's device.
+  // The call goes through the dispatcher, which picks the kernel for x's device.
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("opgate_ops::identity_conv", "")
                              .typed<at::Tensor(const at::Tensor&)>();

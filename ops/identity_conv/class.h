@@ -1,4 +1,4 @@
-// IdentityConv: identity_conv as a TorchBind class, a layer that knows its number of channels.
+// IdentityConv is identity_conv as a TorchBind class: a layer with a fixed number of channels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,14 +12,14 @@ namespace opgate_ops {
 
 class IdentityConv : public torch::CustomClassHolder {
  public:
-  // What __obj_flatten__ gives: one (name, value) pair per constructor argument.
+  // The result of __obj_flatten__: one (name, value) pair for each constructor argument.
   using Flattened = std::tuple<std::tuple<std::string, int64_t>>;
 
-  // Raises unless channels >= 1.
+  // Throws c10::Error unless channels >= 1.
   explicit IdentityConv(int64_t channels);
 
-  // The op applied to x, an image [C, H, W] or a batch [N, C, H, W] with C == channels. Raises on
-  // any other shape, and on the dtypes that the op refuses.
+  // Applies the operator to x, an image [C, H, W] or a batch [N, C, H, W] with C == channels. Throws
+  // c10::Error for any other shape, and for dtypes that the operator refuses.
   at::Tensor forward(const at::Tensor& x) const;
 
   int64_t channels() const { return channels_; }

@@ -1,8 +1,8 @@
 // identity_conv on CUDA.
 //
-// The host side of every operator here keeps one order: checks, device guard, allocation, empty early return,
-// launch on the current stream, launch check. It uses c10's CUDA headers only, so that the library does not
-// need libtorch_cuda to link.
+// The host code of every operator here has the same order: checks, device guard, allocation, early return
+// for empty tensors, launch on the current stream, launch check. It uses only c10's CUDA headers, so that
+// the library links without libtorch_cuda.
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>

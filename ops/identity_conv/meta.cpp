@@ -1,8 +1,7 @@
-// identity_conv without data, for fake tensors, torch.compile and torch.export.
+// The meta kernel of identity_conv, for fake tensors, torch.compile and torch.export.
 //
-// It asks for no size: at::empty_like carries symbolic sizes and strides over as they are. A call
-// of x.sizes() here would not fail, it would silently fix the traced program to the sizes of the
-// example input.
+// It reads no sizes: at::empty_like keeps symbolic sizes and strides. A call of x.sizes() here would not
+// fail, but it would silently fix the traced program to the sizes of the example input.
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 

@@ -16,7 +16,7 @@ OPGATE_SPEC("opgate_ops::identity_conv", spec) {
   spec.bench({uniform({2, 256, 64, 64})}).named("half").dtype(at::kHalf).forward(0.95);
 }
 
-// The class is a layer that gives its input back, and refuses one of another number of channels.
+// The class must return a copy of its input, and refuse an input with another number of channels.
 struct Channels {
   explicit Channels(int64_t channels) : channels(channels) {}
   at::Tensor forward(const at::Tensor& x) {

@@ -1,5 +1,5 @@
-// The derivatives of layer_norm, to any order: those of the operator by layer_norm_backward, those of
-// layer_norm_backward by ATen's operators, which know their own.
+// The derivatives of layer_norm, to any order: layer_norm_backward computes those of the operator, and
+// ATen's operators, which are differentiable themselves, those of layer_norm_backward.
 #include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -35,13 +35,15 @@ struct LayerNorm : Function<LayerNorm> {
   }
 };
 
-// With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), the results are rstd
-// P(h), the sums over rows of grad y, and of grad. P is symmetric. What comes back for them is u, v and t; it
-// gives, for
+// With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), where P is symmetric,
+// the results are rstd P(h), the sum over rows of grad y, and the sum over rows of grad. Their incoming
+// gradients are u, v and t. The gradients are:
+//
 //   grad:    weight rstd P(u) + v y + t
 //   weight:  the sum over rows of grad rstd P(u)
 //   input:   rstd P(a) - rstd^2 y mean(u P(h)),    a = v grad - rstd (mean(h y) u + mean(u y) h)
-// where the second term is that through rstd.
+//
+// The second term for input comes from the dependence of rstd on x.
 struct LayerNormBackward : Function<LayerNormBackward> {
   static variable_list forward(AutogradContext* context, const at::Tensor& grad, const at::Tensor& input,
                                const at::Tensor& weight, double eps) {

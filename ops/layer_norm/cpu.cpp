@@ -1,4 +1,5 @@
-// layer_norm and its derivative on the CPU. A row is read several times, but from memory once.
+// layer_norm and its derivative on the CPU. A row is read several times, but only once from memory, then
+// from cache.
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
@@ -18,17 +19,18 @@ namespace {
 
 // Fewer elements than this are not worth a second thread.
 constexpr int64_t kGrainElements = 16384;
-// Gradients of weight and bias: so many rows are added up in the type of the statistics, and then in double.
+// For the gradients of weight and bias, this many rows are added in the type of the statistics, and then in
+// double.
 constexpr int64_t kRowsAdded = 64;
-// So many rows pass at once through those sums.
+// This many rows are added to those sums at once.
 constexpr int kRowsTogether = 4;
-// Rows are divided into at most so many blocks, whatever the number of threads, so that bits do not depend on
-// it.
+// Rows are divided into at most this many blocks, independent of the number of threads, so that the bits of
+// the results do not depend on it.
 constexpr int64_t kMaxBlocks = 64;
 
 int64_t rows_of(const at::Tensor& input) { return input.size(-1) == 0 ? 0 : input.numel() / input.size(-1); }
 
-/// The row in the type that is computed in: where it is, or copied to `scratch`.
+/// The row in the type that is used for computing: in place, or converted to `scratch`.
 template <typename acc_t, typename scalar_t>
 inline const acc_t* widened(const scalar_t* row, int64_t columns, acc_t* scratch) {
   if constexpr (std::is_same_v<acc_t, scalar_t>) {
@@ -44,7 +46,7 @@ struct Statistics {
   acc_t mean, rstd;
 };
 
-// In two passes: the mean of squares minus the square of the mean would cancel.
+// The variance takes a second pass, because the mean of squares minus the square of the mean would cancel.
 template <typename acc_t>
 inline Statistics<acc_t> statistics(const acc_t* row, int64_t columns, double eps) {
   const auto mean = static_cast<acc_t>(sum_of<acc_t>(columns, [&](int64_t c) { return row[c]; }) / columns);
@@ -65,8 +67,9 @@ OPGATE_OPS_MULTIVERSION void forward_rows(int64_t begin, int64_t end, int64_t co
   }
 }
 
-// Some rows of the derivative: with y = (x - mean) rstd and h = grad * weight, d input = rstd (h - mean(h) -
-// y mean(h y)); grad y is added to `to_weight`, grad to `to_bias`. `scratch` holds 2 rows for each.
+// Computes some rows of the derivative. With y = (x - mean) rstd and h = grad * weight, d input = rstd (h -
+// mean(h) - y mean(h y)). grad y is added to `to_weight`, and grad to `to_bias`. `scratch` holds 2 rows for
+// each of the rows.
 template <int rows, typename scalar_t, typename acc_t>
 inline void backward_together(int64_t columns, double eps, const scalar_t* grad, const scalar_t* input,
                               const acc_t* __restrict weight, acc_t* scratch, scalar_t* __restrict d_input,
@@ -100,7 +103,7 @@ inline void backward_together(int64_t columns, double eps, const scalar_t* grad,
   }
 }
 
-// The rows [begin, end); the sums over them are added to the doubles.
+// Computes the rows [begin, end) and adds the sums over them to the doubles.
 template <typename scalar_t, typename acc_t>
 OPGATE_OPS_MULTIVERSION void backward_rows(int64_t begin, int64_t end, int64_t columns, double eps,
                                            const scalar_t* grad, const scalar_t* input, const acc_t* weight,

@@ -1,7 +1,7 @@
 // layer_norm and its derivative on CUDA.
 //
-// A team of threads takes a row: a warp where rows are short, a block where they are long. The row is read
-// from memory once and kept in shared memory where it fits. Sums over rows go in two steps of fixed order,
+// A team of threads handles a row: a warp if rows are short, a block if they are long. The row is read from
+// memory once and kept in shared memory if it fits. Sums over rows are made in two steps of fixed order,
 // without atomics.
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
@@ -20,10 +20,10 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;  // of a block
-// Rows of up to so many elements are a warp's.
+// Rows of up to this many elements are handled by a warp.
 constexpr int64_t kShortRow = 1024;
-// What a block may keep of its rows in shared memory: two blocks a multiprocessor fit even beside a large L1
-// cache.
+// The shared memory in which a block may keep its rows: two blocks fit on a multiprocessor even beside a
+// large L1 cache.
 constexpr int64_t kSharedBytes = 48 * 1024;
 
 template <int team, typename T>
@@ -31,7 +31,7 @@ __device__ T team_sum(T value, T* partial) {
   for (int step = kWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffff, value, step);
   if constexpr (team == kWarp) return value;
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  __syncthreads();  // the last sum has been read by all
+  __syncthreads();  // waits until all threads have read the previous sum
   if (lane == 0) partial[warp] = value;
   __syncthreads();
   T sum = 0;
@@ -39,7 +39,7 @@ __device__ T team_sum(T value, T* partial) {
   return sum;
 }
 
-/// One row as its team reads it: from shared memory where it was kept, otherwise from the tensor again.
+/// One row as its team reads it: from shared memory if it was kept there, otherwise from the tensor again.
 template <int team, bool kept, typename scalar_t, typename acc_t>
 struct Row {
   const scalar_t* data;
@@ -68,7 +68,7 @@ struct Statistics {
   acc_t mean, rstd;
 };
 
-// In two passes: the mean of squares minus the square of the mean would cancel.
+// The variance takes a second pass, because the mean of squares minus the square of the mean would cancel.
 template <class Row, typename acc_t>
 __device__ Statistics<acc_t> statistics(const Row& row, acc_t* partial, acc_t eps) {
   const acc_t mean = row.sum(partial, [&](int64_t c) { return row[c]; }) / static_cast<acc_t>(row.columns);
@@ -102,8 +102,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// d input = rstd (h - mean(h) - y mean(h y)) with y = (x - mean) rstd and h = grad * weight. Leaves the
-// statistics for the sums over rows.
+// Computes d input = rstd (h - mean(h) - y mean(h y)) with y = (x - mean) rstd and h = grad * weight, and
+// writes the statistics for the sums over rows.
 template <int team, bool kept, typename scalar_t, typename acc_t>
 __global__ void __launch_bounds__(kThreads)
     backward_rows(int64_t rows, int64_t columns, acc_t eps, const scalar_t* __restrict__ grad,
@@ -133,8 +133,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Sums over the rows of a chunk, for 32 neighbouring columns a block: chunk k of gridDim.y writes row k of
-// the partial sums, of grad y and of grad.
+// Sums grad y and grad over the rows of a chunk; each block takes 32 neighbouring columns. Chunk k of
+// gridDim.y writes row k of the partial sums.
 template <typename scalar_t, typename acc_t>
 __global__ void __launch_bounds__(kThreads)
     sum_chunks(int64_t rows, int64_t columns, const scalar_t* __restrict__ grad,
@@ -185,8 +185,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Calls launch.template operator()<team, kept>(blocks, shared bytes) for rows of which a team keeps
-/// `kept_rows`.
+/// Calls launch.template operator()<team, kept>(blocks, shared bytes), for teams that keep `kept_rows` rows
+/// in shared memory.
 template <typename acc_t, class Launch>
 void launch_rows(int64_t rows, int64_t columns, int kept_rows, const Launch& launch) {
   const int64_t bytes = kept_rows * columns * static_cast<int64_t>(sizeof(acc_t));
@@ -237,7 +237,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cuda(const at
   const at::Tensor x = input.contiguous(), g = grad.contiguous(), w = weight.contiguous();
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
 
-  // 64 rows a chunk at least, 128 chunks at most: their number depends on nothing but the shape.
+  // A chunk has at least 64 rows, and there are at most 128 chunks. Their number depends only on the shape.
   const int chunks = static_cast<int>(std::clamp<int64_t>(rows / 64, 1, 128));
   const auto acc = input.options().dtype(at::toOpMathType(input.scalar_type()));
   const at::Tensor means = at::empty({rows}, acc), rstds = at::empty({rows}, acc);

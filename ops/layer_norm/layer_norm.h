@@ -1,4 +1,4 @@
-// What the kernels of layer_norm share: what they demand, and the shape of the work.
+// What the kernels of layer_norm share: the checks of their arguments, and the number and length of rows.
 //
 //   out = (input - mean) / sqrt(var + eps) * weight + bias            Ba, Kiros and Hinton 2016, equation 4
 //
@@ -14,20 +14,21 @@
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher. input [..., C] is Half, BFloat16, Float or Double, with any strides;
-/// weight and bias are [C], alike in dtype and device. Statistics are of Float or wider. The result is
-/// contiguous. Throws c10::Error on anything else, and on an eps that is negative or not a number.
+/// Calls the operator through the dispatcher. input [..., C] is Half, BFloat16, Float or Double, with any
+/// strides; weight and bias are [C], of the same dtype and device. Statistics are computed in Float, or in
+/// Double for Double. The result is contiguous. Throws c10::Error for other arguments, and for an eps that
+/// is negative or not finite.
 at::Tensor layer_norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                       double eps = 1e-5);
 
-/// The gradients of input, weight and bias for `grad`, the one of the result, contiguous; sums over all rows
-/// are of fixed order. The statistics are computed anew, from rows that must be read anyhow: nothing else is
-/// kept.
+/// The gradients of input, weight and bias, contiguous, for `grad`, the gradient of the result. Sums over
+/// all rows have a fixed order. The statistics are computed again instead of saved, because the rows must
+/// be read anyway.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& grad,
                                                                    const at::Tensor& input,
                                                                    const at::Tensor& weight, double eps);
 
-/// weight or bias: one number for each column of input.
+/// Checks weight or bias, which have one number for each column of input.
 inline void check_per_column(const Named& x, const at::Tensor& input) {
   check_like(x, {x.op, "input", input});
   check_dims(x, 1);

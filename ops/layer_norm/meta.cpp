@@ -1,4 +1,5 @@
-// layer_norm and its derivative without data: contiguous, whatever the strides of the input.
+// The meta kernels of layer_norm and its derivative. The results are contiguous, whatever the strides of
+// the input.
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 

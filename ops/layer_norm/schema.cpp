@@ -1,4 +1,4 @@
-// The schemas of layer_norm, and the way in for C++.
+// The schemas of layer_norm, and the C++ functions that call it.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

@@ -7,7 +7,8 @@ using namespace opgate;
 
 namespace {
 
-// The parts of which the results are sums: mean and variance are exact to the size of a row's terms.
+// The terms that the results are sums of. The mean and the variance are accurate relative to the size of a
+// row's terms.
 struct Parts {
   at::Tensor y, y_terms, rstd;
   Parts(const at::Tensor& input, double eps) {
@@ -33,7 +34,7 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   spec.reference([](const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias, double eps) {
     return at::layer_norm(input, weight.sizes(), weight, bias, eps);
   });
-  // Up to 8 roundings of the mean of a row of 257, and one each of a difference, two products and a sum.
+  // The mean of a row of 257 has up to 8 roundings; a difference, two products and a sum add one each.
   spec.accuracy(ulps(8), [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                             double eps) { return Parts(input, eps).y_terms * weight.abs() + bias.abs(); });
   spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
@@ -58,7 +59,7 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
     return std::tuple(parts.rstd * (h - h.mean(-1, true) - parts.y * (h * parts.y).mean(-1, true)),
                       rows.sum(0), grad.reshape({-1, input.size(-1)}).sum(0));
   });
-  // Up to 8 roundings in a mean, 4 in each term of the sums.
+  // A mean has up to 8 roundings, and each term of the sums has 4.
   spec.accuracy(
       ulps(16), [](const at::Tensor& grad, const at::Tensor& input, const at::Tensor& weight, double eps) {
         const Parts parts(input, eps);

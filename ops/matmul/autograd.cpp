@@ -1,4 +1,4 @@
-// The derivatives of matmul, to any order: two products, which have derivatives themselves.
+// The derivatives of matmul, to any order: they are two products, which are differentiable themselves.
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 

@@ -1,6 +1,5 @@
-// matmul on the CPU: blocks that fit the caches, packed so that the innermost loop reads memory in order.
-// Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008; the names of the blocks are
-// BLIS's.
+// matmul on the CPU: it works on blocks that fit the caches, packed so that the innermost loop reads memory
+// in order (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008).
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
@@ -26,7 +25,7 @@ constexpr std::align_val_t kAlignment{64};
 
 int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
-/// Uninitialised memory, aligned for the widest vectors.
+/// Uninitialised memory that is aligned for the widest vectors.
 template <typename T>
 class Buffer {
  public:
@@ -41,7 +40,7 @@ class Buffer {
   T* data_;
 };
 
-/// A matrix anywhere in memory: element [i, j] is data[i * row_stride + j * column_stride].
+/// A matrix with any strides: element [i, j] is data[i * row_stride + j * column_stride].
 template <typename scalar_t>
 struct Strided {
   const scalar_t* data;
@@ -53,8 +52,8 @@ struct Strided {
         column_stride(matrix.stride(transposed ? 0 : 1)) {}
 };
 
-// Columns [begin, end) of `count`, from each of `depth` rows, as panels of `width` columns: panel p has
-// element [k, j] at p * width * depth + k * width + j. What lies beyond `count` is 0. A is packed by its rows
+// Packs columns [begin, end) of `count`, of `depth` rows, into panels of `width` columns. Panel p has
+// element [k, j] at p * width * depth + k * width + j. Columns beyond `count` are 0. A is packed by rows,
 // as if it were transposed.
 template <typename scalar_t, typename acc_t>
 void pack(const Strided<scalar_t>& from, int64_t first_row, int64_t depth, int64_t begin, int64_t end,
@@ -79,8 +78,8 @@ void pack(const Strided<scalar_t>& from, int64_t first_row, int64_t depth, int64
   }
 }
 
-// C rows [m0, m1) times columns [n0, n1) += packed A times packed B; the first time, C is what memory held
-// before.
+// Adds packed A times packed B to rows [m0, m1) and columns [n0, n1) of C. The first time it writes instead
+// of adding, because C is uninitialised.
 template <typename acc_t>
 void multiply_block(const Microkernel<acc_t>& kernel, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
                     int64_t depth, const acc_t* a, const acc_t* b, bool first, acc_t* c, int64_t c_stride) {
@@ -102,7 +101,7 @@ void multiply_block(const Microkernel<acc_t>& kernel, int64_t m0, int64_t m1, in
   }
 }
 
-// c [M, N] contiguous = a b; M, N and K are 1 or more.
+// Computes c = a b, where c [M, N] is contiguous and M, N and K are at least 1.
 template <typename scalar_t, typename acc_t>
 void multiply(const at::Tensor& a, const at::Tensor& b, acc_t* c) {
   const int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
@@ -111,7 +110,7 @@ void multiply(const at::Tensor& a, const at::Tensor& b, acc_t* c) {
   const int64_t block_depth = std::min(depth, kDepth);
   Buffer<acc_t> packed_b(block_depth * round_up(std::min(columns, kColumns), kernel.columns));
 
-  // Rows are divided evenly among the threads; the division changes no bits.
+  // Rows are divided evenly among the threads; the division does not change the bits of the result.
   const int64_t threads = rows * depth * columns < kGrain ? 1 : at::get_num_threads();
   const int64_t parts = std::max(threads, (rows + kRows - 1) / kRows);
   const int64_t part_rows = round_up((rows + parts - 1) / parts, kernel.rows);

@@ -1,6 +1,6 @@
-// matmul on CUDA, without tensor cores: a block computes a tile of the product from tiles of A and B in
-// shared memory, a thread a small tile of that in registers. The next tiles are on their way while these are
-// multiplied.
+// matmul on CUDA, without tensor cores. A block computes a tile of the product from tiles of A and B in
+// shared memory, and each thread a smaller tile of it in registers. The next tiles are loaded while the
+// current ones are multiplied.
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
@@ -16,7 +16,7 @@
 namespace opgate_ops {
 namespace {
 
-/// A matrix anywhere in memory.
+/// A matrix with any strides.
 template <typename scalar_t>
 struct Strided {
   const scalar_t* data;
@@ -28,7 +28,7 @@ Strided<scalar_t> strided(const at::Tensor& matrix) {
   return {matrix.const_data_ptr<scalar_t>(), matrix.stride(0), matrix.stride(1)};
 }
 
-// Sizes of tiles, in elements: a block has (tile / mine)^2 = kThreads threads.
+// Sizes of tiles, in elements. A block has (block / mine)^2 = kThreads threads.
 template <typename acc_t>
 struct Tile {
   static constexpr int mine = sizeof(acc_t) == 4 ? 8 : 4;  // rows and columns of a thread
@@ -37,9 +37,9 @@ struct Tile {
   static constexpr int loads = block * depth / kThreads;  // of each thread, for each of A and B
 };
 
-// One tile [block, depth] on its way from a matrix to shared memory, which holds it as [depth][block].
-// Neighbouring threads read neighbours in memory: along the depth where that is the fast dimension, otherwise
-// across.
+// One tile [block, depth] that is being copied from a matrix to shared memory, which holds it as
+// [depth][block]. Neighbouring threads read neighbours in memory: along the depth if that is the fast
+// dimension, otherwise across.
 template <typename scalar_t, typename acc_t>
 struct Transfer {
   using T = Tile<acc_t>;
@@ -73,13 +73,14 @@ struct Transfer {
   }
 };
 
-// c [rows, columns] contiguous = a b. Blocks walk over the tiles of c, so that any number of them does.
+// Computes c = a b, where c [rows, columns] is contiguous. Blocks loop over the tiles of c, so that any
+// number of blocks works.
 template <typename scalar_t, typename acc_t>
 __global__ void __launch_bounds__(kThreads)
     multiply(const Strided<scalar_t> a, const Strided<scalar_t> b, int64_t rows, int64_t depth,
              int64_t columns, scalar_t* __restrict__ c) {
   using T = Tile<acc_t>;
-  // 4 more a row: writes along the depth would all meet in one bank.
+  // Each row has 4 more elements, because otherwise all writes along the depth would go to one bank.
   __shared__ __align__(16) acc_t left[2][T::depth][T::block + 4], right[2][T::depth][T::block + 4];
   const int row = static_cast<int>(threadIdx.x) / 16 * (T::mine / 2),
             column = static_cast<int>(threadIdx.x) % 16 * (T::mine / 2);

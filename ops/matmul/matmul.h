@@ -7,9 +7,9 @@
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher: a [M, K] times b [K, N], both Half, BFloat16, Float or Double, alike
-/// in dtype and device, with any strides; accumulated in Float or Double. The result [M, N] is contiguous; it
-/// is 0 where K is. Throws c10::Error on anything else.
+/// Calls the operator through the dispatcher: a [M, K] times b [K, N], both Half, BFloat16, Float or
+/// Double, of the same dtype and device, with any strides. Sums are in Float, or in Double for Double. The
+/// result [M, N] is contiguous, and all 0 if K is 0. Throws c10::Error for other arguments.
 at::Tensor matmul(const at::Tensor& a, const at::Tensor& b);
 
 inline void check_matmul(const at::Tensor& a, const at::Tensor& b) {

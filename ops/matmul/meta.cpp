@@ -1,4 +1,4 @@
-// matmul without data.
+// The meta kernel of matmul.
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 

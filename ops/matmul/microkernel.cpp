@@ -1,5 +1,5 @@
-// One loop for all instruction sets, on vectors of the compiler's; the tile is what each one's registers
-// hold.
+// One loop for all instruction sets, written with the compiler's vector types. The size of the tile is what
+// the registers of each instruction set hold.
 #include "microkernel.h"
 
 namespace opgate_ops {
@@ -29,7 +29,7 @@ template <typename T, int rows, int vectors, int bytes>
 }
 
 #if defined(__x86_64__)
-// 24 of 32 registers of 64 bytes, and 12 of 16 of 32 bytes, hold sums.
+// The sums take 24 of the 32 registers of 64 bytes, or 12 of the 16 registers of 32 bytes.
 template <typename T>
 [[gnu::target("avx512f,avx512vl,avx512dq,fma,avx2")]] void multiply_avx512(int64_t depth, const T* a,
                                                                            const T* b, T* tile) {

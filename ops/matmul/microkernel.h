@@ -14,7 +14,7 @@ struct Microkernel {
   void (*multiply)(int64_t depth, const T* a, const T* b, T* tile);
 };
 
-/// The best one for the instruction set of this machine.
+/// The best microkernel for the instruction set of this machine.
 template <typename T>
 const Microkernel<T>& microkernel();
 

@@ -1,4 +1,4 @@
-// The schema of matmul, and the way in for C++.
+// The schema of matmul, and the C++ function that calls it.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

@@ -7,9 +7,8 @@ using namespace opgate;
 OPGATE_SPEC("opgate_ops::matmul", spec) {
   spec.dtypes(floating());
   spec.reference([](const at::Tensor& a, const at::Tensor& b) { return at::mm(a, b); });
-  // A sum of K <= 300 terms: sqrt(K) units in the last place at the scale of the terms, unless one is out of
-  // luck with a probability that vanishes (Higham and Mary 2019, A New Approach to Probabilistic Rounding
-  // Error Analysis).
+  // A sum of K <= 300 terms has an error of at most sqrt(K) ulps at the scale of the terms, except with
+  // negligible probability (Higham and Mary 2019, A New Approach to Probabilistic Rounding Error Analysis).
   spec.accuracy(ulps(18).scaled_by_inputs());
   spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});

@@ -1,5 +1,5 @@
-// The derivatives of paste, to any order: what is pasted gets the gradient of its pixels, the image below
-// that of the others.
+// The derivatives of paste, to any order: the pasted image gets the gradient of its pixels, and the image
+// below the gradient of the other pixels.
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>

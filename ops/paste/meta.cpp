@@ -1,4 +1,4 @@
-// paste without data.
+// The meta kernel of paste.
 #include <torch/library.h>
 
 #include "paste.h"

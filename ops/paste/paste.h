@@ -1,14 +1,14 @@
-// What the kernels of paste share.
+// What the kernels of paste share: the checks of their arguments.
 #pragma once
 
 #include "../common/image.h"
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher: im1 [C, H, W] with im2 [C, h, w] in place of its pixels from coord =
-/// (left, upper) on, bit for bit, as an image of its own whose memory is [H, W, C]. Both are Half, BFloat16,
-/// Float, Double or UInt8, alike in dtype and device, with any strides. Throws c10::Error where im2 would
-/// leave im1.
+/// Calls the operator through the dispatcher. It returns a new image whose memory is [H, W, C]: im1 [C, H,
+/// W], in which im2 [C, h, w] replaces the pixels from coord = (left, upper) on, bit for bit. Both are
+/// Half, BFloat16, Float, Double or UInt8, of the same dtype and device, with any strides. Throws
+/// c10::Error if im2 would leave im1.
 at::Tensor paste(const at::Tensor& im1, const at::Tensor& im2, c10::SymIntArrayRef coord);
 
 inline Box check_paste(const at::Tensor& im1, const at::Tensor& im2, c10::SymIntArrayRef coord) {

@@ -1,4 +1,4 @@
-// The schema of paste, and the way in for C++.
+// The schema of paste, and the C++ function that calls it.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

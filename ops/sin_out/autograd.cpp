@@ -1,5 +1,5 @@
-// What autograd must know of an operator that writes: the history of output is now that of the sine, and its
-// version has changed, so that whoever saved it for a backward pass is told.
+// What autograd must know about an operator that writes to its argument: the history of output is now that
+// of the sine, and its version has changed, so that a backward pass for which it was saved raises an error.
 #include <ATen/TensorOperators.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>

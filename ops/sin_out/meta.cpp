@@ -1,4 +1,4 @@
-// sin_out without data: there is nothing to make, only something to refuse.
+// The meta kernel of sin_out. It returns nothing, and only checks the arguments.
 #include <torch/library.h>
 
 #include "sin_out.h"

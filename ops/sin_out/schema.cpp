@@ -1,4 +1,4 @@
-// The schema of sin_out, and the way in for C++. (a!) says that output is written.
+// The schema of sin_out, and the C++ function that calls it. (a!) says that output is written.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

@@ -1,4 +1,4 @@
-// What the kernels of sin_out share: an operator that writes into its argument.
+// What the kernels of sin_out share. It is an operator that writes to its argument.
 #pragma once
 
 #include <ATen/MemoryOverlap.h>
@@ -10,9 +10,9 @@
 
 namespace opgate_ops {
 
-/// The operator, through the dispatcher: output = sin(input), element by element. Both are Half, BFloat16,
-/// Float or Double, alike in dtype, device and sizes, with any strides; they may share memory: input is then
-/// read first. Throws c10::Error on anything else, and where elements of output share memory.
+/// Calls the operator through the dispatcher: output = sin(input), element by element. Both are Half,
+/// BFloat16, Float or Double, of the same dtype, device and sizes, with any strides. They may share memory;
+/// input is then read first. Throws c10::Error for other arguments, and if elements of output share memory.
 void sin_out(const at::Tensor& input, const at::Tensor& output);
 
 inline void check_sin_out(const at::Tensor& input, const at::Tensor& output) {

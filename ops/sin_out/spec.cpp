@@ -7,7 +7,7 @@ using namespace opgate;
 OPGATE_SPEC("opgate_ops::sin_out", spec) {
   spec.dtypes(floating());
   spec.reference([](const at::Tensor& input, const at::Tensor& output) { output.copy_(input.sin()); });
-  spec.accuracy(ulps(2));  // the C library's promise for sinf and sin is 1; CUDA's is 2
+  spec.accuracy(ulps(2));  // the C library promises 1 ulp for sinf and sin, and CUDA promises 2
   spec.promises(
       {deterministic, layout_invariant, thread_invariant, batch_invariant, capturable, differentiable});
   spec.sample({uniform({3}, -8, 8), uniform({3})});

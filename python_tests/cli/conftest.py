@@ -1,4 +1,4 @@
-"""A library of operators that nobody has written a spec for."""
+"""Fixtures for the library fixtures/libraries/seen, whose operators have no spec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, a library or a package is said in one line, with exit 2."""
+"""Mistakes in a configuration, a library or a package are reported in one line, with exit status 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""opgate bench as a user calls it, on the operators of fixtures/bench; no figure is asserted."""
+"""opgate bench as a user calls it, on the operators of fixtures/bench; no measured number is asserted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from harness import Completed, OpGate, assert_refused, complaints
 
-# A ratio of six rounds is known badly, and soon.
+# A ratio of six rounds is inaccurate, but quick.
 QUICK = ["--rounds", "6", "--threads", "1"]
 MEASURED = {"ratio", "interval", "rounds", "op_seconds", "baseline_seconds", "bytes", "copy_seconds"}
 
@@ -96,10 +96,12 @@ def test_the_table_has_a_line_for_each_and_says_what_is_wrong(everything: tuple[
     assert [(line.split()[0]) for line in table] == [line["op"] for line in lines[1:-1]]
     assert "\x1b" not in run.stdout, "colour is for terminals"
     below = "\n".join(text[start + len(table) :])
-    assert "wrong answer adds_one 4 float32 forward cpu\n  not timed; beside the baseline (want)" in below
+    assert (
+        "wrong answer adds_one 4 float32 forward cpu\n  not timed; compared with the baseline (want)" in below
+    )
     assert "missed copies hopeless float32 forward cpu, 1 thread\n  at most " in below
     assert "the operator raised: raises: 8 elements are too many" in below
-    assert "the reference opgate_bench::no_such_op is no operator of this process" in below
+    assert "the reference opgate_bench::no_such_op is not an operator of this process" in below
     assert "the gradient at `x`" in below
     assert below.count("fixtures/bench/ops.cpp:") == 6, "each is found"
     assert "registered at" not in below, "of torch's lists of kernels there is no end"

@@ -16,7 +16,7 @@ SAID = "evidence: NVIDIA H200, 2026-11-20"
 
 
 def write_kernel(project: Path, text: str) -> None:
-    """A source as old as can be: one that is newer than the libraries was not built into them."""
+    """Makes a source older than the libraries, because a newer one would not be in them."""
     file = project / "kernels" / "conv.cu"
     file.write_text(text)
     os.utime(file, (0, 0))
@@ -24,7 +24,7 @@ def write_kernel(project: Path, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def template(opgate: OpGate, new_project: Callable[..., Path]) -> Path:
-    """A project that keeps evidence, with sources of its own, and a finished run."""
+    """A project with evidence and sources of its own, and with a finished run."""
     project = new_project(
         libraries=["libopgate_ops.so"],
         specs=["libopgate_identity_specs.so"],
@@ -41,14 +41,14 @@ def template(opgate: OpGate, new_project: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def project(template: Path, tmp_path: Path, has_gpu: bool) -> Path:
-    """A copy of it for one test."""
+    """A copy of the project for one test."""
     if has_gpu:
         pytest.skip("the cuda cases run here")
     return shutil.copytree(template, tmp_path / "a copy")
 
 
 def as_on_gpu(project: Path, *, failing: str = "") -> Path:
-    """The run, as if on a machine with a GPU: owed cases passed, but those of one check."""
+    """Changes the run as if it was on a machine with a GPU: owed cases passed, except those of one check."""
     lines = [json.loads(line) for line in (project / ".opgate" / "results.jsonl").read_text().splitlines()]
     lines[0] |= {"devices": {"cuda": "NVIDIA H200"}, "started": "2026-11-20T01:02:03Z"}
     for line in lines:
@@ -77,7 +77,7 @@ def of_cuda(project: Path) -> list[dict[str, str]]:
 def test_what_passed_on_a_gpu_passes_here(opgate: OpGate, project: Path) -> None:
     said = keep(opgate, project, as_on_gpu(project))
     assert "changed    identity_conv\n" in said
-    assert "passed on NVIDIA H200, are evidence in" in said
+    assert "passed on NVIDIA H200, are kept as evidence in" in said
     text = (project / "evidence" / "identity_conv.toml").read_text()
     assert 'model = "NVIDIA H200"' in text
     result = opgate(*RUN, folder=project)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, assert_refused
 
-# Those that say something of these changes, and need neither compiler nor exporter.
+# The checks that concern these changes and need neither compiler nor exporter.
 CHECKS = ["--check", "value", "effect", "fake.metadata", "run.deterministic", "memory.bounds"]
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of fixtures/changes in its states, each made once."""
+    """Runs of fixtures/changes in its states; each run is made once."""
 
     opgate: OpGate
     project: Path
@@ -33,14 +33,14 @@ class Runs:
         return output
 
     def gate(self, base: str, head: str, *options: str) -> Completed:
-        """What the gate says of the step from `base` to `head`."""
+        """The output of the gate for the change from `base` to `head`."""
         results = self.of(head) / "results.jsonl"
         return self.opgate(
             "gate", "--base", self.of(base), "--results", results, *options, folder=self.project
         )
 
     def remarks(self, head: str) -> list[dict[str, str]]:
-        """What gate.json says of the last gate of that state."""
+        """The content of gate.json for the last gate of that state."""
         return json.loads((self.of(head) / "gate.json").read_text())["remarks"]
 
 
@@ -52,7 +52,7 @@ def runs(opgate: OpGate, new_project: Callable[..., Path]) -> Runs:
     return Runs(opgate, project)
 
 
-# What changed, and the rules that refuse it; their words are in approved/gate.txt.
+# What changed, and the rules that refuse it; their messages are in approved/gate.txt.
 REFUSED = {
     "stride_blind": {"memory.bounds", "output.metadata", "value.index64", "value.layout"},
     "no_overload": {"case.lost"},
@@ -90,7 +90,7 @@ def test_a_crash_is_refused_with_its_signal(runs: Runs) -> None:
     assert any("SIGABRT" in remark["what"] for remark in refused)
 
 
-# The base, the head, and what is remarked all the same.
+# The base, the head, and what the gate remarks although it accepts.
 ACCEPTED = {
     ("", ""): set(),
     ("", "refactored"): set(),
@@ -134,8 +134,8 @@ def test_one_new_failure_among_old_ones_is_refused(runs: Runs, tmp_path: Path) -
     words = ["gate", "--base", tmp_path, "--results", base]
     result = runs.opgate(*words, folder=runs.project)
     assert result.returncode == 1, result
-    assert "of them did so before" in result.stdout
-    assert result.stdout.count("so it was before") >= 1, "the others are as they were"
+    assert "of them have the same verdict in the base" in result.stdout
+    assert result.stdout.count("; the base has the same verdict") >= 1, "the others are as they were"
 
 
 def test_owed_cases_are_counted_and_refused_where_that_is_asked_for(runs: Runs, has_gpu: bool) -> None:
@@ -157,11 +157,11 @@ def test_another_factor_allows_other_errors(runs: Runs) -> None:
 
 
 def waiver(**changed: str) -> str:
-    """One that is for the layouts of stride_blind."""
+    """A waiver for the layouts of stride_blind."""
     words = {
         "check": '"value.layout"',
         "op": '"scale"',
-        "reason": '"mended in the next release"',
+        "reason": '"fixed in the next release"',
         "issue": '"https://example.org/1"',
         "expires": "2999-12-31",
     }
@@ -183,7 +183,7 @@ def checks_refused(result: Completed) -> str:
 def test_a_waiver_lets_one_check_of_one_operator_pass_and_says_so(runs: Runs, waivers: Path) -> None:
     waivers.write_text(waiver(check='"accuracy.worse"') + waiver(check='"bits.changed"'))
     result = runs.gate("", "inaccurate")
-    assert "waived until 2999-12-31: mended in the next release (https://example.org/1)" in result.stdout
+    assert "waived until 2999-12-31: fixed in the next release (https://example.org/1)" in result.stdout
     assert "scale.twice" in checks_refused(result), "another operator is not waived"
     assert "  scale  " not in checks_refused(result)
 
@@ -237,7 +237,7 @@ def test_a_waiver_that_lacks_something_is_refused(
 
 def test_a_missing_file_of_waivers_is_named(runs: Runs, waivers: Path) -> None:
     waivers.unlink()
-    assert_refused(runs.gate("", ""), "there is no ", "waivers.toml: write it")
+    assert_refused(runs.gate("", ""), "there is no ", "waivers.toml: create it")
 
 
 # The ledger
@@ -245,7 +245,7 @@ def test_a_missing_file_of_waivers_is_named(runs: Runs, waivers: Path) -> None:
 
 @pytest.fixture
 def whole_run(runs: Runs, tmp_path: Path) -> Path:
-    """A run of which the header says that no check was left out."""
+    """A run whose header says that no check was left out."""
     lines = (runs.of("") / "results.jsonl").read_text().splitlines()
     header = json.loads(lines[0])
     header["filter"]["checks"] = []
@@ -272,7 +272,7 @@ def test_the_ledger_is_small_sorted_text_that_does_not_change_by_itself(
     assert '"x=transposed"' not in text, "what every layout returns is said once"
     second = runs.opgate("accept", "--results", whole_run, folder=runs.project)
     assert "2 operators accepted" in second.stdout
-    assert "(2 of them as they were)" in second.stdout
+    assert "(2 of them unchanged)" in second.stdout
     assert (ledger / "scale.toml").read_text() == text
 
 
@@ -285,7 +285,7 @@ def test_the_gate_compares_with_the_ledger(runs: Runs, whole_run: Path, ledger: 
     changed = runs.opgate("gate", "--results", whole_run, folder=runs.project)
     assert changed.returncode == 1, changed
     assert "changed from [4, 8] strides (1, 4) to [4, 8] strides (8, 1)" in changed.stdout
-    assert changed.stdout.rstrip().endswith("where they are meant, review and run `opgate accept`.")
+    assert changed.stdout.rstrip().endswith("where they are intended, review and run `opgate accept`.")
 
 
 def test_broken_promises_are_not_accepted(runs: Runs, whole_run: Path, ledger: Path) -> None:
@@ -295,7 +295,7 @@ def test_broken_promises_are_not_accepted(runs: Runs, whole_run: Path, ledger: P
     broken = '{"case":' + case + ',"verdict":"crash","reason":"SIGSEGV"}'
     whole_run.write_text("\n".join([lines[0], broken, *lines[1:], ""]))
     result = runs.opgate("accept", "--results", whole_run, folder=runs.project)
-    assert_refused(result, "1 of its promises are broken", "nothing is accepted")
+    assert_refused(result, "1 promises are broken in this run", "nothing is accepted")
     assert not ledger.exists()
 
 
@@ -336,7 +336,7 @@ def test_a_full_disk_leaves_the_ledger_as_it_was(runs: Runs, whole_run: Path, le
     runs.opgate("accept", "--results", whole_run, folder=runs.project)
     before = {file.name: file.read_text() for file in ledger.iterdir()}
     whole_run.write_text(whole_run.read_text().replace('"torch": "', '"torch": "other than '))
-    # The shell's limit on the size of files is as good as a full disk.
+    # The shell's limit on the size of files stands for a full disk.
     limited = f"ulimit -f 1; trap '' XFSZ; exec '{runs.opgate.program}' accept --results '{whole_run}'"
     shell = OpGate(Path("/bin/bash"), runs.project)
     result = shell("-c", limited, folder=runs.project)

@@ -1,4 +1,4 @@
-"""opgate gate --base with what is no base: each is refused in one line, before anything runs."""
+"""opgate gate --base with an invalid base is refused in one line, before anything runs."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_interrupted_build_of_the_base_ends_the_gate(opgate: OpGate, reposito
         time.sleep(0.02)
     another = opgate("gate", "--base", "HEAD", folder=repository)
     assert_refused(another, "another run uses HEAD (", "wait for it")
-    os.kill(gate.pid, signal.SIGTERM)  # the gate alone: it tells the build
+    os.kill(gate.pid, signal.SIGTERM)  # only the gate's own lines, which name the build
     said = gate.communicate(timeout=1800)[1]
     assert gate.returncode == 130, said
     assert "interrupted" in said

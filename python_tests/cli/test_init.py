@@ -29,7 +29,7 @@ def test_specs_from_schemas_alone_run(folder: Path, opgate: OpGate) -> None:
     result = opgate("init", "seen", "--library", "libseen.so", folder=folder)
     assert result.returncode == 0, result
     assert "seen::blind  a guessed sample" in result.stdout
-    assert "seen::pick   in comments: no call of it is known that it accepts" in result.stdout
+    assert "seen::pick   in comments: no arguments are known that it accepts" in result.stdout
     spec = (folder / "opgate_specs" / "blind.py").read_text()
     assert "# seen::blind(Tensor x, float factor=2.) -> Tensor" in spec
     assert "spec.draft()" in spec
@@ -57,7 +57,7 @@ def test_specs_from_recorded_calls_run(folder: Path, opgate: OpGate) -> None:
     assert 'spec.trusts("rows")' in spec
     run = opgate("run", "--op", "pick", "--check", "value", "effect", "memory", "error", folder=folder)
     assert run.returncode == 0, run
-    # The author answers: what was a draft is a spec.
+    # The author fills in the answers, and the draft becomes a spec.
     answered = spec.replace(
         "    # spec.reference(lambda x, rows, weights: ...)", "    spec.reference(picked)"
     )
@@ -108,7 +108,7 @@ def test_a_library_that_needs_a_gpu_to_be_imported_is_told(folder: Path, opgate:
 
 def test_a_folder_that_is_no_python_name_is_told(folder: Path, opgate: OpGate) -> None:
     result = opgate("init", "seen", "--library", "libseen.so", "--into", "my specs", folder=folder)
-    assert_refused(result, "'my specs' is no name of one")
+    assert_refused(result, "'my specs' is not a valid package name")
 
 
 def test_a_list_over_several_lines_is_left_to_its_author(folder: Path, opgate: OpGate) -> None:

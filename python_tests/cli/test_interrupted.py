@@ -1,4 +1,4 @@
-"""A run that was interrupted loses nothing: its results are kept, and --resume goes on where it ended."""
+"""An interrupted run loses nothing: its results are kept, and --resume continues where it ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def finished_lines(opgate: OpGate, project: Path, tmp_path_factory: pytest.TempP
 
 
 def write(output: Path, text: str) -> Path:
-    """Makes `text` the results.jsonl of an output folder."""
+    """Writes `text` as the results.jsonl of an output folder."""
     file = output / "results.jsonl"
     file.write_text(text)
     return file
@@ -56,7 +56,7 @@ def test_the_results_of_an_interrupted_run_are_kept_aside(
 def test_resume_keeps_what_is_known_and_runs_the_rest(
     cut_mid_line: bool, opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
 ) -> None:
-    # A mark that a second run of the case would lose.
+    # Marks the line; the mark would be lost if the case ran again.
     marked = [json.dumps({**json.loads(line), "reason": "marked"}) + "\n" for line in finished_lines[1:8]]
     rest = finished_lines[8][:20] if cut_mid_line else ""
     known = finished_lines[0] + "".join(marked)
@@ -94,7 +94,7 @@ def test_resume_of_another_plan_is_refused(
 def test_resume_of_verdicts_on_another_library_is_refused(
     opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
 ) -> None:
-    """A kernel that was rebuilt since then has not been tested by the old verdicts."""
+    """The old verdicts do not hold for a kernel that was rebuilt since then."""
     header = {**json.loads(finished_lines[0]), "libraries": "0" * 40}
     file = write(tmp_path, json.dumps(header) + "\n" + "".join(finished_lines[1:5]))
     result = opgate("run", "--resume", *FASTEST, "--output", tmp_path, folder=project)

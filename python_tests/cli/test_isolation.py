@@ -1,4 +1,4 @@
-"""Operators that bring their process down cost their own cases, and nobody else's."""
+"""Operators that crash their process lose their own cases, and no others."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_an_operator_prints_is_not_shown(finished: Completed) -> None:
 
 
 def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
-    uncalled = ("/fake.exists", "/fake.symbolic")  # they ask the dispatcher and the fake kernel
+    uncalled = ("/fake.exists", "/fake.symbolic")  # these do not call the operator itself
     lines = [line for case, line in results.of("hopeless").items() if not case.endswith(uncalled)]
     given_up = [line["reason"] for line in lines if line["verdict"] == "owed"]
     assert given_up

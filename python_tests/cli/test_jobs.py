@@ -48,7 +48,7 @@ def native_workers(run: subprocess.Popen[str]) -> list[int]:
 
 
 def wait_for_workers(run: subprocess.Popen[str], file: Path, count: int) -> list[int]:
-    """Until so many native workers judge cases, some of which are written; returns the process ids."""
+    """Waits until this many native workers run and some verdicts are written; returns the process ids."""
     deadline = time.monotonic() + 1800
     while True:
         assert run.poll() is None, run.communicate()

@@ -1,4 +1,4 @@
-"""What an operator uses up (time, memory, processes) costs its own cases; the reason says which limit."""
+"""An operator that exceeds a limit (time, memory, processes) loses only its cases; the reason says why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def project(new_project: Callable[..., Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(opgate: OpGate, project: Path) -> Completed:
-    """One run over all of them, twenty seconds and 3 GiB a case."""
+    """One run of all of them, with limits of twenty seconds and 3 GiB for each case."""
     limits = ["--time-limit", "20", "--memory-limit", "3"]
     return opgate("run", "--check", "value.layout", *limits, folder=project)
 
@@ -36,7 +36,7 @@ def test_it_costs_the_case_alone(results: Results) -> None:
 
 
 def stepped(results: Results, op: str) -> dict[str, str]:
-    """What was said of the one case that goes wrong."""
+    """The reason of the one case that goes wrong."""
     return results.cases[f"{op}/float32/7/x=stepped/cpu/value.layout"]
 
 

@@ -1,4 +1,4 @@
-"""`opgate list`, `explain`, --help and --version: what there is, and how what there is not is refused."""
+"""`opgate list`, `explain`, --help and --version: what they print, and how they refuse unknown names."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def explained(opgate: OpGate, project: Path, check: str) -> dict[str, list[str]]
 def test_each_check_and_rule_is_explained_in_parts(check: str, opgate: OpGate, project: Path) -> None:
     parts = explained(opgate, project, check)
     code = ["Wrong", "Right"] if check in SHOWN else []
-    assert list(parts) == [check, "Why it matters", "How to mend it", *code, "A bug of this kind"]
+    assert list(parts) == [check, "Why it matters", "How to fix it", *code, "A bug of this kind"]
     assert all(len(lines[0]) > 20 for lines in parts.values())
     assert all(line.startswith("  ") for lines in parts.values() for line in lines)
 
@@ -171,7 +171,7 @@ def test_wrong_and_right_code_is_short_and_whole(check: str, opgate: OpGate, pro
         assert 2 <= len(lines) <= 10
         assert all(line.strip() and len(line) <= 110 for line in lines)
         assert all("".join(lines).count(a) == "".join(lines).count(b) for a, b in ("()", "{}", "[]"))
-    assert "wrong:" not in " ".join(parts["How to mend it"]), "code is not said twice"
+    assert "wrong:" not in " ".join(parts["How to fix it"]), "code is not said twice"
 
 
 def test_a_native_check_is_explained_without_a_project(opgate: OpGate) -> None:
@@ -254,7 +254,7 @@ def test_a_filter_may_stand_before_what_to_list(opgate: OpGate, project: Path) -
 
 @pytest.mark.parametrize("words", [["list", "cases"], ["list", "sources"], ["explain", "--markdown"]])
 def test_a_reader_may_leave(opgate: OpGate, source: Path, words: list[str]) -> None:
-    """As `| head -1` does."""
+    """Closes the output early, as `| head -1` does."""
     process = subprocess.Popen(
         [str(opgate.program), *words, "--config", source / "fixtures" / "defects" / "opgate.toml"],
         stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
-"""What each command prints, whole: one approved file a command, in python_tests/approved.
+"""The whole output of each command, compared with one approved file each in python_tests/approved.
 
-Where another output is meant, `pytest python_tests/cli/test_output.py --approve` writes the files anew.
+If the output changes on purpose, `pytest python_tests/cli/test_output.py --approve` writes the files again.
 Review the difference, and commit it. Other tests look at results.jsonl, gate.json and exit statuses,
 and at no more words than tell one outcome from another.
 """
@@ -26,7 +26,7 @@ APPROVED = Path(__file__).resolve().parents[1] / "approved"
 
 @dataclass
 class Transcript:
-    """Commands and what they printed, without what differs from machine to machine."""
+    """Commands and their output, without the parts that differ from machine to machine."""
 
     opgate: OpGate
     folder: Path
@@ -46,7 +46,7 @@ class Transcript:
         return result.stdout
 
     def named(self, text: str) -> str:
-        """With names for the folders of this machine."""
+        """Replaces the folders of this machine by names."""
         for path, name in self.names.items():
             text = text.replace(path, name)
         return text
@@ -57,7 +57,7 @@ class Transcript:
         text = re.sub(r"\bin \d+\.\d s\b", "in TIME s", text)
         text = re.sub(r"\bOpGate \d+\.\d+\.\d+", "OpGate VERSION", text)
         text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:]+Z", "DATE", text)
-        text = text.replace("../../fixtures/", "SOURCE/fixtures/")  # as ccache has the compiler see it
+        text = text.replace("../../fixtures/", "SOURCE/fixtures/")  # as the compiler sees it with ccache
         return text.replace(f"torch {torch.__version__.partition('+')[0]}", "torch VERSION")
 
 
@@ -93,7 +93,7 @@ def approve(request: pytest.FixtureRequest) -> Callable[[str, Transcript], None]
 DEFECTS = {"libraries": ["libopgate_defects.so"], "specs": ["libopgate_defects.so"]}
 IDENTITY = {"libraries": ["libopgate_ops.so"], "specs": ["libopgate_identity_specs.so"]}
 CHANGES = {"libraries": ["libopgate_changes.so"], "waivers": "waivers.toml", "ledger": "ledger"}
-# Those that say something of the changes, and need neither compiler nor exporter.
+# The checks that concern the changes and need neither compiler nor exporter.
 CHEAP = [
     "--check",
     "value",
@@ -105,7 +105,7 @@ CHEAP = [
     "cpu",
 ]
 
-# Several finish their cases in another order each time.
+# One worker only, because several finish their cases in another order each time.
 ONE_WORKER = ["--jobs", "1"]
 
 Approve = Callable[[str, Transcript], None]

@@ -1,4 +1,4 @@
-"""pytest --opgate: an item an operator and check, findings as the command line prints them."""
+"""pytest --opgate: one item for each operator and check, with findings as the command line prints them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Python half has is asked once, and again where a file of it changed; verdicts are of its files."""
+"""The Python half is asked once, and again if a file of it changed; verdicts are of the current files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., 
 def test_an_operator_that_forks_has_one_verdict(
     check: str, run: Callable[..., Completed], project: Path
 ) -> None:
-    """Its child, which returns as the parent does, ends where it comes back. Only the first call forks."""
+    """The child, which returns as the parent does, must be ended. Only the first call forks."""
     forking = SPEC.replace(
         "    return (x * 2)",
         "    if not os.environ.get('FORKED'):\n"

@@ -51,7 +51,7 @@ int main() {
 
 @pytest.fixture
 def folder(seen_library: Path, tmp_path: Path) -> Path:
-    """An empty folder of a user, but for the library and a program that uses it."""
+    """A user's folder with only the library and a program that uses it."""
     place = tmp_path / "a user's folder"
     place.mkdir()
     shutil.copy(seen_library, place / "libseen.so")
@@ -85,7 +85,7 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     assert result.returncode == 0, result
     assert result.stdout.startswith(alone.stdout), "the program computes what it computes without"
     assert "recorded: 9 calls of 2 operators, 4 samples in " in result.stdout
-    assert "no samples: 1 calls that raised" in result.stdout
+    assert "not kept: 1 calls that raised" in result.stdout
     blind = recorded(folder, "blind")
     assert (blind["calls"], blind["dtypes"]) == (8, {"cpu": ["float32", "float64"]})
     assert [sample["calls"] for sample in blind["samples"]] == [5, 1, 1]
@@ -93,7 +93,7 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     rows = recorded(folder, "pick")["samples"][0]["arguments"][1]
     assert rows == {"shape": [3], "dtype": "int64", "values": "literal(3,0,3)"}
 
-    # The configuration was written, and is enough.
+    # `opgate record` wrote the configuration, and it suffices.
     checks = ["value", "effect", "memory", "fake.metadata", "error"]
     run = opgate("run", "--check", *checks, folder=folder)
     assert run.returncode == 1, run
@@ -128,7 +128,7 @@ def test_a_second_recording_adds_and_a_new_one_forgets(folder: Path, record: Rec
 def test_the_exit_status_is_the_program_s(folder: Path, record: Record) -> None:
     result = record(folder, sys.executable, "program.py", "7")
     assert result.returncode == 7
-    assert "the program ended with exit status 7; what it had called until then is kept" in result.stdout
+    assert "the program ended with exit status 7; the calls that it made until then are kept" in result.stdout
     assert recorded(folder, "blind")["samples"]
 
 
@@ -208,7 +208,7 @@ twice.register_autograd(lambda context, gradient: gradient * 2)
 
 def test_only_the_namespaces_asked_for(folder: Path, record: Record) -> None:
     result = record(folder, options=("--namespace", "other"))
-    assert_refused_last(result, "no operator of other reached the dispatcher")
+    assert_refused_last(result, "no operator of other through the dispatcher")
     assert not (folder / "recorded").exists()
     assert not (folder / "opgate.toml").exists()
 
@@ -244,7 +244,7 @@ def test_a_user_s_own_sitecustomize_is_imported(folder: Path, record: Record) ->
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"recorded": 99}, "another OpGate wrote it; delete it and record again"),
+        ({"recorded": 99}, "another version of OpGate wrote it; delete it and record again"),
         ({"op": "seen::gone"}, "nothing that opgate.toml loads defines seen::gone"),
         ({"samples": []}, "it has no sample of seen::blind"),
         ({"samples": [{"arguments": [1, 2, 3]}]}, "it was recorded when the schema was seen::blind"),

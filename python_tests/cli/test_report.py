@@ -160,6 +160,7 @@ def test_what_cannot_be_done_is_said(opgate: OpGate, project: Path) -> None:
     assert_refused(opgate("report", "--junit", "/dev/null/x", folder=project), "cannot write /dev/null/x")
 
 
+@pytest.mark.exhaustive
 def test_a_million_cases_are_reported_in_bounded_memory(opgate: OpGate, project: Path) -> None:
     case = "good/float32/{}/contiguous/cpu/value.reference"
     lines = ({"case": case.format(number), "ulps": 0.5, "verdict": "pass"} for number in range(1_000_000))
@@ -199,7 +200,7 @@ def page(browser: Any, report: Any, project: Path) -> Iterator[Any]:
 
 
 def test_the_page_says_what_the_run_says(page: Any) -> None:
-    assert page.title() == "OpGate: 3 broken"
+    assert page.title() == "OpGate: 3 failed"
     assert page.locator("h1").inner_text() == "OpGate: refused"
     assert page.locator("tbody tr").count() == 3
     assert page.locator("td.bad").all_inner_texts() == ["CRASH 1", "FAIL 2"]
@@ -225,7 +226,7 @@ def test_a_cell_leads_to_its_finding_by_keyboard_alone(page: Any) -> None:
     page.wait_for_function("document.querySelector('details[open]') !== null")
     assert "value.layout: bad on cpu" in page.locator("details[open] summary").inner_text()
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
-    assert page.locator("details[open]").get_by_text("How to mend it.").is_visible()
+    assert page.locator("details[open]").get_by_text("How to fix it.").is_visible()
 
 
 def test_rows_can_be_filtered_and_the_count_is_announced(page: Any) -> None:

@@ -61,7 +61,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(script: Path) -> Completed:
-    """By a Python that knows torch and no OpGate."""
+    """Runs the script with a Python that has torch but not OpGate."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, script]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)

@@ -151,7 +151,7 @@ def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, t
 
 
 def test_results_are_whole_where_the_reader_leaves(opgate: OpGate, source: Path, tmp_path: Path) -> None:
-    """`opgate run | head -1` reads the first line; there is more than a buffer to come."""
+    """`opgate run | head -1` reads only the first line, and the rest is more than a pipe holds."""
     defects = source / "fixtures" / "defects" / "opgate.toml"
     process = subprocess.Popen(
         [str(opgate.program), "run", "--config", defects, "--check", "value.layout", "--output", tmp_path],

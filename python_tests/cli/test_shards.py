@@ -1,4 +1,4 @@
-"""--shard cuts a plan into parts that are everything together; `opgate merge` takes nothing less."""
+"""--shard divides a plan into parts that together cover all of it; `opgate merge` refuses anything less."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_shards_of_different_runs_are_refused(
 def test_shards_of_processors_with_other_vector_instructions_are_one_run(
     opgate: OpGate, project: Path, shards: list[Path], tmp_path: Path
 ) -> None:
-    """Runners of one CI differ so. The gate compares bits where they are comparable, and says so."""
+    """Runners of one CI may differ so. The gate compares bits only if they are comparable, and says so."""
     own = read_results(shards[0].parent).header["capability"]
     other = altered(shards[1], tmp_path, capability="AVX1024")
     merged = opgate("merge", shards[0], other, shards[2], "--output", tmp_path / "merged")
@@ -193,7 +193,7 @@ def test_overlapping_shards_are_refused(opgate: OpGate, shards: list[Path], tmp_
 
 
 def lines_without_facts(file: Path) -> list[str]:
-    """The lines, with their ends, of a results.jsonl, those left out that say what calls returned."""
+    """The lines of a results.jsonl, with their line ends, without the lines for the facts of calls."""
     lines = file.read_text().splitlines(keepends=True)
     return [line for line in lines if "call" not in json.loads(line)]
 
@@ -239,7 +239,7 @@ def test_a_merge_does_not_overwrite_what_it_reads(opgate: OpGate, shards: list[P
     assert shards[0].read_text() == before
 
 
-# Parts that cost alike
+# Parts of equal cost
 
 
 @pytest.fixture(scope="module")

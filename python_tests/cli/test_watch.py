@@ -1,4 +1,4 @@
-"""opgate watch: after each rebuild the cheap checks of what it reached; and runs that need no Python."""
+"""opgate watch runs the cheap checks of what a rebuild changed; and runs that need no Python."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ RECORD = {
 
 
 @pytest.fixture(scope="module")
-def mended(build: Path) -> Path:
-    """The library with its operator put right."""
-    return build / "lib" / "libopgate_seen_mended.so"
+def fixed(build: Path) -> Path:
+    """The library with its operator fixed."""
+    return build / "lib" / "libopgate_seen_fixed.so"
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def folder(seen_library: Path, tmp_path: Path) -> Path:
 
 
 def put(library: Path, folder: Path) -> None:
-    """As a linker does that writes beside the old file."""
+    """Replaces the file, as a linker does that writes beside the old file."""
     (folder / "new.so").write_bytes(library.read_bytes())
     os.replace(folder / "new.so", folder / "libseen.so")
 
@@ -70,15 +70,15 @@ def watching(opgate: OpGate, folder: Path, request: pytest.FixtureRequest) -> It
     process.wait()
 
 
-def test_a_rebuild_is_checked_at_once(watching: subprocess.Popen[str], folder: Path, mended: Path) -> None:
+def test_a_rebuild_is_checked_at_once(watching: subprocess.Popen[str], folder: Path, fixed: Path) -> None:
     first = "".join(lines_until(watching, "watching"))
     assert "FAIL value.layout" in first
-    put(mended, folder)
+    put(fixed, folder)
     second = "".join(lines_until(watching, "watching"))
     assert " 0 failed, 0 owed" in second
     (folder / "libseen.so").write_text("a linker that stopped in the middle")
     assert "cannot be loaded" in "".join(lines_until(watching, "watching"))
-    put(mended, folder)
+    put(fixed, folder)
     assert " 0 failed, 0 owed" in "".join(lines_until(watching, "watching"))
     watching.send_signal(signal.SIGINT)
     assert watching.wait(timeout=1800) == 0
@@ -86,9 +86,9 @@ def test_a_rebuild_is_checked_at_once(watching: subprocess.Popen[str], folder: P
 
 
 @pytest.mark.parametrize("watching", [["--once"]], indirect=True)
-def test_once_is_until_the_first_change(watching: subprocess.Popen[str], folder: Path, mended: Path) -> None:
+def test_once_is_until_the_first_change(watching: subprocess.Popen[str], folder: Path, fixed: Path) -> None:
     assert "FAIL value.layout" in "".join(lines_until(watching, "watching"))
-    put(mended, folder)
+    put(fixed, folder)
     rest, _ = watching.communicate(timeout=1800)
     assert watching.returncode == 0
     assert " 0 failed, 0 owed" in rest
@@ -115,7 +115,7 @@ def test_operators_of_other_folders_have_other_sources(opgate: OpGate, identity_
 def test_a_check_of_the_python_half_is_named_as_its_file(
     opgate: OpGate, build: Path, identity_project: object
 ) -> None:
-    """By the files it is known, without asking Python, which checks need it."""
+    """The cached files say which checks need Python, without asking Python."""
     project = identity_project()  # type: ignore[operator]
     lines = opgate("list", "checks", folder=project).stdout.splitlines()
     ids = {line.split()[0] for line in lines if line.split()[1] == "python"}

@@ -19,7 +19,7 @@ class Command:
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
-    """The fenced blocks: what stands behind the fence, and the text."""
+    """The fenced blocks: the words after the opening fence, and the text."""
     return re.findall(r"^```([^\n]+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def commands(text: str) -> list[Command]:
 
 
 def matches(expected: list[str], lines: list[str]) -> str | None:
-    """Each line in order; "..." stands for any text in a line, alone for any lines. What does not fit."""
+    """Compares lines in order; "..." is any text in a line, or alone any lines. Returns what differs."""
     at = 0
     anywhere = False
     for wanted in expected:

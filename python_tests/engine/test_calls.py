@@ -1,4 +1,4 @@
-"""A call as Python makes it: keywords where the schema asks for them, and what an exported graph calls."""
+"""Calls as Python makes them: keyword-only arguments by keyword, and the calls of an exported graph."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def raw(x: torch.Tensor) -> bytes:
 
 
 def equal(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """What the engine should say."""
+    """The text that the engine should give."""
     return (a.dtype, a.shape, raw(a)) == (b.dtype, b.shape, raw(b))
 
 

@@ -78,7 +78,7 @@ def meaningful_strides(x: torch.Tensor) -> list[int]:
 
 
 def storage_bytes(x: torch.Tensor) -> torch.Tensor:
-    """All bytes of the storage, a row an element."""
+    """All bytes of the storage, one row for each element."""
     raw = torch.empty(0, dtype=torch.uint8).set_(x.untyped_storage())
     return raw.view(-1, x.element_size())
 

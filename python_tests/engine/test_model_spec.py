@@ -1,4 +1,4 @@
-"""Descriptions of models: what is missing is named with the place to add it."""
+"""Descriptions of models: the message names what is missing and where to add it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, opgate.ModelSpec]:
 
 
 def describe_all_but(left_out: str = "") -> Callable[[opgate.ModelSpec], None]:
-    """A description that says every word but one."""
+    """A description in which only one word is missing."""
 
     def describe(spec: opgate.ModelSpec) -> None:
         for word, say in WORDS.items():

@@ -1,4 +1,4 @@
-"""opgate.onnx: a form that cannot be taken, and an environment without ONNX, are not the operator's fault."""
+"""opgate.onnx: an unusable form, or an environment without ONNX, is not reported as the operator's fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs written in Python, for operators that only Python knows: every check applies to them."""
+"""Specs written in Python, for operators that are defined only in Python: every check applies to them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ Project = Callable[[str], Path]
 
 @pytest.fixture
 def project(new_project: Callable[..., Path]) -> Project:
-    """A project whose only module has this text."""
+    """A project with one module, which has this text."""
 
     def write(text: str) -> Path:
         folder = new_project(libraries=[], specs=[], python=["my_specs"], python_path=["."])

@@ -244,7 +244,7 @@ def integers(family: str, n: int, key: np.uint64, count: int) -> np.ndarray:
 
 
 def literal(numbers: list[float], count: int, dtype: str) -> np.ndarray:
-    """The numbers again and again, in the nearest that the dtype has."""
+    """The numbers, repeated, each rounded to the nearest number of the dtype."""
     cycled = [numbers[i % len(numbers)] for i in range(count)]
     if dtype == "bool":
         return np.array([number != 0 for number in cycled], np.uint8)

@@ -51,7 +51,7 @@ class Worker:
         return json.loads(self.answers.readline())
 
     def leave(self) -> tuple[int, str, str]:
-        """Ends its input; returns exit status, stdout and stderr."""
+        """Closes the worker's input; returns exit status, stdout and stderr."""
         out, err = self.process.communicate(timeout=1800)
         return self.process.returncode, out, err
 

@@ -1,4 +1,4 @@
-"""bev_pool_v2, its preparation and the model around them: values, derivatives, errors, compilation."""
+"""bev_pool_v2: values, derivatives, errors, compilation, and CUDA beside the CPU."""
 
 import json
 import math
@@ -8,46 +8,13 @@ from pathlib import Path
 import opgate_ops
 import pytest
 import torch
-from opgate_ops.bev_model import CameraToBEV, make_frustum, place_frustum
+from bev_pool_scenes import BACKWARD, POOL, PREPARE, composed, ints, scene, two_cameras
 from opgate_ops.bev_pool import PoolIndices
-
-POOL = torch.ops.opgate_ops.bev_pool_v2.default
-BACKWARD = torch.ops.opgate_ops.bev_pool_v2_backward.default
-PREPARE = torch.ops.opgate_ops.bev_pool_prepare.default
-
-
-def ints(*numbers: int) -> torch.Tensor:
-    """An index tensor."""
-    return torch.tensor(numbers, dtype=torch.int32)
-
-
-def two_cameras(dtype: torch.dtype = torch.float, channels: int = 5) -> list:
-    """Arguments of two batches of two cameras; ranks repeat, and point 5 is in no interval."""
-    generator = torch.Generator().manual_seed(0)
-    return [
-        torch.randn(2, 2, 3, 2, 2, generator=generator, dtype=torch.double).to(dtype),
-        torch.randn(2, 2, 2, 2, channels, generator=generator, dtype=torch.double).to(dtype),
-        ints(0, 5, 11, 17, 3, 30, 31, 47, 5),
-        ints(0, 1, 3, 5, 2, 9, 10, 15, 1),
-        ints(2, 2, 2, 5, 5, 13, 13, 13, 23),
-        ints(0, 3, 6, 8),
-        ints(3, 2, 2, 1),
-        [2, 1, 3, 4],
-    ]
-
-
-def composed(
-    depth: torch.Tensor, feat: torch.Tensor, indices: PoolIndices, bev_shape: Sequence[int]
-) -> torch.Tensor:
-    """The same by gather, multiply and index_add, for points that all are in intervals: [B, Z, Y, X, C]."""
-    terms = depth.flatten()[indices.ranks_depth.long(), None] * feat.flatten(0, 3)[indices.ranks_feat.long()]
-    out = terms.new_zeros(math.prod(bev_shape), feat.shape[-1])
-    return out.index_add(0, indices.ranks_bev.long(), terms).view(*bev_shape, -1)
 
 
 @pytest.fixture(scope="module")
 def vector(source: Path) -> dict:
-    """The published test."""
+    """The published test vector."""
     return json.loads((source / "fixtures" / "vectors" / "bev_pool_v2.json").read_text())
 
 
@@ -61,16 +28,6 @@ def test_the_published_vector(vector: dict) -> None:
     out.backward(torch.ones_like(out))
     torch.testing.assert_close(depth.grad.flatten(), torch.tensor(vector["grad_depth"], dtype=torch.float))
     torch.testing.assert_close(feat.grad.flatten(), torch.tensor(vector["grad_feat"]))
-
-
-def scene(dtype: torch.dtype, cameras: int = 3) -> tuple[torch.Tensor, torch.Tensor, PoolIndices, list[int]]:
-    """Random points of two batches of cameras, about half of them in the grid. No two sizes are alike."""
-    generator = torch.Generator().manual_seed(1)
-    depth = torch.rand(2, cameras, 11, 6, 10, generator=generator, dtype=torch.double)
-    feat = torch.randn(2, cameras, 6, 10, 33, generator=generator, dtype=torch.double)
-    coor = torch.rand(2, cameras, 11, 6, 10, 3, generator=generator) * 2 - 1
-    indices = opgate_ops.bev_pool_prepare(coor, (-0.8, -0.8, -0.8), (0.2, 0.1, 0.4), (8, 16, 4))
-    return depth.to(dtype), feat.to(dtype), indices, [2, 4, 16, 8]
 
 
 @pytest.mark.parametrize("dtype", [torch.half, torch.bfloat16, torch.float, torch.double], ids=str)
@@ -107,7 +64,7 @@ def test_points_outside_of_every_interval_do_not_count() -> None:
     arguments = two_cameras()
     want = POOL(*arguments)
     for rank in (2, 3, 4):
-        arguments[rank][5] = -7  # not even looked at
+        arguments[rank][5] = -7  # ranks that no interval uses are not checked
     assert torch.equal(POOL(*arguments), want)
     assert torch.equal(want.flatten(0, 3)[[0, 1, 3, 4, 6, 22]], torch.zeros(6, 5))
 
@@ -180,7 +137,7 @@ def test_an_undefined_cotangent_of_one_gradient_is_a_zero(which: int) -> None:
     grad = torch.randn(2, 1, 3, 4, 5, dtype=torch.double)
     inputs = [x.requires_grad_() for x in (grad, depth, feat)]
     first = BACKWARD(*inputs, *indices)
-    # Of one result alone, the cotangent of the other is undefined.
+    # If only one result is used, the cotangent of the other one is undefined.
     got = torch.autograd.grad(first[which].square().sum(), inputs, allow_unused=True)
     first = BACKWARD(*inputs, *indices)
     want = torch.autograd.grad(first[which].square().sum() + 0 * first[1 - which].sum(), inputs)
@@ -189,7 +146,7 @@ def test_an_undefined_cotangent_of_one_gradient_is_a_zero(which: int) -> None:
 
 
 def replaced(position: int, value: object) -> list:
-    """Good arguments but for one."""
+    """Arguments that are valid except for one."""
     arguments = two_cameras()
     arguments[position] = value
     return arguments
@@ -322,146 +279,6 @@ def test_one_compiled_program_takes_other_sizes_and_differentiates() -> None:
         ):
             torch.testing.assert_close(mine, theirs)
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
-
-
-def grid_indices(coor: Sequence[Sequence[float]], **grid: object) -> PoolIndices:
-    """Prepared points in a row: one camera, one pixel."""
-    defaults = {"lower": [0.0, 0.0, 0.0], "voxel_size": [0.5, 0.5, 0.5], "grid": [2, 2, 2]}
-    tensor = torch.tensor(coor, dtype=torch.float).view(1, 1, len(coor), 1, 1, 3)
-    return opgate_ops.bev_pool_prepare(tensor, **{**defaults, **grid})
-
-
-def test_points_just_below_the_lower_bound_stay_outside() -> None:
-    indices = grid_indices([(0, 0, 0), (-0.25, 0, 0), (0, -1e-7, 0), (0.999, 0.999, 0.999), (1, 0, 0)])
-    assert indices.ranks_depth.tolist() == [0, 3]
-    assert indices.ranks_bev.tolist() == [0, 7]
-
-
-def test_points_that_are_not_finite_are_left_out() -> None:
-    indices = grid_indices([(math.nan, 0, 0), (0, math.inf, 0), (0, 0, -math.inf), (3e38, 0, 0), (0.5, 0, 0)])
-    assert indices.ranks_depth.tolist() == [4]
-    assert indices.ranks_bev.tolist() == [1]
-
-
-def test_points_of_one_voxel_keep_their_order() -> None:
-    indices = grid_indices([(0.9, 0, 0), (0.1, 0, 0), (0.8, 0, 0), (0.2, 0, 0.1)])
-    assert indices.ranks_depth.tolist() == [1, 3, 0, 2]
-    assert indices.ranks_bev.tolist() == [0, 0, 1, 1]
-    assert indices.interval_starts.tolist() == [0, 2]
-    assert indices.interval_lengths.tolist() == [2, 2]
-
-
-def test_axes_and_batches_are_where_the_grid_has_them() -> None:
-    coor = torch.full((2, 1, 1, 1, 2, 3), 0.5)
-    coor[1, 0, 0, 0, 1] = torch.tensor([3.5, 2.5, 1.5])
-    indices = opgate_ops.bev_pool_prepare(coor, (0, 0, 0), (1, 1, 1), (4, 3, 2))
-    x, y, z, batch = 3, 2, 1, 1
-    assert indices.ranks_bev.tolist() == [0, 0, 24, ((batch * 2 + z) * 3 + y) * 4 + x]
-    assert indices.ranks_feat.tolist() == [0, 1, 2, 3]
-
-
-def test_many_voxels_are_sorted_too() -> None:
-    generator = torch.Generator().manual_seed(0)
-    coor = torch.rand(2, 2, 9, 8, 7, 3, generator=generator, dtype=torch.double)
-    indices = opgate_ops.bev_pool_prepare(coor, (0, 0, 0), (1 / 900,) * 3, (900, 900, 900))
-    cells = (coor.view(-1, 3) / (1 / 900)).floor().long()
-    batch = torch.arange(len(cells)) // (len(cells) // 2)
-    ranks = ((batch * 900 + cells[:, 2]) * 900 + cells[:, 1]) * 900 + cells[:, 0]
-    want, order = ranks.sort(stable=True)
-    assert torch.equal(indices.ranks_bev.long(), want)
-    assert torch.equal(indices.ranks_depth.long(), order)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"grid": [2, -1, 2]}, r"grid must not be negative, got \[2, -1, 2\]"),
-        ({"grid": [2, 2]}, r"grid must be x, y, z, got \[2, 2\]"),
-        ({"grid": [2**16, 2**15, 1]}, "grid must have at most 2147483647 voxels"),
-        ({"grid": [2**62, 2**62, 2**62]}, "grid must have at most 2147483647 voxels"),
-        ({"voxel_size": [0.5, 0.0, 0.5]}, "voxel_size must be positive"),
-        ({"voxel_size": [0.5, math.nan, 0.5]}, "voxel_size must be finite"),
-        ({"lower": [0.0, math.inf, 0.0]}, "lower must be finite"),
-    ],
-    ids=str,
-)
-def test_a_bad_grid_is_refused_by_name(change: dict, message: str) -> None:
-    with pytest.raises(RuntimeError, match=f"bev_pool_prepare: {message}"):
-        grid_indices([(0, 0, 0)], **change)
-
-
-def test_coordinates_in_half_precision_are_refused() -> None:
-    with pytest.raises(RuntimeError, match="coor must be Float or Double, got Half"):
-        opgate_ops.bev_pool_prepare(torch.ones(1, 1, 1, 1, 1, 3).half(), (0, 0, 0), (1, 1, 1), (2, 2, 2))
-
-
-def test_no_points_at_all_give_empty_indices_and_an_empty_grid() -> None:
-    for coor in (torch.empty(2, 0, 3, 4, 5, 3), torch.full((2, 1, 3, 4, 5, 3), 99.0)):
-        indices = opgate_ops.bev_pool_prepare(coor, (0, 0, 0), (1, 1, 1), (3, 2, 1))
-        assert [(x.dtype, x.shape) for x in indices] == [(torch.int32, (0,))] * 5
-        depth, feat = torch.rand(coor.shape[:-1]), torch.rand(*coor.shape[:2], 4, 5, 6)
-        out = opgate_ops.bev_pool_v2(depth, feat, *indices, (2, 1, 2, 3))
-        assert torch.equal(out, torch.zeros(2, 6, 1, 2, 3))
-
-
-def front_camera() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rotation, translation and intrinsics of a camera 1.5 m up that looks along the vehicle's x."""
-    rotation = torch.tensor([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-    intrinsics = torch.tensor([[100.0, 0.0, 31.5], [0.0, 100.0, 15.5], [0.0, 0.0, 1.0]])
-    return rotation[None, None], torch.tensor([0.0, 0.0, 1.5])[None, None], intrinsics[None, None]
-
-
-def test_a_frustum_lies_in_front_of_its_camera() -> None:
-    frustum = make_frustum((32, 64), 16, [4.0, 8.0])
-    assert frustum.shape == (2, 2, 4, 3)
-    coor = place_frustum(frustum, *front_camera())
-    assert coor.shape == (1, 1, 2, 2, 4, 3)
-    torch.testing.assert_close(coor[..., 0], frustum[..., 2][None, None])  # x is the depth
-    left, right = coor[0, 0, 1, 0, 0], coor[0, 0, 1, 0, 3]
-    torch.testing.assert_close(left, torch.tensor([8.0, 24 * 8 / 100, 1.5 + 8 * 8 / 100]))
-    torch.testing.assert_close(right, torch.tensor([8.0, -24 * 8 / 100, 1.5 + 8 * 8 / 100]))
-
-
-@pytest.fixture
-def model() -> CameraToBEV:
-    """A grid of 10 m x 8 m in front of the vehicle."""
-    torch.manual_seed(0)
-    return CameraToBEV(
-        in_channels=3,
-        out_channels=6,
-        image_size=(32, 64),
-        downsample=16,
-        depths=[2.0, 4.0, 6.0, 8.0],
-        lower=(0.0, -4.0, -5.0),
-        voxel_size=(1.0, 1.0, 10.0),
-        grid=(10, 8, 1),
-    )
-
-
-def test_the_model_puts_what_a_camera_sees_where_it_is(model: CameraToBEV) -> None:
-    maps = torch.randn(1, 1, 3, 2, 4, requires_grad=True)
-    out = model(maps, *front_camera())
-    assert out.shape == (1, 6, 1, 8, 10)
-    seen = out.detach().abs().sum((0, 1, 2, 3)).nonzero().flatten().tolist()
-    assert seen == [2, 4, 6, 8]  # along x, where the depth bins are
-    out.square().sum().backward()
-    assert maps.grad.abs().sum() > 0
-    assert all(weight.grad.abs().sum() > 0 for weight in model.parameters())
-
-
-def test_the_weights_of_a_pixel_add_up_to_its_context(model: CameraToBEV) -> None:
-    maps = torch.randn(2, 1, 3, 2, 4)
-    cameras = [x.expand(2, *x.shape[1:]) for x in front_camera()]
-    out = model(maps, *cameras)
-    context = model.predict(maps.flatten(0, 1))[:, 4:]
-    torch.testing.assert_close(out.sum((2, 3, 4)), context.sum((2, 3)))  # every point lies in the grid
-
-
-def test_the_model_is_compiled_as_a_whole(model: CameraToBEV) -> None:
-    maps = torch.randn(1, 1, 3, 2, 4)
-    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
-        compiled = torch.compile(model, fullgraph=True)
-        torch.testing.assert_close(compiled(maps, *front_camera()), model(maps, *front_camera()))
 
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")

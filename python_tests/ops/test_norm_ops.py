@@ -27,7 +27,7 @@ def layer_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: f
 
 @pytest.mark.parametrize("function", [GeluTanh.apply, OPS.gelu_tanh])
 def test_gelu_equals_the_reference_forward_and_backward(function: Callable[..., torch.Tensor]) -> None:
-    # Both round v, which reaches 25: in double the reference is no better than what it is compared with.
+    # Both round v, which reaches 25, so that in double the reference is no more accurate than the operator.
     tester = OperatorTester(function, gelu, ulps=64)
     tester.sample(opgate.uniform(4, 8, low=-6, high=6)).sample(opgate.uniform(2, 3, 5, 7)).check()
 

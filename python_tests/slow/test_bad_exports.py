@@ -1,4 +1,4 @@
-"""What hangs or dies while packages are made, and a missing compiler: named, no other operator's cost."""
+"""A hang, a crash or a missing compiler while packages are made is reported and affects no other operator."""
 
 from __future__ import annotations
 

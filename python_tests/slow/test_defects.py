@@ -1,4 +1,4 @@
-"""The planted defects: each is convicted by the check it was planted for, and no correct twin by any."""
+"""Planted defects: each is found by the check that it was planted for, and no check fails for a twin."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ def checks(opgate: OpGate, config: Path) -> dict[str, str]:
 def test_each_defect_is_convicted_by_its_check_and_no_twin_by_any(selftest: Selftest) -> None:
     completed = selftest.completed
     assert (completed.returncode, complaints(completed)) == (0, []), completed.stdout
-    assert {row.verdict for row in matrix(completed).values()} <= {"convicted", "owed"}
+    assert {row.verdict for row in matrix(completed).values()} <= {"found", "owed"}
     last = completed.stdout.splitlines()[-1]
-    assert re.match(r"(\d+) of \1 defects convicted by the check they were planted for; ", last)
-    assert re.search(r"; (\d+) of \1 correct twins convicted of nothing", last)
+    assert re.match(r"(\d+) of \1 defects found by the check they were planted for; ", last)
+    assert re.search(r"; (\d+) of \1 correct twins not flagged by any check", last)
 
 
 def test_each_native_check_has_three_planted_defects(
     selftest: Selftest, checks: dict[str, str], config: Path
 ) -> None:
-    """Those in CUDA count where they are not built, too; their folder has the name of their check."""
+    """Defects in CUDA count even if they are not built; their folder has the name of their check."""
     planted = {file.stem: file.parent.name for file in config.parent.glob("*/*.cu")}
     planted |= {name: row.check for name, row in matrix(selftest.completed).items()}
     counts = Counter(planted.values())
@@ -111,7 +111,7 @@ def test_opcheck_answers_as_measured(opgate: OpGate, config: Path, tmp_path: Pat
     unseen = {name for name in TOLD if rows[name].opcheck == "passes"}
     assert seen == {"other_fake_strides", "returns_input"}
     assert unseen == set(TOLD) - seen
-    assert f"planted for, {len(unseen)} of them unseen by opcheck; " in completed.stdout.splitlines()[-1]
+    assert f"planted for, {len(unseen)} of them not found by opcheck; " in completed.stdout.splitlines()[-1]
 
 
 @pytest.mark.exhaustive
@@ -120,14 +120,14 @@ def test_opcheck_answers_on_every_defect(opgate: OpGate, config: Path, tmp_path:
     completed = opgate("selftest", "--config", config, "--output", tmp_path, timeout=7200)
     assert (completed.returncode, complaints(completed)) == (0, []), completed.stdout
     rows = matrix(completed).values()
-    assert {row.opcheck for row in rows if row.verdict == "convicted"} <= {"fails", "passes"}
+    assert {row.opcheck for row in rows if row.verdict == "found"} <= {"fails", "passes"}
     unseen = sum(row.opcheck == "passes" for row in rows)
-    assert f"planted for, {unseen} of them unseen by opcheck; " in completed.stdout.splitlines()[-1]
+    assert f"planted for, {unseen} of them not found by opcheck; " in completed.stdout.splitlines()[-1]
     print(completed.stdout.splitlines()[-1])
 
 
 def test_the_matrix_says_what_the_cases_say(selftest: Selftest) -> None:
-    """Who convicts a defect is read of the cases again, and its check taken from them leaves the others."""
+    """The checks that find a defect are read from the cases; without its own check, the others remain."""
     results = read_results(selftest.output)
     rows = matrix(selftest.completed)
     convicting: dict[str, set[str]] = {name: set() for name in rows}
@@ -136,7 +136,7 @@ def test_the_matrix_says_what_the_cases_say(selftest: Selftest) -> None:
         if op in convicting and line["verdict"] in ("fail", "crash", "timeout"):
             convicting[op].add(check)
     for name, row in rows.items():
-        assert (row.check in convicting[name]) == (row.verdict == "convicted"), name
+        assert (row.check in convicting[name]) == (row.verdict == "found"), name
         assert convicting[name] - {row.check} == set(row.others), name
 
 
@@ -186,7 +186,7 @@ def test_a_project_without_planted_defects_is_told_where_there_are_some(
 
 @pytest.fixture(scope="module")
 def finished(opgate: OpGate, config: Path, tmp_path_factory: pytest.TempPathFactory) -> Completed:
-    """A run of the defects whose findings are read."""
+    """A run of the defects whose findings are compared."""
     output = tmp_path_factory.mktemp("defects")
     run = opgate("run", "--config", config, "--output", output, "--op", *TOLD, "--check", *set(TOLD.values()))
     results = read_results(output)

@@ -1,4 +1,4 @@
-"""opgate gate --base with a build or a commit: both run, old packages are asked, speeds compared."""
+"""opgate gate --base with a build or a commit: both are run, old packages are tried, speeds are compared."""
 
 from __future__ import annotations
 
@@ -109,6 +109,7 @@ def test_a_slower_operator_is_refused_and_a_faster_one_is_said_to_be_better(proj
     assert "is faster: " in faster.stdout.partition("better")[2]
 
 
+@pytest.mark.exhaustive
 def test_a_commit_is_checked_out_built_and_run_once(
     opgate: OpGate, build: Path, new_project: Callable[..., Path]
 ) -> None:

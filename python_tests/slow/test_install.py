@@ -1,4 +1,4 @@
-"""An OpGate that is installed, or built elsewhere, in someone else's CMake project."""
+"""An installed OpGate, or one built elsewhere, used in a user's CMake project."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ def test_a_project_finds_what_is_installed_and_its_tests_pass(built_project: Pat
     assert_its_tests_pass(built_project)
 
 
+@pytest.mark.exhaustive
 def test_a_project_finds_a_build_and_its_tests_pass(project: Path, build: Path) -> None:
     build_project(build, project)
     assert_its_tests_pass(project)

@@ -1,4 +1,4 @@
-"""AOTInductor packages: made once, run in C++ without Python, refused where they are not what they were."""
+"""AOTInductor packages: made once, run in C++ without Python, and refused if they were changed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_run_maps_no_python(opgate: OpGate, package: Path, libraries: Path) 
 def test_without_input_checks_a_package_is_convicted(
     opgate: OpGate, source: Path, made: Completed, output: Path, tmp_path: Path
 ) -> None:
-    """Given a double for a float it reads beyond the tensor, and may crash: its own case, and no other."""
+    """Given another dtype, a package may read beyond the tensor and crash: only its own case may fail."""
     copied = tmp_path / "output"
     shutil.copytree(output, copied)
     run = opgate(
@@ -160,6 +160,7 @@ def test_a_package_with_a_flipped_byte_is_not_taken_for_the_one_that_was_made(
     assert made_anew or (run.returncode == 1 and "is not the file that was made" in run.stdout)
 
 
+@pytest.mark.exhaustive
 def test_the_package_runs_with_the_version_it_was_made_with(
     opgate: OpGate, version_1: Path, libraries: Path
 ) -> None:

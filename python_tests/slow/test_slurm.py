@@ -1,4 +1,4 @@
-"""ci/slurm/submit: a run as an array of shards and their merge, on a Slurm that is up."""
+"""ci/slurm/submit: a run as an array of shards and their merge, on a running Slurm."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProces
 
 @pytest.fixture(scope="module")
 def wheel(source: Path, build: Path) -> Path:
-    """Built as pip builds it, but not optimised: that takes half the time. Objects stay for the next time."""
+    """Builds the wheel as pip does, but not optimised (half the time), and keeps the objects for later."""
     dist = build / "wheel" / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     settings = ["-Ccmake.build-type=Debug", "-Ccmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0"]

@@ -43,7 +43,7 @@ def checkout(build: Path, identity_project: Callable[[], Path]) -> Path:
 
 
 def run(command: str, folder: Path, **environment: str) -> Completed:
-    """As a runner does: `bash -e -o pipefail`."""
+    """Runs it as a CI runner does: `bash -e -o pipefail`."""
     return subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", command],
         cwd=folder,

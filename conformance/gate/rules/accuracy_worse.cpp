@@ -1,4 +1,5 @@
-// accuracy.worse: the worst error is no larger than a factor times the accepted one, even inside the bound.
+// accuracy.worse: the worst error is not larger than a factor times the accepted one, even where it is
+// still within the tolerance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace opgate::accuracy_worse {
 namespace {
 
 constexpr auto kRule = "accuracy.worse";
-// Correct rounding is off by half an ulp: below that, nothing is better or worse.
+// A correctly rounded result is off by up to half an ulp, so smaller errors are not compared.
 constexpr double kRounding = 0.5;
 
 void judge_errors(const Change& change, const std::string& id, const std::string& device,
@@ -21,8 +22,8 @@ void judge_errors(const Change& change, const std::string& id, const std::string
         const auto found = table.find(check);
         return found == table.end() || !found->second.contains(dtype) ? nullptr : &found->second.at(dtype);
       };
-      if (then_of(base.cases) == nullptr) continue;  // nobody has accepted anything there
-      const double* accepted = then_of(base.worst);  // none: every result was exact
+      if (then_of(base.cases) == nullptr) continue;  // the base has no such cases
+      const double* accepted = then_of(base.worst);  // null where every result was exact
       const double then = std::max(kRounding, accepted == nullptr ? 0 : *accepted);
       const bool worse = now > change.accuracy_factor * then;
       const bool better = std::max(now, kRounding) * change.accuracy_factor < then;
@@ -41,7 +42,7 @@ void judge_errors(const Change& change, const std::string& id, const std::string
 void judge(const Change& change, Remarks& remarks) {
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    if (measured_alike(change.base.at(id), change.head.state.at(id)))
+    if (measured_comparably(change.base.at(id), change.head.state.at(id)))
       judge_errors(change, id, device, base, head, remarks);
   });
 }
@@ -49,13 +50,12 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     accuracy_worse,
     {kRule,
-     {"The worst error is no more than 1.5 times the accepted one (--accuracy-factor), inside the bound, "
-      "too.",
-      "A bound has room: a change may use it up unseen, and the next one then breaks it.",
-      "Find what lost the digits: a sum in a smaller type, another order of summation, an approximation. "
-      "Where "
-      "it is meant, say why in the change, and run `opgate accept`.",
-      "A layer norm that came to compute its variance as the mean of squares less the square of the mean."},
+     {"The worst error is no more than 1.5 times the accepted one (--accuracy-factor), even within the "
+      "tolerance.",
+      "A tolerance leaves room: one change may use it up unnoticed, and the next change then exceeds it.",
+      "Find what lost the digits: a sum in a smaller dtype, another order of summation, an approximation. "
+      "If the loss is intended, say why in the change, and run `opgate accept`.",
+      "A layer norm whose variance became the mean of the squares minus the square of the mean."},
      &judge});
 
 }  // namespace

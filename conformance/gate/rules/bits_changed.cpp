@@ -1,4 +1,4 @@
-// bits.changed: operators that promise to be deterministic return the bits that they returned.
+// bits.changed: operators that promise to be deterministic return the same bits as before.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,17 +37,17 @@ void judge_bits(const std::string& id, const std::string& device, const DeviceSt
 }
 
 void judge(const Change& change, Remarks& remarks) {
-  std::set<std::pair<std::string, std::string>> elsewhere;
+  std::set<std::pair<std::string, std::string>> incomparable;
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
     const SubjectState &then = change.base.at(id), &now = change.head.state.at(id);
-    if (measured_alike(then, now)) {
+    if (measured_comparably(then, now)) {
       judge_bits(id, device, base, head, remarks);
     } else {
-      elsewhere.emplace(then.measured, now.measured);
+      incomparable.emplace(then.measured, now.measured);
     }
   });
-  for (const auto& [then, now] : elsewhere) {
+  for (const auto& [then, now] : incomparable) {
     remarks.push_back(
         {Remark::Kind::note, kRule, "",
          fmt::format("bits and errors were accepted on {} and are not compared with those of {}", then, now),
@@ -58,11 +58,11 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     bits_changed,
     {kRule,
-     {"An operator that promises to be deterministic returns the bits that it returned.",
-      "Trainings are resumed, and tests compare with stored results, because the promise was given.",
-      "A refactoring keeps the order of operations. Where other bits are meant, a smaller error for one, "
-      "review it and run `opgate accept`.",
-      "A reduction whose split over threads followed the number of cores."},
+     {"An operator that promises to be deterministic returns the same bits as before.",
+      "Users rely on the promise when they resume a training run, or compare with stored results.",
+      "Keep the order of the floating-point operations. If other bits are intended, for example because the "
+      "error is smaller, review the change and run `opgate accept`.",
+      "A reduction that was split over threads by the number of cores."},
      &judge});
 
 }  // namespace

@@ -1,4 +1,5 @@
-// case.lost: what was checked is checked still: operators, devices, kernels, samples, checks, dtypes, cases.
+// case.lost: what was checked before is still checked: operators, devices, kernels, samples, checks,
+// dtypes, cases.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,6 +7,7 @@
 #include <set>
 
 #include "gate/rule.h"
+#include "spec/subject_facts.h"
 
 namespace opgate::case_lost {
 namespace {
@@ -26,13 +28,13 @@ class Losses {
   Losses(const Change& change, Remarks& remarks) : change_(change), remarks_(remarks) {}
 
   void judge() {
-    if (!change_.some) {
+    if (!change_.partial) {
       for (const std::string& id : lost_keys(change_.base, change_.head.state))
-        refuse(id, "the operator has no spec any more");
+        refuse(id, "the operator no longer has a spec");
     }
     for_each_subject(change_, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
       for (const std::string& device : lost_keys(base.devices, head.devices))
-        refuse(id, fmt::format("is not promised on {} any more", device));
+        refuse(id, fmt::format("is no longer promised on {}", device));
       judge_kernels(id, base.facts, head.facts);
     });
     for_each_device(change_, [&](const std::string& id, const std::string& device, const DeviceState& base,
@@ -44,8 +46,7 @@ class Losses {
     remarks_.push_back({Remark::Kind::refused, kRule, id, std::move(what), std::move(shown)});
   }
 
-  // A build without any CUDA kernel is one that was made without nvcc: its CUDA cases are owed, and no kernel
-  // is lost.
+  // A build without any CUDA kernel was made without nvcc: its CUDA cases are owed, and no kernel is lost.
   bool built_without(const std::string& kernel) const {
     return kernel.find("CUDA") != std::string::npos &&
            std::ranges::none_of(change_.head.state, [](const auto& entry) {
@@ -60,7 +61,7 @@ class Losses {
       if (!present && !built_without(kernel)) lost.push_back(kernel);
     }
     if (!lost.empty()) {
-      refuse(id, fmt::format("has no kernel for {} any more", fmt::join(lost, ", ")),
+      refuse(id, fmt::format("no longer has a kernel for {}", fmt::join(lost, ", ")),
              fmt::format("kernels {} -> {}", fmt::join(base.kernels, ", "), fmt::join(head.kernels, ", ")));
     }
   }
@@ -68,13 +69,14 @@ class Losses {
   void judge_cases(const std::string& id, const std::string& device, const DeviceState& base,
                    const DeviceState& head) {
     if (const auto samples = lost_keys(base.outputs, head.outputs); !samples.empty() && !head.outputs.empty())
-      refuse(id, fmt::format("{}: no sample `{}` any more", device, fmt::join(samples, "`, `")));
-    std::set<std::string> dtypes, fewer;  // that are gone altogether; checks with fewer cases: each said once
+      refuse(id, fmt::format("{}: missing samples: `{}`", device, fmt::join(samples, "`, `")));
+    // Dtypes that are missing, and checks with fewer cases, are collected so that each is reported once.
+    std::set<std::string> dtypes, fewer;
     std::string shown;
     for (const auto& [check, by_dtype] : base.cases) {
       const auto found = head.cases.find(check);
       if (found == head.cases.end()) {
-        refuse(id, fmt::format("{}: {} is not checked any more", device, check),
+        refuse(id, fmt::format("{}: {} is no longer checked", device, check),
                fmt::format("{} cases -> 0", total(by_dtype)));
         continue;
       }
@@ -90,7 +92,7 @@ class Losses {
     if (!fewer.empty())
       refuse(id, fmt::format("{}: {} has fewer cases", device, fmt::join(fewer, ", ")), shown);
     if (!dtypes.empty())
-      refuse(id, fmt::format("{}: {} is not checked any more", device, fmt::join(dtypes, ", ")));
+      refuse(id, fmt::format("{}: {} is no longer checked", device, fmt::join(dtypes, ", ")));
   }
 
   const Change& change_;
@@ -100,11 +102,12 @@ class Losses {
 OPGATE_REGISTER_RULE(
     case_lost,
     {kRule,
-     {"What was checked is checked still: operators, devices, kernels, samples, checks, dtypes, cases.",
-      "A check that is not made finds nothing: a sample that was deleted is the quietest way to make a "
-      "failure go away.",
-      "Put it back, or, where the operator really lost it, tell its users and run `opgate accept`.",
-      "An overload that lost its CUDA kernel, and fell back to a composite one that nobody had tested."},
+     {"What was checked before is still checked: operators, devices, kernels, samples, checks, dtypes and "
+      "cases.",
+      "A check that does not run finds nothing: deleting a sample makes a failure go away without a fix.",
+      "Restore what is missing. If the operator is really meant to lose it, tell its users, and run "
+      "`opgate accept`.",
+      "An overload that lost its CUDA kernel, and fell back to a composite kernel that nobody had tested."},
      [](const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }});
 
 }  // namespace

@@ -1,4 +1,4 @@
-// output.metadata: results have the shapes, strides, offsets and dtypes that they had.
+// output.metadata: results have the same shapes, strides, storage offsets and dtypes as before.
 #include <fmt/format.h>
 
 #include "gate/rule.h"
@@ -15,8 +15,8 @@ struct Changed {
 
 using Texts = std::map<std::string, std::string>;
 
-// What a call returned, of "x=stepped" or of "x=stepped, float64": dtypes that agree are not told apart, and
-// what the contiguous call returns is left out.
+// What the calls of "x=stepped" or "x=stepped, float64" returned. Where dtypes agree, there is one entry
+// for all of them; a variant without an entry returned the same as the contiguous call.
 std::string text_of(const Texts& texts, const std::string& variant) {
   const auto comma = variant.rfind(", ");
   const std::string all_dtypes = variant.substr(0, comma);
@@ -27,7 +27,7 @@ std::string text_of(const Texts& texts, const std::string& variant) {
   return "";
 }
 
-// Said of each dtype, and so not of all.
+// True where the variant has an entry for each dtype instead of one for all of them.
 bool told_apart(const Texts& texts, const std::string& variant) {
   const auto next = texts.lower_bound(variant + ", ");
   return next != texts.end() && next->first.starts_with(variant + ", ");
@@ -55,8 +55,8 @@ void judge(const Change& change, Remarks& remarks) {
     if (changed.count == 0) return;
     remarks.push_back(
         {Remark::Kind::refused, kRule, id,
-         fmt::format("{}: what it returns changed from {} to {} ({}{}): programs compiled before "
-                     "break",
+         fmt::format("{}: what it returns changed from {} to {} ({}{}): programs that were compiled before "
+                     "will break",
                      device, changed.then, changed.now, changed.first,
                      changed.count == 1 ? "" : fmt::format(", and {} more", changed.count - 1)),
          ""});
@@ -66,12 +66,11 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     output_metadata,
     {kRule,
-     {"Results have the shape, strides, storage offset and dtype that they had.",
-      "Graphs and packages that were compiled before rely on them: they lay out buffers by what the fake "
-      "kernel said then.",
-      "Return what was returned. Where another layout is meant, all who compile must do so again: say so, "
-      "and "
-      "run `opgate accept`.",
+     {"Results have the same shape, strides, storage offset and dtype as before.",
+      "Graphs and packages that were compiled before rely on them: their buffers have the layout that the "
+      "fake kernel returned then.",
+      "Return the same metadata as before. If another layout is intended, users must compile their programs "
+      "again: tell them, and run `opgate accept`.",
       "A kernel that began to keep channels-last where it had returned contiguous tensors."},
      &judge});
 

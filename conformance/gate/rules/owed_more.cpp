@@ -1,4 +1,4 @@
-// owed.more: what this machine could check before, it still checks; with --strict-gpu, nothing is owed.
+// owed.more: on the CPU, no more cases are owed than before; with --strict-gpu, no case is owed on a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,10 +40,11 @@ void judge(const Change& change, Remarks& remarks) {
 
 OPGATE_REGISTER_RULE(
     owed_more, {kRule,
-                {"No more cases are owed on the CPU than were; with --strict-gpu none on any device.",
-                 "Owed is not passed: what a machine could not check may be wrong.",
-                 "Give the machine what is missing, or keep evidence of one that has it: `opgate evidence`.",
-                 "A module that a worker could not import any more: its checks had been owed for months."},
+                {"No more cases are owed on the CPU than before; with --strict-gpu, none on a GPU.",
+                 "An owed case was not run, because this machine lacks what it needs: it may fail elsewhere.",
+                 "Install what is missing. For a device that this machine lacks, keep evidence from one that "
+                 "has it: `opgate evidence`.",
+                 "A module that a worker could no longer import: its checks had been owed for months."},
                 &judge});
 
 }  // namespace

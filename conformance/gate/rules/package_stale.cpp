@@ -1,4 +1,5 @@
-// package.stale: a package that was compiled before the change loads and answers as eager does now.
+// package.stale: a package that was compiled before the change loads, and gives the results that eager
+// gives now.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr auto kRule = "package.stale";
 
-// Whether packages of the operator, or of any for an empty one, did not answer as eager in the base itself.
+// Whether packages of the operator, or of any operator where `op` is empty, differed from eager in the base
+// itself.
 bool was_broken(const RunState* base, const std::string& op) {
   return base != nullptr && std::ranges::any_of(base->broken, [&](const Broken& broken) {
            const CaseParts parts = parts_of_case(broken.case_id);
@@ -25,7 +27,7 @@ void judge(const Change& change, Remarks& remarks) {
       std::string what = "a package that was compiled before: " + first_line(problem.what);
       if (problem.others > 0) what += fmt::format(" (and {} more calls)", problem.others);
       const bool before = was_broken(change.base_run, problem.op);
-      if (before) what += "; in the base such packages did not answer as eager either";
+      if (before) what += "; in the base, such packages differed from eager, too";
       remarks.push_back({before ? Remark::Kind::note : Remark::Kind::refused, kRule, problem.op,
                          std::move(what), problem.call.empty() ? package.file : problem.call});
     }
@@ -33,27 +35,26 @@ void judge(const Change& change, Remarks& remarks) {
       remarks.push_back(
           {Remark::Kind::note, kRule, "",
            fmt::format("{} calls of models in a package that was compiled before are not judged: "
-                       "the head's run made no package of them",
+                       "the head's run made no package of them to compare with",
                        package.unknown),
            package.file});
     }
     if (!package.owed.empty())
       remarks.push_back({Remark::Kind::note, kRule, "",
-                         "a package that was compiled before is not asked: " + package.owed, package.file});
+                         "a package that was compiled before is not run: " + package.owed, package.file});
   }
 }
 
 OPGATE_REGISTER_RULE(
     package_stale,
     {kRule,
-     {"A package that was compiled with the base's library loads with the head's, and answers as eager does.",
-      "Whoever has deployed a package updates the library under it, and not the package. It holds the "
-      "schema, "
-      "the strides and the dtypes that the fake kernel promised when it was compiled.",
-      "Keep the schema and what the fake kernel says; put what is new into an overload of its own. Where old "
-      "packages are meant to break, say so in a waiver.",
-      "An operator that got an argument in the middle: packages of the last release passed the factor as the "
-      "flag."},
+     {"A package that was compiled with the base's library loads with the head's, and agrees with eager.",
+      "Users update the library under a deployed package, and not the package. It holds the schema, and the "
+      "strides and dtypes that the fake kernel returned when it was compiled.",
+      "Keep the schema and what the fake kernel returns; add new behaviour as an overload of its own. If old "
+      "packages are meant to break, add a waiver.",
+      "An operator that got a new argument in the middle: packages of the last release passed the factor as "
+      "the flag."},
      &judge});
 
 }  // namespace

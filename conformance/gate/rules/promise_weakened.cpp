@@ -1,10 +1,11 @@
-// promise.weakened: a spec promises no less than it did.
+// promise.weakened: a spec promises no less than before.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "gate/rule.h"
+#include "spec/subject_facts.h"
 
 namespace opgate::promise_weakened {
 namespace {
@@ -27,7 +28,7 @@ void judge_subject(const std::string& id, const SubjectFacts& base, const Subjec
     remarks.push_back({kind, kRule, id, std::move(what), std::move(shown)});
   };
   if (const auto dropped = missing(base.promises, head.promises); !dropped.empty())
-    say(Remark::Kind::refused, fmt::format("does not promise {} any more", fmt::join(dropped, ", ")));
+    say(Remark::Kind::refused, fmt::format("no longer promises {}", fmt::join(dropped, ", ")));
   if (const auto added = missing(head.promises, base.promises); !added.empty())
     say(Remark::Kind::better, fmt::format("promises {}, too", fmt::join(added, ", ")));
   const double then = base.ulps.value_or(0), now = head.ulps.value_or(0);
@@ -45,10 +46,10 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     promise_weakened,
     {kRule,
-     {"A spec promises no less than it did: no promise is dropped, no bound is wider.",
-      "To promise less is the easiest way to pass, and who relied on it is not told.",
-      "Mend the operator. Where the promise was wrong, say so in the change, and run `opgate accept`.",
-      "A tolerance that was doubled with the kernel that needed it."},
+     {"A spec promises no less than before: no promise is dropped, and no tolerance is wider.",
+      "Promising less is the easiest way to pass, and the users who rely on the promise do not notice.",
+      "Fix the operator. If the promise was wrong, say so in the change, and run `opgate accept`.",
+      "A tolerance that was doubled in the same change as the kernel that needed it."},
      &judge});
 
 }  // namespace

@@ -1,4 +1,4 @@
-// schema.compatible: who called the operator before can call it still, by PyTorch's own rules.
+// schema.compatible: callers of the old schema can still call the operator, by PyTorch's own rules.
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -6,13 +6,14 @@
 #include <sstream>
 
 #include "gate/rule.h"
+#include "spec/subject_facts.h"
 
 namespace opgate::schema_compatible {
 namespace {
 
 constexpr auto kRule = "schema.compatible";
 
-// Why callers of the old schema cannot call the new one; empty where they can.
+// The reason why callers of the old schema cannot call the new one; empty where they can.
 std::string why_not(const std::string& old_text, const std::string& new_text) {
   const c10::FunctionSchema then = torch::jit::parseSchema(old_text);
   const c10::FunctionSchema now = torch::jit::parseSchema(new_text);
@@ -52,12 +53,12 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     schema_compatible,
     {kRule,
-     {"Who called the operator before can call it still, by PyTorch's own rules for schemas.",
-      "Saved programs, packages and callers by keyword hold the names, order, types and defaults of the "
+     {"Callers of the old schema can still call the operator, by PyTorch's own rules for schemas.",
+      "Saved programs, packages and keyword calls rely on the names, order, types and defaults of the "
       "arguments.",
-      "Add new arguments at the end, with defaults, or in an overload of its own; rename and reorder "
-      "nothing.",
-      "A flag that was put before the last argument: saved programs passed the wrong one."},
+      "Add new arguments at the end, with defaults, or in an overload of its own. Do not rename or reorder "
+      "arguments.",
+      "A flag that was inserted before the last argument: saved programs then passed the wrong one."},
      &judge});
 
 }  // namespace

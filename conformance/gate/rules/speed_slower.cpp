@@ -1,5 +1,6 @@
-// speed.slower: an operator is no slower than it was, by intervals and not by one timing: beside the base,
-// where that is a build, or else both beside the baseline of the spec.
+// speed.slower: an operator is no slower than before, by confidence intervals and not by single timings.
+// Where the base is a build, base and head are timed in turns; else their speeds relative to the spec's
+// baseline are compared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +12,9 @@ namespace opgate::speed_slower {
 namespace {
 
 constexpr auto kRule = "speed.slower";
-// Intervals hold the noise of one measurement; that of another day, with another load, comes on top.
-constexpr double kAnotherDay = 0.9;
+// An interval covers the noise of one measurement. A measurement on another day, under another load,
+// differs by more.
+constexpr double kLedgerSpeedRatio = 0.9;
 
 std::string in_words(const ByDtype<double>& speed) {
   return fmt::format("{:.3g} ({:.3g} to {:.3g})", speed.at("ratio"), speed.at("low"), speed.at("high"));
@@ -23,7 +25,7 @@ std::string in_words(const Measurement& measured) {
                      measured.interval.high);
 }
 
-// What was slower or faster, in both of its measurements.
+// Reports a bench that was slower, or faster, in both of its measurements.
 void judge_pair(const SpeedPair& pair, Remarks& remarks) {
   if (!pair.failed.empty()) {
     remarks.push_back(
@@ -35,9 +37,9 @@ void judge_pair(const SpeedPair& pair, Remarks& remarks) {
   }
   if (pair.measured.size() < 2) return;
   const bool slower = std::ranges::all_of(
-      pair.measured, [](const Measurement& measured) { return measured.interval.high < kAsFast; });
+      pair.measured, [](const Measurement& measured) { return measured.interval.high < kMinSpeedRatio; });
   const bool faster = std::ranges::all_of(
-      pair.measured, [](const Measurement& measured) { return measured.interval.low > 1 / kAsFast; });
+      pair.measured, [](const Measurement& measured) { return measured.interval.low > 1 / kMinSpeedRatio; });
   if (!slower && !faster) return;
   remarks.push_back({slower ? Remark::Kind::refused : Remark::Kind::better, kRule, pair.op,
                      fmt::format("is {}: {} and {} times the speed of the base", slower ? "slower" : "faster",
@@ -49,13 +51,13 @@ void judge(const Change& change, Remarks& remarks) {
   for (const SpeedPair& pair : change.speeds) judge_pair(pair, remarks);
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    if (!measured_alike(change.base.at(id), change.head.state.at(id))) return;
+    if (!measured_comparably(change.base.at(id), change.head.state.at(id))) return;
     for (const auto& [name, then] : base.speed) {
       const auto found = head.speed.find(name);
       if (found == head.speed.end()) continue;
       const ByDtype<double>& now = found->second;
-      const bool slower = now.at("high") < kAnotherDay * then.at("low");
-      const bool faster = kAnotherDay * now.at("low") > then.at("high");
+      const bool slower = now.at("high") < kLedgerSpeedRatio * then.at("low");
+      const bool faster = kLedgerSpeedRatio * now.at("low") > then.at("high");
       if (!slower && !faster) continue;
       remarks.push_back({slower ? Remark::Kind::refused : Remark::Kind::better, kRule, id,
                          fmt::format("{} is {}: {} -> {} times the speed of its baseline", device,
@@ -68,11 +70,11 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     speed_slower,
     {kRule,
-     {"An operator is no slower than 0.9 times the base: timed in turns, twice, with 95 % confidence.",
-      "A check that is added to a kernel, or an option that falls off a build, costs every user.",
-      "Measure with `opgate bench --op OP`. Two builds of one source differ by some per cent, which is "
-      "allowed.",
-      "A call in a loop to a function that used to be inline."},
+     {"An operator keeps at least 0.9 times the base's speed: timed in turns, twice, with 95 % confidence.",
+      "A check that is added to a kernel, or an option that is lost from a build, costs every user time.",
+      "Measure with `opgate bench --op OP`, and undo what made it slower. A few per cent are allowed, "
+      "because two builds of the same source differ by that much.",
+      "A call in a loop to a function that was inlined before."},
      &judge});
 
 }  // namespace

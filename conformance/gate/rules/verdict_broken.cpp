@@ -1,4 +1,4 @@
-// verdict.broken: no case breaks its promise that did not before.
+// verdict.broken: no case fails that did not fail in the base.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 namespace opgate::verdict_broken {
 namespace {
 
-// "layer_norm/float32/.../cpu/value.layout" reads "layer_norm/cpu/value.layout".
+// Shortens "layer_norm/float32/.../cpu/value.layout" to "layer_norm/cpu/value.layout".
 std::string group_of(const std::string& case_id) {
   const CaseParts parts = parts_of_case(case_id);
   return fmt::format("{}/{}/{}", parts.op, parts.device, parts.check);
 }
 
-// Cases that broke their promise in the base, too, and in the same way.
+// The number of cases that had the same verdict in the base.
 size_t broken_before(const RunState* base, const Broken& broken) {
   if (base == nullptr) return 0;
   const std::string group = group_of(broken.case_id);
@@ -39,9 +39,9 @@ void judge(const Change& change, Remarks& remarks) {
     const size_t before = broken_before(change.base_run, broken);
     if (before == broken.cases.size()) {
       remark.kind = Remark::Kind::note;
-      remark.what += "; so it was before";
+      remark.what += "; the base has the same verdict";
     } else if (before > 0) {
-      remark.what += fmt::format("; {} of them did so before", before);
+      remark.what += fmt::format("; {} of them have the same verdict in the base", before);
     }
     remarks.push_back(std::move(remark));
   }
@@ -50,10 +50,10 @@ void judge(const Change& change, Remarks& remarks) {
 OPGATE_REGISTER_RULE(
     verdict_broken,
     {"verdict.broken",
-     {"No case breaks its promise, crashes or hangs; beside a base run, none that did not there.",
-      "Each check has its own reasons: `opgate explain CHECK`.",
-      "The finding says what happened and how to see it again: `opgate repro CASE`.",
-      "Remarks of this rule bear the name of the check."},
+     {"No case fails, crashes or hangs; compared with a base run, none that did not do so there.",
+      "Each check has its own reasons: see `opgate explain CHECK`.",
+      "The finding says what happened; `opgate repro CASE` shows it again.",
+      "A remark of this rule has the name of the check, not of the rule."},
      &judge});
 
 }  // namespace

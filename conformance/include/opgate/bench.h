@@ -1,8 +1,10 @@
-// The speed half of a spec: the operator beside a baseline on the same data.
+// The speed part of a spec: the operator is timed beside a baseline on the same data.
 //
-//   spec.bench({uniform({4096, 1024})}).forward(0.95).backward(0.9);  // at least 0.95 times the baseline's
-//   speed spec.bench({uniform({1, 80, 64})}).named("BEVDet").against([](const at::Tensor& x) { ...
-//   }).forward(3.0);
+//   // at least 0.95 times the baseline's speed
+//   spec.bench({uniform({4096, 1024})}).forward(0.95).backward(0.9);
+//   // another baseline than the reference
+//   spec.bench({uniform({1, 80, 64})}).named("BEVDet").against([](const at::Tensor& x) { ... })
+//       .forward(3.0);
 //
 // `opgate bench` measures them; `opgate run` does not.
 #pragma once
@@ -11,63 +13,49 @@
 #include <opgate/reference.h>
 #include <opgate/sample.h>
 
-#include <map>
-#include <optional>
 #include <string>
+#include <utility>
 
 namespace opgate {
 
-/// How many times as fast as the baseline the operator must be: on every device, or on one.
-struct SpeedLimit {
-  std::optional<double> everywhere;
-  std::map<c10::DeviceType, double> by_device;
+struct Bench;
 
-  std::optional<double> on(c10::DeviceType device) const;
-  bool is_set() const { return everywhere.has_value() || !by_device.empty(); }
-};
-
-/// One set of arguments on which the operator is timed beside its baseline.
-struct Bench {
-  Sample sample;  ///< its name, unique among the spec's benches, and its arguments
-  c10::ScalarType dtype = c10::kFloat;
-  Reference baseline;       ///< none: the spec's own reference
-  std::string baseline_op;  ///< its name, where the baseline is an operator
-  SpeedLimit forward;
-  SpeedLimit backward;
-};
-
-/// The words that follow spec.bench(...). Each throws SpecError, naming file and line, for what contradicts
-/// itself.
+/// The words that follow spec.bench(...). A contradiction, in these words or with the operator's schema, is
+/// a SpecError that names file and line; it is thrown here or when the spec is read.
 class BenchWriter {
  public:
   explicit BenchWriter(Bench& bench) : bench_(bench) {}
 
-  /// By default the shapes: "4096x1024".
+  /// Names this bench; by default the shapes name it: "4096x1024". No two benches of a spec share a name.
   BenchWriter& named(std::string name);
 
-  /// Of the tensors that no `of` fixes; by default Float.
+  /// The dtype of the tensors whose dtype no `of` fixes; by default Float. The bench runs on each device
+  /// for which the spec declares this dtype.
   BenchWriter& dtype(c10::ScalarType dtype);
 
-  /// What it is compared with, in place of the spec's reference: an operator, such as "aten::clone", or a
-  /// callable over the operator's C++ argument types. It gets the operator's own tensors, in their own dtype.
+  /// The baseline, in place of the spec's reference: an operator, such as "aten::clone", or a callable over
+  /// the operator's C++ argument types. It gets tensors of the operator's own dtype, which are not widened,
+  /// on the operator's device.
   BenchWriter& against(std::string op_name);
   template <ReferenceFunction Function>
   BenchWriter& against(Function function) {
-    bench_.baseline = reference_from(std::move(function));
-    bench_.baseline_op.clear();
-    return *this;
+    return against_function(reference_from(std::move(function)));
   }
 
-  /// The operator must be at least so many times as fast as the baseline: 0.95 allows it 5 % less speed.
-  /// Without a limit it is measured, and nothing is demanded.
+  /// The forward call must be at least `ratio` times as fast as the baseline, where the ratio is the
+  /// baseline's time divided by the operator's: 0.95 allows the operator 5 % less speed. On every device,
+  /// or on one device alone, whose limit replaces the general one. Without a limit the speed is measured,
+  /// and nothing is demanded. Throws SpecError where `ratio` is not above 0 and finite.
   BenchWriter& forward(double ratio);
   BenchWriter& forward(c10::DeviceType device, double ratio);
 
-  /// The same of its derivative, of an operator that promises `differentiable`.
+  /// The same for the backward pass. The operator must promise `differentiable`, and must not write to its
+  /// arguments.
   BenchWriter& backward(double ratio);
   BenchWriter& backward(c10::DeviceType device, double ratio);
 
  private:
+  BenchWriter& against_function(Reference baseline);
   double checked(double ratio, const char* word) const;
 
   Bench& bench_;

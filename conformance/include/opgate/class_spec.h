@@ -1,4 +1,5 @@
-// What the author of a TorchBind class writes: a plain C++ model of it, and how it may be made and called.
+// What the author of a TorchBind class writes: a plain C++ model of the class, and how its objects may be
+// made and called.
 //
 //   struct Counter {  // behaves as the class must
 //     explicit Counter(int64_t start) : count(start) {}
@@ -14,8 +15,8 @@
 //     spec.method("get", [](Counter& counter) { return counter.count; });
 //   }
 //
-// Random sequences of calls, objects beside each other, tensors overwritten after the call, pickling at any
-// point and flattening follow from it.
+// From this, OpGate derives random sequences of calls, with several objects at once and with tensors that
+// are overwritten after a call, and pickling and flattening at any point of a sequence.
 #pragma once
 
 #include <ATen/core/jit_type.h>
@@ -30,56 +31,54 @@
 
 namespace opgate {
 
-/// One method: the argument sets with which it may be called at any time, and what the model does then.
-struct ClassMethod {
+/// One method of the model, with its types erased.
+struct ModelMethod {
   std::string name;
-  std::vector<Sample> calls;
-  std::function<c10::IValue(void* model, const torch::jit::Stack& arguments)> model;
+  /// Calls the method on an object of type `model_type`. The arguments have the types `takes`, without
+  /// `this`.
+  std::function<c10::IValue(void* model, const torch::jit::Stack& arguments)> call;
   std::type_index model_type;
-  std::vector<c10::TypePtr> takes;  ///< the types that the model's function takes, itself left out
+  std::vector<c10::TypePtr> takes;
   c10::TypePtr gives;
-  bool may_share = false;  ///< its result may share memory with an argument or with the object
-  std::string where;       ///< file:line
 };
 
-/// What is promised of a TorchBind class, beyond what every Spec says.
-struct ClassPromises {
-  std::function<std::shared_ptr<void>(const torch::jit::Stack& arguments)> make_model;
+/// The model's constructor, with its types erased.
+struct ModelConstructor {
+  std::function<std::shared_ptr<void>(const torch::jit::Stack& arguments)> make;
   std::type_index model_type = typeid(void);
-  std::vector<c10::TypePtr> model_takes;
-  std::vector<ClassMethod> methods;
-  bool exported = true;
-  c10::ClassTypePtr type;  ///< once its library is loaded
+  std::vector<c10::TypePtr> takes;
 };
 
-/// The words of a class's spec. Each throws SpecError, naming file and line, for what contradicts itself.
+/// The words of a class's spec. A contradiction, in these words or with the registered class, is a
+/// SpecError that names file and line; it is thrown here or when the spec is read.
 class ClassSpecWriter {
  public:
   explicit ClassSpecWriter(Spec& spec);
 
-  /// The dtypes of tensor arguments, on every device or on one.
+  /// The dtypes that tensor arguments are tried in: on the CPU and on CUDA, or on one device.
   ClassSpecWriter& dtypes(Dtypes accepted);
   ClassSpecWriter& dtypes(c10::DeviceType device, Dtypes accepted);
 
-  /// How near to the model results are; without it they have the same bits.
+  /// How near results are to the model's. Without this word they have the same bits.
   ClassSpecWriter& accuracy(Accuracy promised);
 
-  /// The model and what its constructor takes: spec.model<Counter(int64_t)>(). The model's own arguments and
-  /// results are never written to: it may keep and return what it likes.
+  /// The model and what its constructor takes: spec.model<Counter(int64_t)>(). The engine never writes to
+  /// arguments and results of the model, which may therefore keep and return any tensor.
   template <class Signature>
   ClassSpecWriter& model() {
     return model_made_by(static_cast<Signature*>(nullptr));
   }
 
-  /// One set of constructor arguments; trailing ones with a default may be left out.
+  /// One set of constructor arguments, in schema order; trailing ones with a default may be left out.
   ClassSpecWriter& construct(std::vector<Argument> arguments,
                              std::source_location here = std::source_location::current());
 
-  /// Names the constructor arguments just written, where their shapes alone would not tell them from others.
+  /// Names the constructor arguments just written. By default their shapes and values name them.
   ClassSpecWriter& named(std::string name);
 
-  /// A method, and the model's function for it: a member of the model, or a callable that takes the model
-  /// first. An exception of the model says that the class must raise one, too.
+  /// A method of the class, and the model's function for it: a member function of the model, or a callable
+  /// that takes the model by reference as its first argument. Where the model throws, the class must raise
+  /// too.
   template <class Result, class Model, class... Arguments>
   ClassSpecWriter& method(std::string name, Result (Model::*function)(Arguments...),
                           std::source_location here = std::source_location::current()) {
@@ -96,17 +95,17 @@ class ClassSpecWriter {
     return method_as(std::move(name), std::function(std::move(function)), here);
   }
 
-  /// One set of arguments with which the method just written may be called at any time; without any it is
-  /// called with none. Tensors have other values in each call.
+  /// One set of arguments with which the method just written may be called at any time. A method without
+  /// any set is called without arguments. Tensors have other values in each call.
   ClassSpecWriter& with(std::vector<Argument> arguments,
                         std::source_location here = std::source_location::current());
 
-  /// The result of the method just written may share memory with an argument or with the object, and then
-  /// changes with it.
+  /// Allows the result of the method just written to share memory with an argument or with the object, so
+  /// that it changes when they do.
   ClassSpecWriter& may_share();
 
-  /// The class is not meant for torch.export: it needs neither def_pickle nor __obj_flatten__. What it has
-  /// of them is checked.
+  /// Says that the class is not meant for torch.export: it needs neither def_pickle nor __obj_flatten__.
+  /// Where it has one of these, that one is checked.
   ClassSpecWriter& not_exported();
 
   /// As SpecWriter::planted_for.
@@ -115,13 +114,11 @@ class ClassSpecWriter {
  private:
   template <class Model, class... Arguments>
   ClassSpecWriter& model_made_by(Model (*)(Arguments...)) {
-    promises_.make_model = [](const torch::jit::Stack& arguments) -> std::shared_ptr<void> {
+    const auto make = [](const torch::jit::Stack& arguments) -> std::shared_ptr<void> {
       return std::apply([](auto&... values) { return std::make_shared<Model>(values...); },
                         lvalues(unpacked<Arguments...>(arguments)));
     };
-    promises_.model_type = typeid(Model);
-    promises_.model_takes = {c10::getTypePtrCopy<std::decay_t<Arguments>>()...};
-    return *this;
+    return set_model({make, typeid(Model), {c10::getTypePtrCopy<std::decay_t<Arguments>>()...}});
   }
 
   template <class Result, class Model, class... Arguments>
@@ -140,13 +137,10 @@ class ClassSpecWriter {
       }
     };
     return add_method({std::move(name),
-                       {},
                        boxed,
                        typeid(Model),
                        {c10::getTypePtrCopy<std::decay_t<Arguments>>()...},
-                       c10::getTypePtrCopy<std::decay_t<Result>>(),
-                       false,
-                       ""},
+                       c10::getTypePtrCopy<std::decay_t<Result>>()},
                       here);
   }
 
@@ -164,17 +158,17 @@ class ClassSpecWriter {
     return tuple;
   }
 
-  ClassSpecWriter& add_method(ClassMethod method, const std::source_location& here);
-  ClassMethod& last_method(std::string_view word);
+  ClassSpecWriter& set_model(ModelConstructor model);
+  ClassSpecWriter& add_method(ModelMethod method, const std::source_location& here);
 
   Spec& spec_;
   SpecWriter writer_;
-  ClassPromises& promises_;
 };
 
 using ClassSpecFunction = void (*)(ClassSpecWriter&);
 
-/// Adds a class's spec to the process-wide list; OPGATE_CLASS_SPEC calls it when the spec library is loaded.
+/// Adds a class's spec to the process-wide list. OPGATE_CLASS_SPEC calls this when the spec library is
+/// loaded.
 bool register_class_spec(std::string name, ClassSpecFunction function, const char* file, int line);
 
 }  // namespace opgate

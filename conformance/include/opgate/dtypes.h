@@ -12,10 +12,11 @@ using Dtypes = std::vector<c10::ScalarType>;
 /// Half, BFloat16, Float, Double.
 Dtypes floating();
 
-/// UInt8, Int8, Int16, Int32, Int64 (without Bool and the unsigned types torch computes little with).
+/// UInt8, Int8, Int16, Int32, Int64, without Bool, and without the wider unsigned dtypes, for which torch
+/// has few operators.
 Dtypes integral();
 
-/// Every dtype that OpGate can make a tensor of: the universe that value.dtype sweeps.
+/// Every dtype that OpGate can make a tensor of. The check value.dtype tries each of them.
 Dtypes every_dtype();
 
 }  // namespace opgate

@@ -1,4 +1,4 @@
-// The promises that a spec makes by name, beyond those that every operator makes by being one.
+// The promises that a spec makes by name, in addition to those that every operator makes.
 #pragma once
 
 #include <set>
@@ -8,30 +8,35 @@ namespace opgate {
 
 enum class Promise {
   deterministic,     ///< the same bits on every call with the same arguments
-  layout_invariant,  ///< the same bits whatever the layout of the arguments; exact() says so too
-  thread_invariant,  ///< the same bits with any number of intra-op threads
-  batch_invariant,   ///< a row along dim 0 has the same bits whatever the other rows, and however many there
-                     ///< are
-  draws_random,      ///< draws from the generator it is given, or from the default one
-  capturable,        ///< can be captured into a CUDA graph and replayed
-  differentiable,    ///< has a derivative that autograd finds
-  twice_differentiable,
-  forward_differentiable,  ///< has a tangent (forward mode, torch.func.jvp) where an input has one
-  vmappable,               ///< torch.func.vmap gives what the calls one by one do
-  picklable,    ///< of classes: def_pickle; made by the engine, where the class has it or is exported
-  flattenable,  ///< of classes: __obj_flatten__; likewise
+  layout_invariant,  ///< the same bits whatever the layout of the arguments; exact() implies it
+  thread_invariant,  ///< the same bits with any number of intra-op threads; exact() implies it
+  /// A row along dim 0 has the same bits whatever the other rows are, and however many there are.
+  batch_invariant,
+  nondeterministic_seeded,  ///< draws random numbers from the given generator, or from the default one
+  capturable,               ///< can be captured into a CUDA graph and replayed; needs dtypes on CUDA
+  differentiable,           ///< has a derivative that autograd finds
+  twice_differentiable,     ///< has a second derivative; `differentiable` must be promised too
+  forward_differentiable,   ///< has a tangent (forward mode, torch.func.jvp) where an input has one
+  vmappable,                ///< torch.func.vmap returns what the calls one by one return
+  /// A class has def_pickle. The engine sets this itself, where the class has it or is meant for
+  /// torch.export.
+  picklable,
+  /// A class has __obj_flatten__. The engine sets this itself, on the same conditions.
+  flattenable,
 };
 
 using Promises = std::set<Promise>;
 
-/// As it is written in a spec: "batch_invariant".
+/// The word that a spec in Python and a JSON file use: "batch_invariant".
 std::string_view to_string(Promise promise);
 
 inline constexpr Promise deterministic = Promise::deterministic;
 inline constexpr Promise layout_invariant = Promise::layout_invariant;
 inline constexpr Promise thread_invariant = Promise::thread_invariant;
 inline constexpr Promise batch_invariant = Promise::batch_invariant;
-inline constexpr Promise draws_random = Promise::draws_random;
+inline constexpr Promise nondeterministic_seeded = Promise::nondeterministic_seeded;
+[[deprecated("write nondeterministic_seeded, as torch's tag is called")]]  //
+inline constexpr Promise draws_random = Promise::nondeterministic_seeded;
 inline constexpr Promise capturable = Promise::capturable;
 inline constexpr Promise differentiable = Promise::differentiable;
 inline constexpr Promise twice_differentiable = Promise::twice_differentiable;

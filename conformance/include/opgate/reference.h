@@ -1,4 +1,4 @@
-// A trusted computation of what an operator computes, as a callable over a stack.
+// A trusted computation of an operator's results, as a callable over a stack.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>
@@ -10,13 +10,15 @@
 
 namespace opgate {
 
-/// Takes the operator's own arguments from the stack and leaves its results there.
+/// Takes the operator's arguments, in schema order, from the stack and leaves the results there.
 using Reference = std::function<void(const c10::OperatorHandle&, torch::jit::Stack&)>;
 
-/// What can be made a Reference: a callable over the operator's C++ argument types, and no operator's name.
+/// A callable over the operator's C++ argument types, which can be made a Reference. The name of an
+/// operator is excluded, because it is a string.
 template <class Function>
 concept ReferenceFunction = !std::is_convertible_v<Function, std::string>;
 
+/// Wraps `function` so that it takes its arguments from a stack and leaves its results there.
 template <ReferenceFunction Function>
 Reference reference_from(Function function) {
   auto kernel = c10::KernelFunction::makeFromUnboxedLambda(std::move(function));

@@ -14,18 +14,18 @@
 
 namespace opgate {
 
-/// A tensor of one shape with values from one domain. Its dtype is the one being swept, unless it is fixed by
-/// `of`.
+/// A tensor of one shape with values from one domain. Its dtype is that of the case, unless `of` fixes it.
 struct TensorArgument {
   Shape shape;
   Domain domain;
   std::optional<c10::ScalarType> dtype;
 
-  /// Fixes the dtype: an index argument stays Int whatever dtype the values have.
+  /// The same tensor with a fixed dtype: an index argument stays Int in the cases of every dtype.
   TensorArgument of(c10::ScalarType fixed) const;
 };
 
-/// One random generator, as an operator's `Generator?` argument wants it: seeded anew for each call.
+/// A random generator for an operator's `Generator?` argument, on the device of the case. It is seeded anew
+/// for each call.
 struct GeneratorArgument {
   uint64_t seed = 0;
 };
@@ -52,7 +52,8 @@ class Argument {
   Argument(const char* text) : Argument(c10::IValue(std::string(text))) {}
   Argument(std::vector<int64_t> list) : Argument(c10::IValue(std::move(list))) {}
   Argument(std::vector<double> list) : Argument(c10::IValue(std::move(list))) {}
-  /// A dtype, memory format or other enumeration goes as the integer that the schema means by it.
+  /// A dtype is passed as the integer that the schema's ScalarType stands for; a memory format or another
+  /// enumeration is given as its integer, too.
   Argument(c10::ScalarType dtype) : Argument(static_cast<int64_t>(dtype)) {}
 
   const TensorArgument* tensor() const { return std::get_if<TensorArgument>(&value_); }
@@ -60,23 +61,25 @@ class Argument {
     return std::get_if<std::vector<TensorArgument>>(&value_);
   }
   const GeneratorArgument* generator() const { return std::get_if<GeneratorArgument>(&value_); }
-  /// The value as it stands; null where it is one of the above, which are made for each call.
+  /// The value as it is; null for tensors, lists of tensors and generators, which are made for each call.
   const c10::IValue* other() const { return std::get_if<c10::IValue>(&value_); }
 
  private:
   std::variant<TensorArgument, std::vector<TensorArgument>, GeneratorArgument, c10::IValue> value_;
 };
 
+/// One set of argument values, with a name.
 struct Sample {
   std::string name;  ///< unique in its spec and part of the case id; by default the shapes: "2x3x257,257"
   std::vector<Argument> arguments;
   std::string where;  ///< file:line of the spec that wrote it, for messages
 
-  /// Tensors to generate, those in lists counted one by one.
+  /// The number of tensors to generate; each tensor in a list counts.
   int64_t tensor_count() const;
 };
 
-/// "2x3x257", "0d" for a 0-dim tensor; other arguments as they print: "2x8,1e-05,[3, 3]".
+/// The name of a sample that is given none: "2x3x257" for a tensor, "0d" for a 0-dim one, and other
+/// arguments as they print: "2x8,1e-05,[3, 3]".
 std::string default_name(const std::vector<Argument>& arguments);
 
 }  // namespace opgate

@@ -1,6 +1,6 @@
-// What values a tensor argument takes. A Domain is named, so that it can be written into a package or a
-// journal and read back: `uniform`, `uniform(0,1)`. The values come from a counter-based generator
-// (values/counter.h).
+// The kind of values that a tensor argument takes. A Domain has a name, so that it can be written into a
+// package or a journal and read back: `uniform`, `uniform(0,1)`. The values come from a counter-based
+// generator (values/counter.h). The functions that make them are in <opgate/domains.h>.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace opgate {
 
 struct Domain {
   std::string family;              ///< a name registered in values/, such as "uniform"
-  std::vector<double> parameters;  ///< what the family takes, such as {low, high}
+  std::vector<double> parameters;  ///< the family's parameters, such as {low, high}
 
   bool operator==(const Domain&) const = default;
 };
@@ -18,7 +18,8 @@ struct Domain {
 /// "uniform" or "uniform(0,1)".
 std::string to_string(const Domain& domain);
 
-/// The inverse of to_string. Throws SpecError for text that names no registered family.
+/// The inverse of to_string. Throws SpecError where the text names no registered family, or where a
+/// parameter is not a number or their count is wrong.
 Domain domain_from_string(const std::string& text);
 
 }  // namespace opgate

@@ -2,9 +2,8 @@
 
 #include <torch/csrc/jit/python/pybind_utils.h>
 
-#include <opgate/class_spec.h>
-
-#include "classes/sequence.h"
+#include "classes/call_sequence.h"
+#include "spec/class_promises.h"
 
 namespace opgate {
 namespace {

@@ -1,5 +1,5 @@
-// opgate._engine: the engine inside a Python process, so that both halves use the same samples, layouts and
-// comparison.
+// The module opgate._engine: the engine inside a Python process, so that the C++ and the Python half use
+// the same samples, layouts and comparison.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
@@ -13,18 +13,20 @@
 #include <sstream>
 
 #include "base/dtypes.h"
-#include "call/arguments.h"
-#include "call/device.h"
-#include "call/variant.h"
-#include "checks/scope.h"
+#include "device/device.h"
+#include "inputs/arguments.h"
+#include "inputs/variant.h"
+#include "judging/scope.h"
 
-#include "checks/outputs.h"
 #include "compare/comparison.h"
+#include "judging/output_judgement.h"
 #include "python/binding/classes.h"
 #include "python/binding/reference.h"
-#include "run/subjects.h"
+#include "run/project_setup.h"
 #include "run/worker.h"
 
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
 #include "spec/sample_json.h"
 #include "values/counter.h"
 #include "values/domain.h"
@@ -35,14 +37,15 @@ namespace {
 namespace py = pybind11;
 using nlohmann::json;
 
-// What this process checks; one a process, as torch's own registry is.
+// The subjects and checks of this process. There is one State in a process, as there is one registry of
+// torch.
 struct State {
   std::vector<Spec> subjects;
-  Workbench bench;
+  WorkerCache cache;
   std::vector<Check> checks = native_checks();
 };
 
-// An exception, or a frame, of a kernel written in Python holds what it has seen until the next collection.
+// Exceptions and frames of a kernel that is written in Python keep tensors alive until the next collection.
 void collect_garbage() {
   const py::gil_scoped_acquire locked;
   py::module_::import("gc").attr("collect")();
@@ -53,8 +56,8 @@ State& state() {
   return only;
 }
 
-// The operator libraries are loaded by torch.ops.load_library before. `references` has the functions of specs
-// that are written in Python, by operator.
+// torch.ops.load_library must have loaded the operator libraries before. `references` and `scales` hold the
+// functions of specs that are written in Python, by operator name.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
           const std::map<std::string, py::object>& scales, const std::string& regressions,
@@ -71,23 +74,24 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
     if (const auto found = scales.find(spec.name); found != scales.end())
       spec.scale = reference_from_python(found->second);
   }
-  loaded.bench.collect_garbage = collect_garbage;
+  loaded.cache.collect_garbage = collect_garbage;
   state() = std::move(loaded);
 }
 
-// What a message holds may be no UTF-8.
+// Invalid UTF-8 is replaced, because an operator's message may hold any bytes.
 std::string text_of(const json& judged) {
   return judged.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Native checks of one call, in this process. Kernels written in Python take the lock themselves.
+// Runs native checks on one call in this process. The GIL is released; kernels written in Python take it
+// themselves.
 std::string judge(const std::string& id, const std::vector<std::string>& check_ids) {
   const CallKey key = parse_call_id(state().subjects, id);
   CheckList checks;
   for (const std::string& check : check_ids) checks.push_back(&find_check(state().checks, check));
   if (key.device != c10::kCPU) enable_device(key.device, DeviceAllocator::plain);
   std::optional<CallFacts> facts;
-  json said{{"judgements", judge_call(key, checks, state().bench, &facts)}};
+  json said{{"judgements", judge_call(key, checks, state().cache, &facts)}};
   if (facts) said["facts"] = *facts;
   return text_of(said);
 }
@@ -113,7 +117,7 @@ py::object describe(const std::string& id) {
                     {"tensors", tensors}});
 }
 
-// By name, with whether each is meant for torch.export.
+// The TorchBind classes by name, and whether each is meant for torch.export.
 std::map<std::string, bool> classes() {
   std::map<std::string, bool> exported;
   for (const Spec& spec : state().subjects) {
@@ -129,12 +133,12 @@ py::list sequences(const std::string& id, size_t count) {
 py::list arguments(const std::string& id) {
   const CallKey key = parse_call_id(state().subjects, id);
   py::list list;
-  for (const c10::IValue& value : materialise(key, state().bench.values).stack)
+  for (const c10::IValue& value : materialize(key, state().cache.values).stack)
     list.append(torch::jit::toPyObject(value));
   return list;
 }
 
-// The samples of the call's subject, and the dtypes that it declares there.
+// The samples of the call's subject, as JSON.
 std::string samples(const std::string& id) {
   json all = json::array();
   for (const Sample& sample : parse_call_id(state().subjects, id).spec->samples)
@@ -149,7 +153,7 @@ std::vector<std::string> dtypes(const std::string& id) {
   return names;
 }
 
-// A sample of the call's subject that its spec did not write.
+// A new sample of the call's subject, which is not in its spec.
 Sample new_sample(const CallKey& key, const std::string& described) {
   Sample sample = sample_from_json(json::parse(described));
   fit_sample(sample, key.spec->op->schema());
@@ -162,12 +166,12 @@ std::vector<std::string> sample_variants(const std::string& id, const std::strin
   for (const Variant& variant : variants(*key.spec, new_sample(key, described))) {
     const bool same_values =
         variant.kind == Variant::Kind::contiguous || variant.kind == Variant::Kind::rearranged;
-    if (same_values && variant.suits == nullptr) texts.push_back(variant.text);
+    if (same_values && variant.accepts_dtype == nullptr) texts.push_back(variant.text);
   }
   return texts;
 }
 
-// Of the named checks, those that are for this call judge it.
+// Runs those of the named checks that apply to this call.
 std::string judge_sample(const std::string& id, const std::string& described, const std::string& dtype,
                          const std::string& variant, const std::vector<std::string>& check_ids) {
   CallKey key = parse_call_id(state().subjects, id);
@@ -177,29 +181,29 @@ std::string judge_sample(const std::string& id, const std::string& described, co
   key.variant = variant;
   const std::vector<Variant> offered = variants(*key.spec, sample);
   const auto chosen = std::ranges::find(offered, variant, &Variant::text);
-  if (chosen == offered.end()) throw SpecError("the sample has no variant " + variant);
+  if (chosen == offered.end()) throw SpecError("the sample has no variant '" + variant + "'");
   CheckList checks;
   for (const std::string& check_id : check_ids) {
     const Check& check = find_check(state().checks, check_id);
     if (in_scope(check.scope, key, *chosen)) checks.push_back(&check);
   }
-  Workbench bench;  // of its own: what is kept from call to call is known by the address of its sample
-  // What the operator refuses its reference need not survive.
+  WorkerCache cache;  // not the process's cache, which knows samples by their address: this one is local
+  // The reference need not handle samples that the operator refuses, so these are not judged.
   CallKey plain = key;
   plain.variant = kContiguous;
-  if (!observe(plain, bench.values).outcome.ok()) return "null";
-  return text_of(judge_call(key, checks, bench));
+  if (!observe(plain, cache.values).outcome.ok()) return "null";
+  return text_of(judge_call(key, checks, cache));
 }
 
-// Results of a call that was made elsewhere, against the reference.
+// Compares the results of a call that was made elsewhere with the reference.
 std::string judge_results(const std::string& id, const std::vector<at::Tensor>& results) {
-  Evidence evidence(parse_call_id(state().subjects, id), state().bench);
-  Outcome elsewhere;
-  for (const at::Tensor& result : results) elsewhere.results.emplace_back(result);
-  return text_of(judge_near_reference(evidence, elsewhere, "the values of the reference"));
+  CallUnderTest under_test(parse_call_id(state().subjects, id), state().cache);
+  Outcome outcome;
+  for (const at::Tensor& result : results) outcome.results.emplace_back(result);
+  return text_of(judge_near_reference(under_test, outcome, "the values of the reference"));
 }
 
-// The calls of this process's subjects, each with the ids of the checks that look at it.
+// The planned calls of the subject `name`, each with the ids of its checks.
 std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::string& described_checks,
                                                                    const std::vector<std::string>& patterns,
                                                                    const std::string& name) {
@@ -217,7 +221,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::st
   return calls;
 }
 
-// Of native checks, by id.
+// The explanations of native checks, by id, as JSON.
 std::string explanations() {
   json all;
   for (const Check& check : native_checks()) {
@@ -255,7 +259,8 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
 std::string schema(const std::string& op) {
   const auto found = find_op(op);
   if (!found)
-    throw SpecError(fmt::format("no operator is named {}: is the module imported that registers it?", op));
+    throw SpecError(
+        fmt::format("no operator is named {}: check the name, and import the module that registers it", op));
   std::ostringstream text;
   text << found->schema();
   return text.str();
@@ -268,23 +273,23 @@ PYBIND11_MODULE(_engine, module) {
   module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
   module.def(
       "load", &opgate::load,
-      "Loads spec libraries, and the specs and models that `described` (JSON) has; `references` and `scales` "
-      "are the functions of such specs, by operator. Raises RuntimeError for a broken spec.",
+      "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "
+      "and `scales` are the functions of those specs, by operator. Raises RuntimeError for a broken spec.",
       pybind11::arg("spec_libraries"), pybind11::arg("described"),
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
       pybind11::arg("regressions") = "", pybind11::arg("recorded") = "");
   module.def("judge", &opgate::judge,
-             "What native checks say of a call: JSON of \"judgements\" by check, and \"facts\" where one "
-             "looked at it. Raises RuntimeError for a call or check that is not there.",
+             "Runs native checks on a call. Returns JSON: \"judgements\" by check, and \"facts\" of the call "
+             "if a check made it. Raises RuntimeError for an unknown call or check.",
              pybind11::arg("call_id"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));
   module.def("classes", &opgate::classes,
-             "The TorchBind classes that have a spec: whether each is meant for export.");
+             "The TorchBind classes that have a spec, by name: whether each is meant for torch.export.");
   module.def("class_sequences", &opgate::sequences,
-             "Random sequences of calls of the class, newly made: a list of {construct, calls}.",
+             "Random sequences of calls of the class, with new tensors: a list of {construct, calls}.",
              pybind11::arg("call_id"), pybind11::arg("count"));
   module.def("samples", &opgate::samples, "The samples of the call's subject (JSON).",
              pybind11::arg("call_id"));
@@ -294,38 +299,36 @@ PYBIND11_MODULE(_engine, module) {
              "The ways to lay out a sample (JSON) of the call's subject.", pybind11::arg("call_id"),
              pybind11::arg("sample"));
   module.def("judge_sample", &opgate::judge_sample,
-             "What native checks say of another sample (JSON) of the call's subject: JSON of judgements by "
-             "check, or null where "
-             "the operator refuses the sample.",
+             "Runs native checks on another sample (JSON) of the call's subject. Returns JSON: judgements by "
+             "check, or null if the operator refuses the sample.",
              pybind11::arg("call_id"), pybind11::arg("sample"), pybind11::arg("dtype"),
              pybind11::arg("variant"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("judge_results", &opgate::judge_results,
-             "Whether results of a call that was made elsewhere are the reference's, within the spec's "
-             "accuracy: JSON "
-             "of a judgement.",
+             "Compares the results of a call that was made elsewhere with the reference, within the spec's "
+             "accuracy. Returns a judgement as JSON.",
              pybind11::arg("call_id"), pybind11::arg("results"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def(
       "plan", &opgate::plan,
-      "Call ids with the ids of their checks: those of `checks` (patterns) that are planned for the "
-      "operator `name`, ns::op.overload, of those that were loaded; `described_checks` (JSON) are those "
-      "of the Python half. Raises RuntimeError for a pattern without a match.",
+      "The planned calls of the loaded operator `name` (ns::op.overload): pairs of a call id and the ids of "
+      "the checks that match a pattern in `checks`. `described_checks` (JSON) are the checks of the Python "
+      "half. Raises RuntimeError for a pattern that matches no check.",
       pybind11::arg("described_checks"), pybind11::arg("checks"), pybind11::arg("name"));
   module.def(
       "explanations", &opgate::explanations,
-      "What each of the engine's own checks asks and why: JSON of promise, why, fix, example, wrong and "
-      "right, by id.");
+      "The explanation of each of the engine's own checks, as JSON by id: promise, why, fix, example, wrong "
+      "and right.");
   module.def("native_checks", &opgate::native_check_ids, "The ids of the engine's own checks.");
   module.def("difference", &opgate::difference,
-             "How two tensors differ: bit for bit, or by more than `ulps`, at the magnitudes of `scale` "
-             "where they are "
-             "larger than `want`, whose dtype may be wider; None where they do not.",
+             "How two tensors differ, in words; None if they do not. They are compared bit for bit, or "
+             "within `ulps` at the magnitude of `want`, or of `scale` if that is larger. With `ulps`, the "
+             "dtype of `want` may be wider.",
              pybind11::arg("got"), pybind11::arg("want"), pybind11::arg("ulps") = std::nullopt,
              pybind11::arg("scale") = std::nullopt);
   module.def("values", &opgate::described_values,
-             "The values that a TensorArgument (JSON) describes, contiguous, on the CPU, in a dtype named as "
-             "\"float32\"; another stream gives other ones of the same domain.",
+             "The values that a TensorArgument (JSON) describes, contiguous and on the CPU. `dtype`, such as "
+             "\"float32\", is used if the argument fixes none. Each stream gives other values of the domain.",
              pybind11::arg("described"), pybind11::arg("dtype"), pybind11::arg("stream"));
   module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              pybind11::arg("tensors"));

@@ -10,7 +10,7 @@ namespace {
 
 namespace py = pybind11;
 
-// The results of a Python function, as those that the schema returns.
+// Pushes the results of a Python function, converted to the types that the schema returns.
 void push_results(const c10::FunctionSchema& schema, const py::object& returned, torch::jit::Stack& stack) {
   const std::vector<c10::Argument>& formals = schema.returns();
   if (formals.empty()) return;

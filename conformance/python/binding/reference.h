@@ -1,4 +1,4 @@
-// A reference that is a Python function.
+// Makes a Reference from a Python function.
 #pragma once
 
 #include <opgate/reference.h>
@@ -6,8 +6,9 @@
 
 namespace opgate {
 
-/// Calls `function` with the operator's arguments, those that are keyword-only by keyword, under the lock;
-/// what it raises goes on as std::runtime_error, "ValueError: ...".
+/// A reference that holds the GIL and calls `function` with the operator's arguments, keyword-only ones by
+/// keyword. An exception of `function` becomes std::runtime_error with its type and message: "ValueError:
+/// ...".
 Reference reference_from_python(pybind11::object function);
 
 }  // namespace opgate

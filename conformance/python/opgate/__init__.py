@@ -1,4 +1,4 @@
-"""OpGate's Python half: what only Python can check, and specs and models written in Python."""
+"""OpGate's Python half: the checks that need Python, and specs and models written in Python."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,12 @@ from opgate.model import ModelSpec, model
 from opgate.onnx_forms import onnx
 from opgate.spec import OpSpec, spec
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     from opgate.assertion import check
 
 
 def __getattr__(name: str) -> Any:
-    """`check` needs torch and the engine; it is imported when it is first used."""
+    """Imports `check` when it is first used, because it needs torch and the engine."""
     if name != "check":
         raise AttributeError(f"module 'opgate' has no attribute {name!r}")
     from opgate.assertion import check

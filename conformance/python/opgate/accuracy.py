@@ -1,4 +1,4 @@
-"""How near to its reference an operator promises to stay: the words of opgate/accuracy.h."""
+"""How close to its reference an operator promises to stay. The names are those of opgate/accuracy.h."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ class Accuracy:
     """Bitwise equal, or within `bound` ulps."""
 
     bound: float | None
-    """In units in the last place of the output's dtype; None for bitwise equal."""
+    """In units in the last place (ulps) of the output's dtype; None for bitwise equal."""
     by_inputs: bool = False
 
     def scaled_by_inputs(self) -> Accuracy:
-        """In ulps of the reference's result for the absolute values of the inputs: for sums that cancel."""
+        """Measures in ulps of the reference for the absolute values of the inputs, for sums that cancel."""
         return replace(self, by_inputs=True)
 
     def as_json(self) -> dict[str, Any]:
-        """As spec/spec_json.h reads it."""
+        """The format of spec/spec_json.h."""
         return {"ulps": self.bound, "by_inputs": self.by_inputs}
 
 
@@ -29,5 +29,5 @@ def exact() -> Accuracy:
 
 
 def ulps(bound: float) -> Accuracy:
-    """Within `bound` ulps of the correctly rounded result; 0.5 is a perfect rounding."""
+    """Within `bound` ulps of the correctly rounded result; 0.5 is perfect rounding."""
     return Accuracy(bound)

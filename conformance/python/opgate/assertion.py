@@ -1,4 +1,4 @@
-"""opgate.check: an operator checked inside a test that exists already, without a spec of its own."""
+"""opgate.check: checks an operator inside an existing test, without a spec of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opgate.package import PackageStore
 from opgate.registry import load_checks
 from opgate.spec import OpSpec, caller
 
-COMPILING = ("aoti", "compile")  # groups of checks that take a compiler, and seconds each
+COMPILING = ("aoti", "compile")  # groups of checks that run a compiler, which takes seconds for each
 ITSELF = ulps(16).scaled_by_inputs()
 
 
@@ -38,35 +38,36 @@ def check(
 
     `op` is `torch.ops.ns.op` (or one of its overloads), what `torch.library.custom_op` returned, or
     "ns::op.overload". Each of `samples` has the arguments of one call in schema order: tensors, or
-    `opgate.uniform(...)` and its like. Tensors keep their dtype, and no other is tried; generated ones take
-    each of `dtypes` in turn (float32 where none are given), and any other dtype must be refused.
+    `opgate.uniform(...)` and the like. Tensors keep their dtype, and no other is tried. Generated tensors
+    take each of `dtypes` in turn (float32 where none are given). Where `dtypes` are given, the operator must
+    refuse any other dtype.
 
-    `reference` and `accuracy` are those of a spec. Without a reference the operator itself in double stands
-    for it: then its rounding is checked and its formula is not. `checks` are ids; by default all but those
-    that compile. Raises ValueError where there is nothing to check, RuntimeError for arguments that do not
-    fit the schema.
+    `reference` and `accuracy` are those of a spec. Without a reference, the operator itself in double takes
+    its place, which checks the rounding but not the formula. `checks` are ids; by default, all checks run
+    except those that compile. Raises ValueError where there is nothing to check, TypeError for an `op` or an
+    argument of another type, and RuntimeError for arguments that do not fit the schema.
     """
     if not samples:
         raise ValueError("opgate.check: there are no samples, so nothing would be checked")
     name = operator_name(op)
     written = OpSpec(name, caller())
-    swept = tuple(dtypes) or dtypes_of(samples) or (torch.float32,)
-    written.dtypes(*swept, device="cpu")
+    tried = tuple(dtypes) or dtypes_of(samples) or (torch.float32,)
+    written.dtypes(*tried, device="cpu")
     written.reference(name if reference is None else reference)
     written.accuracy(accuracy or ITSELF)
     written.promises(*promises)
     for number, sample in enumerate(samples):
-        written.sample(*(described(value, swept) for value in sample), named=f"sample {number}")
+        written.sample(*(described(value, tried) for value in sample), named=f"sample {number}")
     findings = run(written, list(checks) or default_checks(declared=bool(dtypes)))
     if findings:
         raise AssertionError(f"{len(findings)} findings for {name}\n\n" + "\n\n".join(findings))
 
 
 def operator_name(op: Any) -> str:
-    """As a spec names it."""
+    """The name of the operator, as specs write it. Raises ValueError or TypeError where there is none."""
     if isinstance(op, str):
         return op
-    op = getattr(op, "_opoverload", op)  # of torch.library.custom_op
+    op = getattr(op, "_opoverload", op)  # of the object that torch.library.custom_op returns
     if isinstance(op, torch._ops.OpOverloadPacket):
         if len(op.overloads()) > 1:
             raise ValueError(
@@ -79,7 +80,7 @@ def operator_name(op: Any) -> str:
 
 
 def dtypes_of(samples: Sequence[Sequence[Any]]) -> tuple[torch.dtype, ...]:
-    """The floating dtype of the tensors that are given, where there is one."""
+    """The floating dtype of the tensors in the samples, if all of them have the same one."""
     found = {
         value.dtype
         for sample in samples
@@ -89,18 +90,18 @@ def dtypes_of(samples: Sequence[Sequence[Any]]) -> tuple[torch.dtype, ...]:
     return tuple(found) if len(found) == 1 else ()
 
 
-def described(value: Any, swept: tuple[torch.dtype, ...]) -> Any:
-    """An argument of a sample; a tensor by its values, fixed to its dtype unless that is the one swept."""
+def described(value: Any, tried: tuple[torch.dtype, ...]) -> Any:
+    """An argument of a sample. A tensor becomes its values; its dtype is fixed unless only it is `tried`."""
     if isinstance(value, list | tuple):
-        return [described(part, swept) for part in value]
+        return [described(part, tried) for part in value]
     if not isinstance(value, torch.Tensor):
         return value
     given: TensorArgument = values(value.detach().cpu().flatten().tolist(), shape=tuple(value.shape))
-    return given if (value.dtype,) == swept else given.of(value.dtype)
+    return given if (value.dtype,) == tried else given.of(value.dtype)
 
 
 def default_checks(*, declared: bool) -> list[str]:
-    """All that take no compiler; which dtypes are refused is asked only where the accepted ones were told."""
+    """All checks that need no compiler; value.dtype only where the accepted dtypes are `declared`."""
     every = [*_engine.native_checks(), *load_checks()]
     return [
         name
@@ -110,7 +111,7 @@ def default_checks(*, declared: bool) -> list[str]:
 
 
 def run(written: OpSpec, checks: list[str]) -> list[str]:
-    """The findings of these checks, one text each; of several alike in a check, the first."""
+    """The findings of these checks, one text each: the first finding of each check."""
     references = {written.name: written.reference_function} if written.reference_function else {}
     _engine.load([], json.dumps([written.as_json()]), references)
     in_python = load_checks()

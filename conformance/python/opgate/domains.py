@@ -1,4 +1,4 @@
-"""The values that a spec gives its tensor arguments: the words of opgate/domains.h, the same bits."""
+"""The values that a spec gives its tensor arguments: the names of opgate/domains.h, and the same bits."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.dtypes import dtype_name
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 
 @dataclass(frozen=True)
 class TensorArgument:
-    """A tensor to generate: its shape, and a value domain as the engine writes it, such as "uniform(0,1)"."""
+    """A tensor to generate: its shape, and a value domain in the engine's notation: "uniform(0,1)"."""
 
     shape: tuple[int, ...]
     values: str = "uniform"
     dtype: str | None = None
-    """The dtype whatever the one being swept, as "int64"; None for the swept one."""
+    """A fixed dtype, such as "int64"; None for the dtype of the call under test."""
 
     def of(self, dtype: torch.dtype) -> TensorArgument:
         """Fixes the dtype."""
         return replace(self, dtype=dtype_name(dtype))
 
     def as_json(self) -> dict[str, Any]:
-        """As spec/sample_json.h reads it."""
+        """The format of spec/sample_json.h."""
         described: dict[str, Any] = {"shape": list(self.shape), "values": self.values}
         if self.dtype is not None:
             described["dtype"] = self.dtype
@@ -35,14 +35,17 @@ class TensorArgument:
 
 
 def uniform(*shape: int, low: float | None = None, high: float | None = None) -> TensorArgument:
-    """Values spread evenly over [low, high), by default [-1, 1); integers by default in [-100, 100]."""
+    """Values spread evenly over [low, high), by default [-1, 1); integers by default in [-100, 100].
+
+    Raises ValueError where only one of low and high is given.
+    """
     if (low is None) != (high is None):
         raise ValueError("uniform: give both low and high, or neither")
     return TensorArgument(shape, "uniform" if low is None else f"uniform({low!r},{high!r})")
 
 
 def positive(*shape: int) -> TensorArgument:
-    """Never 0, never negative: floats in (0, 1], integers in [1, 100], true."""
+    """Values that are neither 0 nor negative: floats in (0, 1], integers in [1, 100], bools True."""
     return TensorArgument(shape, "positive")
 
 
@@ -60,20 +63,20 @@ def sorted_indices(*shape: int, n: int) -> TensorArgument:
 
 
 def offsets(count: int, n: int) -> TensorArgument:
-    """`count` boundaries of intervals that divide [0, n): int64, ascending, the first 0, the last n."""
+    """`count` boundaries of intervals that divide [0, n): int64, ascending, the first 0 and the last n."""
     return _integers((count,), "offsets", n, least=0)
 
 
 def permutation(count: int) -> TensorArgument:
-    """0 ... count-1, each once, in any order: int64."""
+    """The numbers 0 ... count-1, each once, in any order: int64."""
     return TensorArgument((count,), "permutation", "int64")
 
 
 def values(numbers: Sequence[Any], shape: Sequence[int] | None = None) -> TensorArgument:
     """These numbers, nested like the tensor: values([[0, 1, 1, 8, 8]]) has shape (1, 5).
 
-    `shape` says it where no nesting can: values([], shape=(0, 5)). Raises ValueError for rows of unequal
-    length, and where the shape has not as many elements.
+    `shape` gives a shape that nesting cannot: values([], shape=(0, 5)). Raises ValueError for rows of unequal
+    length, and where the shape has another number of elements.
     """
     found, flat = _flattened(numbers)
     shape = found if shape is None else tuple(shape)

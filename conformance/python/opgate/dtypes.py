@@ -1,10 +1,10 @@
-"""Sets of dtypes that a spec promises to accept: the words of opgate/dtypes.h."""
+"""Sets of dtypes that a spec promises to accept. The names are those of opgate/dtypes.h."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 
@@ -16,12 +16,12 @@ def floating() -> tuple[torch.dtype, ...]:
 
 
 def integral() -> tuple[torch.dtype, ...]:
-    """uint8, int8, int16, int32, int64: without bool and the unsigned types torch computes little with."""
+    """uint8, int8, int16, int32, int64: without bool, and without uint16, uint32 and uint64."""
     import torch
 
     return torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """As the engine writes it: "float32"."""
+    """The name of the dtype as the engine writes it: "float32"."""
     return str(dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""A finding as a reader gets it from Python: the words of the command line's own report."""
+"""The text of a finding, in the format of the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def finding_text(case: str, judgement: dict[str, Any]) -> str:
-    """What one case found, in a few lines: what was promised, what happened, and how to go on."""
+    """The finding of one case in a few lines: what was promised, what happened, and where to read more."""
     call, _, check = case.rpartition("/")
     lines = [f"{judgement['verdict'].upper()} {case}"]
     for word, key in (

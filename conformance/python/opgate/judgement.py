@@ -1,4 +1,4 @@
-"""What a check says of one case: the Python twin of checks/verdict.h, as the JSON that both write."""
+"""The judgement of one case: the counterpart of judging/verdict.h, with the same JSON format."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Judgement:
-    """`verdict` is pass, fail, owed (could not be judged) or invalid (the spec is at fault).
+    """`verdict` is pass, fail, owed (not run here, because something is missing) or invalid (bad spec).
 
-    A fail says what was promised.
+    For a fail, `promised` says which promise was broken.
     """
 
     verdict: str
@@ -21,7 +21,7 @@ class Judgement:
     detail: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """The fields that say something."""
+        """The verdict and the fields that are not empty."""
         fields = {
             "promised": self.promised,
             "happened": self.happened,
@@ -41,7 +41,7 @@ def fail(promised: str, happened: str, likely: str = "", detail: list[str] | Non
 
 
 def owed(reason: str) -> Judgement:
-    """Not judged, and why: neither passed nor failed."""
+    """A case that was not run here, with the reason: neither passed nor failed."""
     return Judgement("owed", reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""What all checks of one call say, those of the engine and those written in Python."""
+"""Judges one call by all its checks, those of the engine and those written in Python."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from opgate.registry import Check
 def judge_call(
     call: Call, names: Sequence[str], in_python: Mapping[str, Check]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Judgements as JSON, by check, and {"facts": ...} where a native check looked at the call.
+    """Judgements as JSON, by check, and {"facts": ...} where a native check judged the call.
 
-    Raises RuntimeError for a check or call that is not there.
+    Raises RuntimeError for a check or call that does not exist.
     """
     judgements: dict[str, Any] = {}
     facts: dict[str, Any] = {}
@@ -38,5 +38,5 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
         return check.judge(call).as_json()
     except Refused as error:
         return invalid(str(error)).as_json()
-    except Exception as error:  # a judge that raises is a fault of OpGate, and says so as a verdict
+    except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
         return invalid(f"OpGate itself failed: {first_line(error)}").as_json()

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from opgate.domains import TensorArgument
 from opgate.dtypes import dtype_name
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 
 @dataclass
 class ModelSpec:
-    """What one model promises. Filled in by the function that `opgate.model` decorates."""
+    """What one model promises. The function that `opgate.model` decorates fills it in."""
 
     name: str
     where: str
@@ -38,25 +38,28 @@ class ModelSpec:
     scale: Callable[..., torch.Tensor] | None = None
 
     def module(self, factory: Callable[[], torch.nn.Module]) -> None:
-        """How to make the module; called again for each use, after torch.manual_seed(0)."""
+        """Sets the function that makes the module. It is called for each use, after torch.manual_seed(0)."""
         self.factory = factory
 
     def dtypes(self, *dtypes: torch.dtype) -> None:
-        """The dtypes of its inputs, on every device."""
+        """Sets the dtypes of the model's inputs, on every device."""
         self.dtype_names = [dtype_name(dtype) for dtype in dtypes]
 
     def sample(self, *arguments: TensorArgument) -> None:
-        """One set of inputs, in the order of forward(). Raises TypeError for what is not generated."""
+        """Adds one set of inputs, in the order of forward(): opgate.uniform(...) and the like.
+
+        Raises TypeError for other types, such as tensors.
+        """
         for argument in arguments:
             if not isinstance(argument, TensorArgument):
                 raise TypeError(
                     f"{self.where}: spec.sample takes opgate.uniform(...), not a {type(argument).__name__}: "
-                    "values are generated, so that C++ has the same"
+                    "values are generated, so that C++ has the same values"
                 )
         self.samples.append(list(arguments))
 
     def graph(self, *nodes: str) -> None:
-        """The exported graph's calls in order, as `aten.conv2d.default` or `higher_order.call_torchbind`."""
+        """Sets the calls of the exported graph, in order, such as `aten.conv2d.default`."""
         self.nodes = list(nodes)
 
     def reference(
@@ -66,17 +69,18 @@ class ModelSpec:
         ulps: float | None = None,
         scale: Callable[..., torch.Tensor] | None = None,
     ) -> None:
-        """What eager must return for the same inputs: bit for bit, or within so many `ulps`.
+        """Sets what eager must return for the same inputs: bit for bit, or within `ulps` of it.
 
-        `scale` gives, like `expected`, the size of the terms whose sum a result is; ulps are counted at it
-        where it is the larger. Results may be of a wider dtype. Raises ValueError for a scale without ulps.
+        `scale` takes the same inputs and returns the magnitude of the terms that each result is the sum of.
+        Errors are measured in ulps of that magnitude where it is larger than the result. `expected` may
+        return a wider dtype. Raises ValueError for a scale without ulps.
         """
         if scale is not None and ulps is None:
             raise ValueError(f"{self.where}: spec.reference(..., scale=...) measures ulps; give ulps, too")
         self.expected, self.ulps, self.scale = expected, ulps, scale
 
     def validate(self) -> None:
-        """Raises ValueError that names the spec's place and the word that is missing."""
+        """Raises ValueError, with file and line of the spec, for a part of the spec that is missing."""
         for word, value in (
             ("module", self.factory),
             ("dtypes", self.dtype_names),
@@ -90,7 +94,7 @@ class ModelSpec:
                 )
 
     def as_json(self) -> dict[str, Any]:
-        """The description that the native plan is made from."""
+        """Returns the description from which the native plan is made."""
         return {
             "kind": "model",
             "name": self.name,

@@ -1,10 +1,10 @@
-"""Names of operators, as specs write them."""
+"""The names of operators, as specs write them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 

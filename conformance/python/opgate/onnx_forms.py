@@ -1,10 +1,10 @@
-"""How operators become ONNX: the forms that a library offers, told to OpGate by the module that has them.
+"""How operators become ONNX: the forms that a library offers. The module that has them registers them here.
 
 opgate.onnx(AS_STANDARD_OPERATORS, standard=True)
 opgate.onnx("my_ops.onnx:AS_CUSTOM_OPERATORS", operators=["my_ops::relu"], standard=False)
 
-Each table is one for torch.onnx.export(custom_translation_table=...). One that is named is imported when
-onnx.runs needs it: onnxscript costs a process two seconds.
+Each table is for torch.onnx.export(custom_translation_table=...). A table that is given by name is imported
+only when onnx.runs needs it, because onnxscript takes two seconds to import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.names import name_of
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 Table = Mapping["torch._ops.OpOverload", Callable[..., Any]]
@@ -29,15 +29,16 @@ class Form:
 
     given: Table | str
     operators: frozenset[str]
-    """Those that have it, as specs name them."""
+    """The operators that have this form, by their names in specs."""
     standard: bool
-    """Standard operators only, so that every runtime can run it; otherwise nodes of a domain of its own."""
+    """True for standard ONNX operators, which every runtime can run; False for nodes of a custom domain."""
 
     @cached_property
     def table(self) -> Table:
-        """For torch.onnx.export.
+        """The translation table for torch.onnx.export.
 
-        Raises ImportError, AttributeError, and ValueError where it lacks an operator.
+        Raises ImportError or AttributeError where it cannot be imported, and ValueError where it lacks an
+        operator.
         """
         if not isinstance(self.given, str):
             return self.given
@@ -54,7 +55,8 @@ FORMS: list[Form] = []
 def onnx(table: Table | str, *, standard: bool, operators: Sequence[str] | None = None) -> None:
     """Registers a form: onnx.runs is planned for the operators in `table`.
 
-    A table is given itself, or by "module:NAME" with the `operators` that it has. Raises ValueError.
+    `table` is the table itself, or "module:NAME" together with the `operators` that it has. Raises ValueError
+    for a name without `operators`.
     """
     if isinstance(table, str):
         if operators is None or not all(table.partition(":")):
@@ -68,10 +70,10 @@ def onnx(table: Table | str, *, standard: bool, operators: Sequence[str] | None 
 
 
 def operators() -> list[str]:
-    """Those that have a form, as specs name them."""
+    """The operators that have a form, by their names in specs."""
     return sorted({name for form in FORMS for name in form.operators})
 
 
 def modules() -> list[str]:
-    """Those of the tables that are named, which may not be imported yet."""
+    """The modules of the tables that are given by name, which may not be imported yet."""
     return sorted({form.given.partition(":")[0] for form in FORMS if isinstance(form.given, str)})

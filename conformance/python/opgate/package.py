@@ -1,4 +1,4 @@
-"""AOTInductor packages: all calls of one device in one, kept by the digest of what it was made from."""
+"""AOTInductor packages: one for all calls of a device, named by a digest of what it was made from."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from opgate.call import Call, first_line, flat_tensors
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
-DEATHS = 2  # calls of one subject whose export ends the process, before the others are not tried
+DEATHS = 2  # once this many calls of a subject have ended the worker, its other calls are not tried
 Outputs = dict[str, list[torch.Tensor]]
 OpenSizes = dict[int, Any] | None
 
 
 def open_sizes(tensor: torch.Tensor) -> OpenSizes:
-    """For torch.export: open is each size that the operator leaves open; 0 and 1 have their own meanings."""
+    """The dynamic shapes for torch.export: every size above 1 is AUTO. Sizes 0 and 1 stay fixed."""
     return {dim: torch.export.Dim.AUTO for dim, size in enumerate(tensor.shape) if size > 1} or None
 
 
@@ -59,7 +59,7 @@ def export(
 
 
 def needs_python(program: torch.export.ExportedProgram) -> bool:
-    """Whether an operator in it has its kernel in Python: then no C++ program can run it."""
+    """Whether an operator in the program has its kernel in Python, so that no C++ program can run it."""
     kernels = ("CPU", "CUDA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
     names = {
         node.target.name().partition(".")[0].replace("::", "/")
@@ -70,7 +70,7 @@ def needs_python(program: torch.export.ExportedProgram) -> bool:
 
 
 def manifest(calls: list[Call]) -> dict[str, Any]:
-    """What the package says of itself, for `opgate aoti` and the native worker; see paths/package.h."""
+    """The manifest of the package, which `opgate aoti` and native workers read; see packages/package.h."""
     described = []
     schemas = {}
     for call in calls:
@@ -104,13 +104,13 @@ def compile_package(calls: list[Call], file: Path) -> None:
 
 
 def snapshot(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy with the same sizes, strides and offset in a storage of its own."""
+    """A copy with the same sizes, strides and storage offset in a storage of its own."""
     storage = tensor.untyped_storage().clone()
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
 
 
 def of_any_size(calls: list[Call]) -> set[str]:
-    """The calls whose sizes stay open in the package: of each subject and dtype the first dense one."""
+    """Ids of the calls with dynamic sizes in the package: the first dense one of each subject and dtype."""
     first: dict[tuple[str, str], str] = {}
     for call in calls:
         if call.described["variant"] == "contiguous":
@@ -121,15 +121,15 @@ def of_any_size(calls: list[Call]) -> set[str]:
 def run_package(
     file: Path, calls: list[Call], instead: dict[str, list[torch.Tensor]] | None = None
 ) -> Outputs:
-    """Runs the package on regenerated inputs: the outputs of each call. Raises RuntimeError.
+    """Runs the package on regenerated inputs, and returns the outputs of each call. Raises RuntimeError.
 
-    `instead` has the inputs of calls that are to be given others, by id.
+    `instead` has other inputs for some calls, by the id of the call.
     """
     runner = torch._inductor.aoti_load_package(str(file))
     inputs = [(instead or {}).get(call.id) or call.tensors() for call in calls]
     counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
     results = flat_tensors(runner(*[tensor for tensors in inputs for tensor in tensors]))
-    flat = [snapshot(result) for result in results]  # eager must not overwrite what an operator keeps
+    flat = [snapshot(result) for result in results]  # a later eager call may overwrite what an operator keeps
     outputs: Outputs = {}
     begin = 0
     for call, count in zip(calls, counts, strict=True):
@@ -139,12 +139,12 @@ def run_package(
 
 
 def sha1(content: bytes) -> str:
-    """The digest under which a package is known."""
+    """The SHA-1 digest by which a package is identified."""
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 class PackageStore:
-    """The packages of one output folder. DEVICE.json names those in use; see paths/package_folder.h."""
+    """The packages of one output folder. DEVICE.json lists those in use; see packages/package_folder.h."""
 
     def __init__(self, folder: Path, libraries: list[str], modules: list[str]) -> None:
         self.folder = folder
@@ -155,26 +155,26 @@ class PackageStore:
 
     @cached_property
     def _sources(self) -> str:
-        """A digest of everything besides the calls that a package depends on."""
+        """A digest of everything that a package depends on, except the calls."""
         files = sorted([*self.libraries, *Path(__file__).parent.glob("*.py")])
-        # A model's description lies beside the model and the fake classes: all of its package counts.
+        # A model may use any file of its Python package, so the digest covers the whole package.
         told = torch.__version__ + digest_of(self.modules)
         return sha1(told.encode() + b"".join(file.read_bytes() for file in files))
 
     def _file(self, calls: list[Call]) -> Path:
-        """Where the package of these calls lies, or will lie."""
+        """The file of the package of these calls, which need not exist yet."""
         content = json.dumps([self._sources, [[call.id, call.described] for call in calls]], sort_keys=True)
         return self.folder / f"{calls[0].device}-{sha1(content.encode())[:16]}.pt2"
 
     def make(self, device: str, call_ids: list[str], ended: dict[str, str], seconds: int) -> None:
-        """Makes, or finds again, the packages of these calls and writes DEVICE.json.
+        """Makes the packages of these calls, or reuses those of an earlier run, and writes DEVICE.json.
 
-        `ended` has what ended a worker before, and how: calls, and packages by file name. A call, or its
-        export, that takes longer than `seconds` ends this one.
+        `ended` has the calls (by id) and packages (by file name) that ended a worker before, and how. A call
+        that takes longer than `seconds` to run and export ends this process.
 
-        One package for all that C++ can run, and one for what needs Python. Where one cannot be compiled or
-        does not run, one for each half of its subjects, and so on, so that a defect of one operator is not
-        laid at the door of the others.
+        Makes one package for all calls that C++ can run, and one for the calls that need Python. Where a
+        package cannot be compiled or does not run, each half of its subjects gets a package of its own, and
+        so on, so that one defective operator does not affect the results of others.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         self._ended = ended
@@ -189,7 +189,7 @@ class PackageStore:
         self._outputs.clear()
 
     def _state_of(self, calls: list[Call], seconds: int) -> dict[str, Any]:
-        """The packages of these calls, newly made where they are not there, and the calls that have none."""
+        """The packages of these calls, made where they do not exist yet, and the calls that have none."""
         kept = self._file(calls).with_suffix(".json")
         if (state := self._unaltered(kept)) is not None:
             return state
@@ -197,7 +197,7 @@ class PackageStore:
         packages = self._packages(native, left_out)
         packages += [package | {"needs_python": True} for package in self._packages(in_python, left_out)]
         state = {"packages": packages, "left_out": left_out}
-        # What failed may be mended outside what the digest covers: a compiler, a full disk.
+        # A state with failures is not kept, because the digest does not cover all causes, as a full disk.
         if not left_out:
             part = kept.with_suffix(".part.json")
             part.write_text(json.dumps(state))
@@ -205,13 +205,13 @@ class PackageStore:
         return state
 
     def _sorted_out(self, calls: list[Call], seconds: int) -> tuple[list[Call], list[Call], dict[str, str]]:
-        """Calls that C++ can run, those that it cannot, and why the others cannot be exported, by id."""
+        """The calls that C++ can run, those that need Python, and why others cannot be exported, by id."""
         native, in_python, left_out = [], [], {}
         for call in calls:
             with self._at(call.device, "the call cannot be exported", [call.id]):
                 signal.alarm(seconds)
                 try:
-                    call.eager()  # first: what fails there should not fail among all the others
+                    call.eager()  # a call that fails in eager must not be packaged with the others
                     program = export(call.module(), call.tensors())
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
                     left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
@@ -224,7 +224,8 @@ class PackageStore:
     def _hopeless(self, calls: list[Call]) -> dict[str, str]:
         """The calls that are not tried, and why, by id.
 
-        They are of subjects whose calls end the process again and again: each costs a worker's start.
+        Their subjects have calls that end the process repeatedly, and each of these costs the start of a
+        worker.
         """
         deaths = Counter(call.subject for call in calls if call.id in self._ended)
         return {
@@ -236,14 +237,14 @@ class PackageStore:
 
     @contextmanager
     def _at(self, device: str, failed: str, culprits: list[str]) -> Iterator[None]:
-        """Meanwhile DEVICE.at.json says what this process is at, for whoever finds it ended."""
+        """Writes what this process works on into DEVICE.at.json, for the supervisor if the process ends."""
         file = self.folder / f"{device}.at.json"
         file.write_text(json.dumps({"failed": failed, "culprits": culprits}))
         yield
         file.unlink()
 
     def _unaltered(self, kept_state: Path) -> dict[str, Any] | None:
-        """An earlier state, if each of its packages is still the file that was made."""
+        """The state that was kept, if each of its packages is still the same file; otherwise None."""
         if not kept_state.exists():
             return None
         state = json.loads(kept_state.read_text())
@@ -254,7 +255,7 @@ class PackageStore:
         return state
 
     def _packages(self, calls: list[Call], left_out: dict[str, str]) -> list[dict[str, Any]]:
-        """Compiles `calls`; notes in `left_out` those that cannot be."""
+        """Compiles packages of `calls`; adds the calls that cannot be compiled to `left_out`."""
         if not calls:
             return []
         problem = self._problem(calls)
@@ -265,7 +266,7 @@ class PackageStore:
             return [package for half in halves for package in self._packages(half, left_out)]
         file = self._file(calls)
         if file.exists():
-            # One that compiles and does not run stays: that it does not is for each check to say.
+            # A package that compiles but does not run is kept, so that each check reports the failure.
             ids = [call.id for call in calls]
             return [{"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids}]
         told = problem if file.name in self._ended else f"AOTInductor cannot compile the package: {problem}"
@@ -273,7 +274,7 @@ class PackageStore:
         return []
 
     def _problem(self, calls: list[Call]) -> str | None:
-        """Compiles the package of these calls and runs it once: what went wrong, or None."""
+        """Compiles the package of these calls and runs it once; returns what went wrong, or None."""
         file = self._file(calls)
         file.unlink(missing_ok=True)
         if file.name in self._ended:
@@ -282,14 +283,14 @@ class PackageStore:
             try:
                 compile_package(calls, file)
                 run_package(file, calls)
-            except Exception as error:  # of many kinds, the C++ compiler's and the package's among them
+            except Exception as error:  # of many types, such as errors of the C++ compiler and the package
                 return first_line(error)
         return None
 
     def run(self, device: str) -> None:
-        """Runs the packages in this process; writes digests of their outputs to DEVICE.python.json.
+        """Runs the packages in this process, and writes the digests of their outputs to DEVICE.python.json.
 
-        A package that raises has none there; `outputs` raises the same again for the case at hand.
+        A package that raises has no digests there; `outputs` raises the same error for each of its calls.
         """
         digests = {}
         for package in self._state(device).get("packages", []):
@@ -299,11 +300,11 @@ class PackageStore:
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
 
     def not_tried(self, call: Call) -> str | None:
-        """Why no package was tried for `call`, if so: it is owed."""
+        """The reason why no package was tried for `call`, so that its cases are owed; None where one was."""
         return self._state(call.device).get("not_tried", {}).get(call.id)
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
-        """What the package returned for `call`. Raises RuntimeError with the reason where it did not."""
+        """What the package returned for `call`. Raises RuntimeError with the reason if there is nothing."""
         state = self._state(call.device)
         if "error" in state:
             raise RuntimeError(state["error"])
@@ -316,15 +317,15 @@ class PackageStore:
         raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
 
     def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        """What the package returns for `call` where it is given these inputs, and the others theirs.
+        """What the package returns for `call` with the inputs `tensors`; its other calls keep their inputs.
 
-        Raises RuntimeError with the reason where it returns nothing.
+        Raises RuntimeError with the reason if it returns nothing.
         """
         for package in self._state(call.device).get("packages", []):
             if call.id in package["calls"]:
                 calls = [Call(call_id, self) for call_id in package["calls"]]
                 return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
-        return self.outputs(call)  # says why no package has it
+        return self.outputs(call)  # raises with the reason why no package holds the call
 
     def _state(self, device: str) -> dict[str, Any]:
         file = self.folder / f"{device}.json"

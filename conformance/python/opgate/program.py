@@ -1,4 +1,4 @@
-"""`opgate` as pip installs it: the program in this package, with this interpreter for its Python half."""
+"""`opgate` as pip installs it: runs the program in this package, with this interpreter for Python checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Becomes the program. Ends with status 2 where torch is not the one that it was built with."""
+    """Replaces this process with the program. Exits with 2 where torch is not the one it was built with."""
     program = Path(__file__).parent / "bin" / "opgate"
     built_with = (Path(__file__).parent / "torch-version").read_text().strip()
     try:
@@ -19,7 +19,8 @@ def main() -> None:
     if present != built_with:
         print(
             f"opgate: this OpGate was built with torch {built_with}, and {sys.executable} has {present}; "
-            "install OpGate anew: pip install --force-reinstall --no-deps --no-build-isolation",
+            "install OpGate again, from the folder of its clone: "
+            "pip install --force-reinstall --no-deps --no-build-isolation .",
             file=sys.stderr,
         )
         sys.exit(2)

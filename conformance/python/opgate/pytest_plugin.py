@@ -1,8 +1,8 @@
-"""pytest --opgate opgate.toml: one item an operator, check and device, judged by `opgate run`.
+"""pytest --opgate opgate.toml: one item for each operator, check and device, judged by `opgate run`.
 
-Selected with -k by the name of the operator, the check or the device. All selected items of one process are
-run at once, when the first of them is reached. Under xdist each process runs what it is given; with
---dist loadgroup the items of one operator stay together.
+-k selects items by the name of the operator, the check or the device. All selected items of one process run
+together, when pytest reaches the first of them. Under xdist, each process runs the items that it receives;
+with --dist loadgroup, the items of one operator stay together.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import pytest
 
 from opgate.finding import finding_text
 
-SHOWN = 3  # findings of one item: the first tell what is wrong, the rest how often
+SHOWN = 3  # findings per item: the first ones show what is wrong, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds --opgate."""
+    """Adds the option --opgate."""
     group = parser.getgroup("opgate", "OpGate")
     group.addoption(
-        "--opgate", metavar="FILE", help="check the operators of this opgate.toml, an item a check"
+        "--opgate", metavar="FILE", help="check the operators of this opgate.toml, one item per check"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the mark known where xdist is not installed."""
+    """Registers the marker xdist_group, which is unknown where xdist is not installed."""
     config.addinivalue_line("markers", "xdist_group(name): items that one process of xdist runs")
 
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Adds the items."""
+    """Adds the items of --opgate."""
     if config.getoption("opgate") is None:
         return
     file = Path(config.getoption("opgate")).absolute()
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(
 
 
 def program() -> str:
-    """The `opgate` executable: OPGATE, beside this package, or on PATH. Raises UsageError."""
+    """The `opgate` executable: from OPGATE, beside this package, or on PATH. Raises UsageError."""
     beside = Path(__file__).parents[2] / "bin" / "opgate"
     found = os.environ.get("OPGATE") or (str(beside) if beside.exists() else shutil.which("opgate"))
     if not found:
@@ -59,10 +59,10 @@ def program() -> str:
 
 
 class OpGateFile(pytest.File):
-    """What one opgate.toml plans."""
+    """The cases that one opgate.toml plans."""
 
     def collect(self) -> list[OpGateItem]:
-        """An item an operator, check and device, in the order of the plan. Raises UsageError."""
+        """One item for each operator, check and device, in the order of the plan. Raises UsageError."""
         listed = subprocess.run(
             [program(), "list", "cases", "--config", str(self.path)],
             capture_output=True,
@@ -88,25 +88,25 @@ class OpGateItem(pytest.Item):
         self.add_marker(pytest.mark.xdist_group(op))
 
     def runtest(self) -> None:
-        """Raises Broken for cases that did not pass; skips, with the reason, where all are owed."""
+        """Raises Broken for cases that did not pass; skips where all are owed (not run on this machine)."""
         verdicts = results_of(self.session)[self]
         if not verdicts:
             raise Broken([f"{self.name} has no verdict: `opgate run` ended before it"])
         bad = [finding_text(line["case"], line) for line in verdicts if line["verdict"] in BAD]
         if bad:
-            more = [f"... and {len(bad) - SHOWN} of {len(verdicts)} cases more"] if len(bad) > SHOWN else []
+            more = [f"... and {len(bad) - SHOWN} more of {len(verdicts)} cases"] if len(bad) > SHOWN else []
             raise Broken(bad[:SHOWN] + more)
         if all(line["verdict"] == "owed" for line in verdicts):
             pytest.skip(f"owed: {verdicts[0]['reason']}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> Any:
-        """The finding, as the command line prints it, and no stack of internals."""
+        """The finding, as the command line prints it, without a traceback."""
         if isinstance(excinfo.value, Broken):
             return "\n\n".join(excinfo.value.findings)
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where it comes from."""
+        """The opgate.toml of the item, and the name of the item."""
         return self.path, None, self.name
 
 
@@ -122,7 +122,7 @@ RESULTS = pytest.StashKey[dict[OpGateItem, list[dict[str, Any]]]]()
 
 
 def results_of(session: pytest.Session) -> dict[OpGateItem, list[dict[str, Any]]]:
-    """The verdicts of the items that are selected, run at the first call."""
+    """The verdicts of all selected items, which run at the first call."""
     if RESULTS not in session.stash:
         session.stash[RESULTS] = {}
         for items in at_once([item for item in session.items if isinstance(item, OpGateItem)]):
@@ -131,7 +131,7 @@ def results_of(session: pytest.Session) -> dict[OpGateItem, list[dict[str, Any]]
 
 
 def at_once(items: list[OpGateItem]) -> Iterator[list[OpGateItem]]:
-    """Groups that one `opgate run --op ... --check ... --device ...` covers exactly."""
+    """Groups of items that one `opgate run --op ... --check ... --device ...` runs exactly."""
     wanted: dict[tuple[Path, str], set[tuple[str, str]]] = defaultdict(set)
     for item in items:
         wanted[item.path, item.op].add((item.check, item.device))
@@ -143,7 +143,7 @@ def at_once(items: list[OpGateItem]) -> Iterator[list[OpGateItem]]:
 
 
 def run(items: list[OpGateItem]) -> dict[OpGateItem, list[dict[str, Any]]]:
-    """Their verdicts. Raises Broken with what the program says where it cannot run at all."""
+    """Runs the items and returns their verdicts. Raises Broken with the program's message if it fails."""
     file = items[0].path
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     output = file.parent / ".opgate" / ("pytest" if worker is None else f"pytest-{worker}")

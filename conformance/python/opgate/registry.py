@@ -1,4 +1,4 @@
-"""Checks of the Python half: one module each in opgate.checks, registered by the decorator."""
+"""The checks of the Python half: one module each in opgate.checks, registered by the decorator `check`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Judge = Callable[[Call], Judgement]
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A promise with its public id, and the calls it is planned for (see Scope in checks/scope.h).
+    """A promise with its public id, and the calls for which it is planned (see Scope in judging/scope.h).
 
-    It is planned for every sample contiguous in the first declared dtype, and for the first sample also in
-    each of `variants` and in each dtype.
+    It is planned for every sample, contiguous and in the first declared dtype, and for the first sample also
+    in each of `variants` and in each dtype.
     """
 
     id: str
@@ -36,22 +36,22 @@ class Check:
     variants: str = "every"
     """contiguous, rearranged, resized, same_sizes, packaged, every or bad."""
     dtypes: str = "declared"
-    """declared, or only the first of them."""
+    """declared: all declared dtypes; first: only the first of them."""
     first_sample: bool = False
-    """One sample is enough."""
+    """Whether to plan the check for the first sample only."""
     promised: str | None = None
-    """Only where the spec makes this promise."""
+    """If set, the check is planned only where the spec makes this promise."""
     reference: bool = False
-    """Only where the spec has a reference, which a draft need not have."""
+    """Whether to plan the check only where the spec has a reference, which a draft may lack."""
     ops: bool = True
     models: bool = False
     classes: bool = False
     needs_package: bool = False
     subjects: Callable[[], list[str]] | None = None
-    """The only operators that it is for, asked once the modules of opgate.toml are imported."""
+    """Returns the only operators that the check is for, once the modules of opgate.toml are imported."""
 
     def as_json(self) -> dict[str, Any]:
-        """What the native plan needs to know of it."""
+        """What the native plan needs to know about the check."""
         described = {name: value for name, value in vars(self).items() if name != "judge"}
         return described | {"subjects": self.subjects and self.subjects()}
 
@@ -60,7 +60,7 @@ CHECKS: dict[str, Check] = {}
 
 
 def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 - the word that users see
-    """Registers the decorated judge as the check `id`; `described` are the other fields of Check."""
+    """Registers the decorated function as the judge of check `id`; `described` has the other fields."""
 
     def register(judge: Judge) -> Judge:
         cleaned = {"why", "fix", "wrong", "right"} & described.keys()
@@ -72,7 +72,7 @@ def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 
 
 
 def load_checks() -> dict[str, Check]:
-    """Imports every module of opgate.checks and returns what they registered, by id."""
+    """Imports every module of opgate.checks, and returns all registered checks by id."""
     from opgate import checks
 
     for module in pkgutil.iter_modules(checks.__path__):

@@ -1,4 +1,4 @@
-"""The same call with another size: what a trace must serve too."""
+"""Inputs of the same call with other sizes, for which a trace with dynamic sizes must hold, too."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 
 
 def other_inputs(call: Call, tensors: list[torch.Tensor]) -> Iterator[tuple[int, list[torch.Tensor]]]:
-    """For each size, the inputs with one more; none where the caller answers for what the values are."""
+    """For each size, that size and the inputs with one more; nothing where the spec trusts an argument."""
     if not call.described["trusted"]:
         for size in _sizes(tensors):
             yield size, _resized_all(tensors, size, size + 1)
 
 
 def shapes(tensors: list[torch.Tensor]) -> str:
-    """All their sizes, as a reader writes them."""
+    """The shapes of the tensors as text: "[2, 3], [3]"."""
     return ", ".join(str(list(tensor.shape)) for tensor in tensors)
 
 
 def _sizes(tensors: list[torch.Tensor]) -> list[int]:
-    """The sizes that can be changed, each once: 0 and 1 mean something of their own."""
+    """The sizes that can be changed, each once; 0 and 1 have special meanings."""
     return sorted({size for tensor in tensors for size in tensor.shape if size > 1})
 
 
 def _resized_all(tensors: list[torch.Tensor], old: int, new: int) -> list[torch.Tensor]:
-    """Every dim of size `old` has size `new`; values repeat, so that indices stay in range."""
+    """Resizes every dim of size `old` to `new`. Values repeat, so that indices stay in range."""
     return [_resized(tensor, old, new) for tensor in tensors]
 
 

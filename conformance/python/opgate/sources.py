@@ -1,4 +1,4 @@
-"""The files that decide what the Python half is, so that it is asked anew only where one of them changed."""
+"""The files on which the Python half depends, so that it is started only if one of them has changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 def files_read(others: Iterable[str]) -> dict[str, list[int]]:
-    """Bytes and time of change (ns) of each imported module's file, of package folders, and of `others`."""
+    """Size (bytes) and modification time (ns) of all modules' files, of package folders, and of `others`."""
     places = list(others)
     for module in list(sys.modules.values()):
-        # From its dict, since some modules answer any name, and torch has such. What forbids an import stands
-        # there as None, and some packages put objects of their own in a module's place.
+        # The dict is read directly, because some modules, also of torch, have a __getattr__ for any name. An
+        # entry of sys.modules may be None, which forbids an import, or an object that is not a module.
         known = getattr(module, "__dict__", {})
         places += [known.get("__file__"), *(known.get("__path__") or [])]
     files = {}
@@ -26,8 +26,8 @@ def files_read(others: Iterable[str]) -> dict[str, list[int]]:
 
 
 def digest_of(modules: Iterable[str]) -> str:
-    """SHA-1 over all Python files of the packages that these modules are in: what verdicts are given for."""
-    digest = hashlib.sha1()  # as C++ has it for libraries; it guards against mistakes, not against malice
+    """SHA-1 over all Python files of the packages that these modules are in."""
+    digest = hashlib.sha1()  # as C++ uses it for libraries: against mistakes, not against attacks
     for package in sorted({name.partition(".")[0] for name in modules}):
         for name, file in _python_files(package):
             digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
@@ -36,7 +36,7 @@ def digest_of(modules: Iterable[str]) -> str:
 
 def _python_files(package: str) -> list[tuple[str, Path]]:
     found = importlib.util.find_spec(package)
-    if found is None:  # of an ONNX form, which is imported later: onnx.runs will say so
+    if found is None:  # the module of an ONNX form, which is imported later: onnx.runs reports the error
         return []
     if found.submodule_search_locations is None:
         return [(package, Path(str(found.origin)))]

@@ -1,4 +1,4 @@
-"""Specs written in Python, for operators written in Python or in C++: the words of opgate/spec.h.
+"""Specs written in Python, for operators written in Python or in C++. The names are those of opgate/spec.h.
 
 @opgate.spec("my_ops::relu")
 def relu(spec: opgate.OpSpec) -> None:
@@ -22,14 +22,14 @@ from opgate.accuracy import Accuracy
 from opgate.domains import TensorArgument
 from opgate.dtypes import dtype_name
 
-if TYPE_CHECKING:  # a worker whose interpreter lacks torch must live to say so
+if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
 DEVICES = ("cpu", "cuda")
 
 
 def argument_json(argument: Any, where: str) -> Any:
-    """One argument of a sample as spec/sample_json.h reads it. Raises TypeError for what no schema takes."""
+    """One argument of a sample in the format of spec/sample_json.h. Raises TypeError for other types."""
     if isinstance(argument, TensorArgument):
         return argument.as_json()
     if isinstance(argument, bool | int | str) or argument is None:
@@ -41,29 +41,29 @@ def argument_json(argument: Any, where: str) -> Any:
     if isinstance(argument, Sequence) and all(isinstance(part, int | float) for part in argument):
         return list(argument)
     raise TypeError(
-        f"{where}: a sample takes opgate.uniform(...) and its like for tensors, numbers, booleans, strings, "
+        f"{where}: a sample takes opgate.uniform(...) and the like for tensors, numbers, booleans, strings, "
         f"None and lists of one kind; not a {type(argument).__name__}"
     )
 
 
 @dataclass
 class Sample:
-    """One set of arguments in schema order; trailing ones with a default may be left out."""
+    """One set of arguments in schema order; trailing arguments with a default may be left out."""
 
     name: str
     arguments: list[Any]
     where: str
     because: str = ""
-    """Of one that must be rejected: a part of what is said."""
+    """For a sample that must be rejected: a part of the exception's message."""
 
     def as_json(self) -> dict[str, Any]:
-        """As spec/sample_json.h reads it."""
+        """The format of spec/sample_json.h."""
         return {"name": self.name, "arguments": self.arguments, "where": self.where, "because": self.because}
 
 
 @dataclass
 class OpSpec:
-    """What one operator promises. Filled in by the function that `opgate.spec` decorates."""
+    """What one operator promises. The function that `opgate.spec` decorates fills it in."""
 
     name: str
     where: str
@@ -83,9 +83,9 @@ class OpSpec:
     planted: dict[str, str] | None = None
 
     def dtypes(self, *dtypes: torch.dtype, device: str | None = None) -> OpSpec:
-        """The dtypes accepted on every device, or on one; all others must raise and name the dtype.
+        """Sets the dtypes accepted on every device, or on one. All others must raise and name the dtype.
 
-        No dtypes: the operator is not promised there.
+        Without dtypes, the operator is not promised on the device.
         """
         for place in DEVICES if device is None else (device,):
             self.accepted.pop(place, None)
@@ -94,82 +94,82 @@ class OpSpec:
         return self
 
     def reference(self, function: Callable[..., Any] | str) -> OpSpec:
-        """What it must compute: a function, or an operator such as "aten::clone".
+        """Sets what the operator must compute: a function, or an operator such as "aten::clone".
 
-        A function gets the operator's arguments, contiguous, floating ones widened to double, those that are
-        keyword-only by keyword; it returns what the operator returns. Where derivatives are promised, it must
-        have them.
+        A function gets the operator's arguments: contiguous, floating-point tensors widened to double,
+        keyword-only arguments by keyword. It returns what the operator returns. Where the spec promises
+        gradients, it must be differentiable.
         """
         self.reference_function = None if isinstance(function, str) else function
         self.reference_operator = function if isinstance(function, str) else ""
         return self
 
     def accuracy(self, promised: Accuracy, scale: Callable[..., Any] | None = None) -> OpSpec:
-        """How near to the reference; there is no default.
+        """Sets how close results must be to the reference; there is no default.
 
-        `scale` takes what the reference does and gives for each result the size of the terms that it is the
-        sum of; errors are in ulps of that, where it is larger than the result.
+        `scale` takes the same arguments as the reference, and returns for each result the magnitude of the
+        terms that it is the sum of. Errors are measured in ulps of that where it is larger than the result.
         """
         self.near = promised if scale is None else promised.scaled_by_inputs()
         self.scale_function = scale
         return self
 
     def gradient_accuracy(self, promised: Accuracy) -> OpSpec:
-        """How near gradients are to the reference's: in ulps of each one's largest element, or 64."""
+        """Sets how close gradients must be to the reference's: in ulps of the largest one; default 64."""
         self.gradients_near = promised
         return self
 
     def promises(self, *words: str) -> OpSpec:
-        """Promises by name: "deterministic", "batch_invariant" ...; opgate/promises.h says what they mean."""
+        """Adds promises by name: "deterministic", "batch_invariant", ...; opgate/promises.h explains them."""
         self.promised |= set(words)
         return self
 
     def sample(self, *arguments: Any, named: str = "") -> OpSpec:
-        """One set of arguments. Named, where its shapes alone would not tell it from another."""
+        """Adds one set of arguments. It needs a name where another sample has the same shapes."""
         where = caller()
         self.samples.append(Sample(named, [argument_json(value, where) for value in arguments], where))
         return self
 
     def rejects(self, name: str, *arguments: Any, because: str = "") -> OpSpec:
-        """Arguments that must raise an exception whose message has `because` in it."""
+        """Adds arguments that must raise an exception whose message contains `because`."""
         where = caller()
         described = [argument_json(value, where) for value in arguments]
         self.rejections.append(Sample(name, described, where, because))
         return self
 
     def trusts(self, argument: str) -> OpSpec:
-        """The values of this argument are the caller's business: no bad ones are tried."""
+        """The caller is responsible for the values of this argument: no bad values are tried."""
         self.trusted.add(argument)
         return self
 
     def wants_contiguous(self, argument: str) -> OpSpec:
-        """This argument is refused where it is not contiguous, with a message that names it."""
+        """The operator must refuse this argument where it is not contiguous, with a message that names it."""
         self.contiguous.add(argument)
         return self
 
     def unspecified(self, index: int) -> OpSpec:
-        """Result `index` has values that are not promised: the order of ties, a workspace."""
+        """The values of result `index` are not promised, such as the order of ties, or a workspace."""
         self.without_values.add(index)
         return self
 
     def draft(self) -> OpSpec:
-        """A beginning: what this spec does not say is not asked.
+        """Marks the spec as unfinished: what it does not say is not checked.
 
-        It needs no reference; without one, checks that compare with it are not planned, and calls that must
-        agree are compared with each other, within `accuracy` (or 64 ulps) of the largest element. Other
-        dtypes than the declared ones are not tried, and what the engine damages by itself must neither crash
-        nor be read out of bounds, but may be accepted.
+        A draft needs no reference. Without one, checks that compare with it are not planned, and calls that
+        must agree are compared with each other, within `accuracy` (or 64 ulps) of the largest element. Dtypes
+        that are not declared are not tried. The operator may accept the bad inputs that OpGate makes itself,
+        but must neither crash on them nor read out of bounds.
         """
         self.is_draft = True
         return self
 
     def planted_for(self, check: str, twin: str) -> OpSpec:
-        """This operator is wrong on purpose: `check` must convict it, and none `twin`."""
+        """The operator is wrong on purpose: `check` must fail for it, and no check may fail for `twin`."""
         self.planted = {"check": check, "twin": twin}
         return self
 
     def as_json(self) -> dict[str, Any]:
-        """The description that the plan is made from. Raises RuntimeError where there is no such operator."""
+        """The description from which the plan is made. Raises RuntimeError if there is no such operator."""
         from opgate import _engine
 
         try:
@@ -201,7 +201,7 @@ SPECS: dict[str, OpSpec] = {}
 
 
 def caller() -> str:
-    """file:line of the code that called the function that asks."""
+    """file:line of the code that called the caller of this function."""
     frame = inspect.stack()[2]
     return f"{frame.filename}:{frame.lineno}"
 

@@ -1,6 +1,6 @@
-"""A call traced with symbols for its sizes: what the fake kernel answers in terms of them.
+"""Traces a call with symbolic sizes: what the fake kernel returns in terms of them.
 
-Imports torch._dynamo and sympy, which cost a process as much as torch does.
+Imports torch._dynamo and sympy, which take as long to import as torch.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ KINDS = {BACKED: DimDynamic.DYNAMIC, UNBACKED: DimDynamic.UNBACKED}
 
 @dataclass(frozen=True)
 class Trace:
-    """The fake kernel's answer to inputs of symbolic sizes."""
+    """What the fake kernel returns for inputs of symbolic sizes."""
 
     environment: ShapeEnv
     symbols: list[list[sympy.Expr]]
-    """Of each input, each dim; before the kernel found that some of them must be equal."""
+    """The symbol of each dim of each input, before the kernel required some of them to be equal."""
     inputs: list[FakeTensor]
     outputs: list[FakeTensor]
 
     def assigned(self, tensors: list[torch.Tensor]) -> dict[sympy.Symbol, sympy.Integer]:
-        """What the symbols stand for where the inputs are `tensors`."""
+        """The values of the symbols where the inputs are `tensors`."""
         return {
             symbol: sympy.Integer(size)
             for symbols, tensor in zip(self.symbols, tensors, strict=True)
@@ -43,14 +43,14 @@ class Trace:
         }
 
     def serves(self, values: dict[sympy.Symbol, sympy.Integer]) -> bool:
-        """Whether all that the kernel demanded of the sizes holds for these."""
+        """Whether these values satisfy all guards and runtime assertions of the trace."""
         demanded = [guard.expr for guard in self.environment.guards]
         for asserts in self.environment.deferred_runtime_asserts.values():
             demanded += [demand.expr for demand in asserts]
         return all(bool(demand.xreplace(values)) for demand in demanded if demand.free_symbols <= set(values))
 
     def fixed_dims(self, size: int, tensors: list[torch.Tensor]) -> list[tuple[int, int]]:
-        """Input and dim of each symbol for `size` that has become a number."""
+        """Input and dim of each size `size` whose symbol the kernel has specialized to a number."""
         return [
             (number, dim)
             for number, (fake, tensor) in enumerate(zip(self.inputs, tensors, strict=True))
@@ -61,7 +61,7 @@ class Trace:
     def told_apart(
         self, fake: FakeTensor, result: torch.Tensor, values: dict[sympy.Symbol, sympy.Integer]
     ) -> tuple[str, str]:
-        """What the trace foretells of an output and what it is, without what depends on values."""
+        """The predicted and the real metadata of an output, without the parts that depend on values."""
         foretold = [[value_of(size, values) for size in part] for part in (fake.shape, fake.stride())]
         found = [
             [None if known is None else real for known, real in zip(*pair, strict=True)]
@@ -72,7 +72,7 @@ class Trace:
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """torch logs a stack for each fake kernel that raises; the finding says it."""
+    """Disables logging, because torch logs a stack for each fake kernel that raises."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -82,7 +82,7 @@ def silence() -> Iterator[None]:
 
 
 def trace(call: Call, tensors: list[torch.Tensor], kind: DimDynamic) -> Trace:
-    """Runs the call without data. Raises whatever the fake kernel raises."""
+    """Traces the call on fake tensors. Raises whatever the fake kernel raises."""
     environment = ShapeEnv(duck_shape=False, specialize_zero_one=False)
     mode = FakeTensorMode(shape_env=environment)
     inputs = [
@@ -101,18 +101,18 @@ def trace(call: Call, tensors: list[torch.Tensor], kind: DimDynamic) -> Trace:
 
 
 def expression(size: int | torch.SymInt) -> sympy.Expr:
-    """A size as what is known of it now."""
+    """A size as an expression, with all that the trace now knows of it."""
     return size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(size)
 
 
 def metadata(sizes_: list[int | None], strides: list[int | None]) -> str:
-    """Sizes, and strides where they mean something; "?" for what only the values know."""
+    """Sizes and strides as text: "any" for strides without a meaning, "?" for what depends on values."""
     told = [stride if size != 1 else "any" for size, stride in zip(sizes_, strides, strict=True)]
     text = f"sizes {sizes_}" + ("" if 0 in sizes_ else f", strides {told}")
     return text.replace("None", "?")
 
 
 def value_of(size: int | torch.SymInt, values: dict[sympy.Symbol, sympy.Integer]) -> int | None:
-    """A size of the result for these sizes of the inputs; None where it depends on values."""
+    """A size of the result for these input sizes; None where it depends on values."""
     found = expression(size).xreplace(values)
     return None if found.free_symbols else int(found)

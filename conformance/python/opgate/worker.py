@@ -15,7 +15,7 @@ ANSWER_DESCRIPTOR = 3
 
 
 class SetupError(Exception):
-    """Something that the user must mend; the message is one line."""
+    """An error that the user must fix; its message is one line."""
 
 
 def load_modules(names: list[str]) -> None:
@@ -31,7 +31,7 @@ def load_modules(names: list[str]) -> None:
 
 
 class Worker:
-    """Holds the process's checks and packages and answers one command after the other."""
+    """Holds the checks and packages of this process, and answers one command after the other."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
         try:
@@ -73,11 +73,11 @@ class Worker:
 
         self.process = os.getpid()
         self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
-        # As in native workers; processes are another matter: compilers must be started.
+        # The same limit as in native workers. New processes are allowed, because compilers must be started.
         resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
 
     def described(self) -> dict[str, Any]:
-        """What the supervisor plans with, and how long it may rely on it."""
+        """What the supervisor plans with, and the files on which that depends."""
         from opgate.sources import files_read
 
         return {
@@ -89,14 +89,14 @@ class Worker:
         }
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Carries out one command."""
+        """Carries out one command, and returns the answer."""
         handlers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "run": self._run,
             "package": self._package,
             "run_package": self._run_package,
         }
         answer = next(handler for name, handler in handlers.items() if name in command)(command)
-        if os.getpid() != self.process:  # a child that an operator forked, and that came back
+        if os.getpid() != self.process:  # a child that an operator forked has returned from the operator
             os._exit(0)
         return answer
 
@@ -120,7 +120,7 @@ class Worker:
 
 
 def serve(commands: TextIO, answers: TextIO) -> int:
-    """Answers each line of `commands` with a line; returns the exit status."""
+    """Answers each line of `commands` with one line on `answers`; returns the exit status."""
 
     def answer(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message) + "\n")

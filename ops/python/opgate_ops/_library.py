@@ -1,4 +1,4 @@
-"""Finds the operator library and loads it, once a process."""
+"""Finds the operator library and loads it, once in a process."""
 
 import functools
 import os
@@ -11,15 +11,15 @@ _LIBRARY_NAME = "libopgate_ops.so"
 
 
 def library_path() -> Path:
-    """Path of the operator library: what ``OPGATE_OPS_LIB`` names, else the one in this package.
+    """Path of the operator library: the one that ``OPGATE_OPS_LIB`` names, otherwise the one in this package.
 
-    The file need not be there; `load` tells if it is not.
+    The file need not exist; `load` raises an error if it does not.
     """
     override = os.environ.get(LIBRARY_VARIABLE)
     if override:
         return Path(override)
-    # __file__ with its links: in a build tree the sources are links, and the library lies beside
-    # the links, not beside what they point to.
+    # __file__ is not resolved, because in a build tree the sources are links, and the library lies beside the
+    # links.
     return Path(__file__).parent / "lib" / _LIBRARY_NAME
 
 
@@ -27,8 +27,8 @@ def library_path() -> Path:
 def load() -> None:
     """Load the library, which registers its operators and classes. Later calls do nothing.
 
-    Raises ImportError if the file is not there, or if the loader refuses it (it was built against
-    another torch, say).
+    Raises ImportError if the file does not exist, or if the loader refuses it (for example because it was
+    built against another torch).
     """
     path = library_path()
     if not path.is_file():
@@ -36,7 +36,7 @@ def load() -> None:
     try:
         torch.ops.load_library(str(path))
     except OSError as error:
-        # torch says only which file; the loader's own words are the cause.
+        # torch's message names only the file; the loader's message is in the cause.
         reason = " ".join(str(error.__cause__ or error).split())
         raise ImportError(
             f"opgate_ops: {path} does not load with torch {torch.__version__}: {reason}",
@@ -46,7 +46,7 @@ def load() -> None:
 
 
 def _missing(path: Path) -> str:
-    """What to say about a library that is not at `path`."""
+    """The message for a library that does not exist at `path`."""
     if os.environ.get(LIBRARY_VARIABLE):
         return (
             f"opgate_ops: {LIBRARY_VARIABLE} names {path}, which is not a file. "

@@ -1,4 +1,4 @@
-"""CameraToBEV: images of several cameras, seen from above. A small Lift-Splat-Shoot view transformer."""
+"""CameraToBEV, a small Lift-Splat-Shoot view transformer: camera features as a grid seen from above."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from opgate_ops.bev_pool import BEVPool
 def make_frustum(image_size: tuple[int, int], downsample: int, depths: Sequence[float]) -> torch.Tensor:
     """The points that a camera's feature map can see: [D, H, W, 3], each (u, v, depth).
 
-    `image_size` is (height, width) in pixels; a cell of the map stands for `downsample` x `downsample` of
-    them, and its u, v are those of their middle. `depths` are the middles of the bins, in metres along the
-    optical axis.
+    `image_size` is (height, width) in pixels. A cell of the map stands for `downsample` x `downsample`
+    pixels, and its u, v are the coordinates of their middle. `depths` are the middles of the bins, in metres
+    along the optical axis.
     """
     rows, columns = image_size[0] // downsample, image_size[1] // downsample
     v = (torch.arange(rows, dtype=torch.float) + 0.5) * downsample - 0.5
@@ -69,7 +69,10 @@ class CameraToBEV(torch.nn.Module):
         translations: torch.Tensor,
         intrinsics: torch.Tensor,
     ) -> torch.Tensor:
-        """[B, out_channels, Z, Y, X] of `maps` [B, N, in_channels, H, W]; `place_frustum` has the others."""
+        """Returns [B, out_channels, Z, Y, X] for `maps` [B, N, in_channels, H, W].
+
+        `place_frustum` describes the other arguments.
+        """
         batch, cameras = maps.shape[:2]
         bins = self.frustum.shape[0]
         predicted = self.predict(maps.flatten(0, 1)).unflatten(0, (batch, cameras))

@@ -10,7 +10,7 @@ class PoolIndices(NamedTuple):
     """Which point falls into which voxel: int32 tensors, as `bev_pool_v2` takes them.
 
     A point is a depth bin, a pixel and a voxel, each as an index into the flattened tensor. Points of one
-    voxel follow one another; an interval says where those of one voxel begin and how many there are.
+    voxel follow one another; an interval says where the points of one voxel begin and how many there are.
     """
 
     ranks_depth: torch.Tensor
@@ -34,15 +34,15 @@ def bev_pool_v2(
 
     `depth` is [B, N, D, H, W] and `feat` [B, N, H, W, C], both Half, BFloat16, Float or Double, on the CPU or
     a CUDA device; sums of half types are made in float. The ranks are int32 [P], the intervals int32 [I],
-    `bev_shape` is (B, Z, Y, X). Voxel v = ranks_bev[start] is, for each interval, the sum over its points p
-    of depth.flat[ranks_depth[p]] * feat.flat[ranks_feat[p]]; all others are 0, and points outside of every
-    interval do not count. Deterministic, and twice differentiable in `depth` and `feat`.
+    `bev_shape` is (B, Z, Y, X). For each interval, voxel v = ranks_bev[start] is the sum over its points p of
+    depth.flat[ranks_depth[p]] * feat.flat[ranks_feat[p]]. All other voxels are 0, and points outside every
+    interval do not count. The operator is deterministic, and twice differentiable in `depth` and `feat`.
 
-    Raises RuntimeError for other devices, dtypes and sizes; on the CPU also for ranks and intervals out of
-    range, intervals that do not ascend, in points and in voxels, and those whose points differ in ranks_bev.
-    On CUDA a look at values would wait for the device: it is done where the environment variable
-    OPGATE_OPS_CHECK_VALUES is 1 and no CUDA graph is being captured. Without it points and intervals out of
-    range are left out.
+    Raises RuntimeError for other devices, dtypes and sizes. On the CPU it also raises for ranks and intervals
+    out of range, intervals that do not ascend in points and in voxels, and intervals whose points differ in
+    ranks_bev. On CUDA these checks would wait for the device, so they are made only if the environment
+    variable OPGATE_OPS_CHECK_VALUES is 1 and no CUDA graph is being captured. Without them, points and
+    intervals out of range are left out.
     """
     out = torch.ops.opgate_ops.bev_pool_v2.default(
         depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, bev_shape
@@ -57,12 +57,12 @@ def bev_pool_prepare(
 
     `coor` is [B, N, D, H, W, 3], the x, y, z in metres of each depth bin of each pixel, Float or Double.
     `lower` is the grid's corner and `voxel_size` the size of a voxel, in metres, `grid` the number of voxels,
-    each as x, y, z. A point is in voxel floor((coor - lower) / voxel_size), computed in double; NaN, infinite
-    points and those outside are left out. Points of one voxel keep their order. The result is for a
-    `bev_shape` of (B, Z, Y, X).
+    each as x, y, z. A point is in voxel floor((coor - lower) / voxel_size), computed in double. Points that
+    are NaN, infinite or outside the grid are left out. Points of one voxel keep their order. The result is
+    for a `bev_shape` of (B, Z, Y, X).
 
-    How many there are depends on the values: on CUDA it waits for the device. Raises RuntimeError for other
-    dtypes and shapes, a voxel_size that is not positive, and more than 2^31 - 1 points or voxels.
+    The sizes of the result depend on the values, so it waits for the device on CUDA. Raises RuntimeError for
+    other dtypes and shapes, a voxel_size that is not positive, and more than 2^31 - 1 points or voxels.
     """
     return PoolIndices(*torch.ops.opgate_ops.bev_pool_prepare.default(coor, lower, voxel_size, grid))
 
@@ -71,7 +71,7 @@ def bev_pool_prepare(
 def _fake_bev_pool_prepare(
     coor: torch.Tensor, lower: Sequence[float], voxel_size: Sequence[float], grid: Sequence[int]
 ) -> tuple[torch.Tensor, ...]:
-    """Metadata of the real result, with two sizes that only the values know."""
+    """Metadata of the real result, with two sizes that depend on the values."""
     torch._check(
         coor.dtype in (torch.float, torch.double),
         lambda: f"bev_pool_prepare: coor must be Float or Double, got {coor.dtype}",
@@ -107,7 +107,7 @@ class BEVPool(torch.nn.Module):
         self.grid = list(grid)
 
     def forward(self, depth: torch.Tensor, feat: torch.Tensor, coor: torch.Tensor) -> torch.Tensor:
-        """[B, C, Z, Y, X] of `depth` [B, N, D, H, W], `feat` [B, N, H, W, C], `coor` [B, N, D, H, W, 3]."""
+        """[B, C, Z, Y, X] from `depth` [B, N, D, H, W], `feat` [B, N, H, W, C], `coor` [B, N, D, H, W, 3]."""
         x, y, z = self.grid
         indices = bev_pool_prepare(coor, self.lower, self.voxel_size, self.grid)
         return bev_pool_v2(depth, feat, *indices, (depth.shape[0], z, y, x))

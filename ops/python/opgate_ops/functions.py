@@ -1,4 +1,4 @@
-"""GELU and LayerNorm as ``torch.autograd.Function``: the way to write a derivative without an operator.
+"""GELU and LayerNorm as ``torch.autograd.Function``, which defines a derivative without an operator.
 
 Both backward passes are made of differentiable operators on what was saved, so that autograd takes second
 derivatives from them. The operators of the same names in ``torch.ops.opgate_ops`` are faster: they have
@@ -26,7 +26,7 @@ class GeluTanh(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[torch.Tensor], output: torch.Tensor) -> None:
-        """Keeps x."""
+        """Saves x."""
         ctx.save_for_backward(*inputs)
 
     @staticmethod
@@ -50,7 +50,7 @@ class LayerNorm(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-        """Keeps input and weight; the statistics are computed again."""
+        """Saves input and weight; backward computes the statistics again."""
         input, weight, _, ctx.eps = inputs
         ctx.save_for_backward(input, weight)
 

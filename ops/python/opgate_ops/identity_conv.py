@@ -1,4 +1,4 @@
-"""identity_conv: the op, the TorchBind class, and the fake class that export traces with."""
+"""identity_conv: the operator, the TorchBind class, and the fake class that torch.export traces with."""
 
 from typing import Self
 
@@ -11,8 +11,8 @@ def identity_conv(x: torch.Tensor) -> torch.Tensor:
     """A new tensor with the bits of `x`, NaN payloads included.
 
     `x` is Half, BFloat16, Float or Double, of any shape and strides, on the CPU or a CUDA device.
-    Shape, strides, dtype and device of the result are those of ``torch.empty_like(x)``. It has no
-    gradient.
+    Shape, strides, dtype and device of the result are those of ``torch.empty_like(x)``. The operator is
+    not differentiable.
 
     Raises RuntimeError on any other dtype.
     """
@@ -21,7 +21,7 @@ def identity_conv(x: torch.Tensor) -> torch.Tensor:
 
 @torch._library.register_fake_class("opgate_ops::IdentityConv")
 class FakeIdentityConv:
-    """Stands for an `IdentityConv` while a program is traced, and answers as that would."""
+    """Replaces an `IdentityConv` while a program is traced, and behaves as that would."""
 
     def __init__(self, channels: int) -> None:
         self.channels = channels
@@ -38,7 +38,7 @@ class FakeIdentityConv:
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Metadata of the real result; `x` is [C, H, W] or [N, C, H, W] with C equal to `channels`.
 
-        Raises RuntimeError where the real class does.
+        Raises RuntimeError if the real class would.
         """
         torch._check(
             x.dim() in (3, 4),

@@ -1,7 +1,7 @@
 """crop and paste through PIL: ``torch.ops.opgate_py.crop`` and ``.paste``, the same as the C++ operators.
 
-An image [C, H, W] goes to PIL as the bytes of its rows and comes back as them. Nothing is converted to 8-bit
-colours, so values of any range stay what they are, and so do their gradients.
+An image [C, H, W] goes to PIL and back as the bytes of its rows. Nothing is converted to 8-bit colours, so
+that values of any range, and their gradients, are unchanged.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def _check_paste(im1: torch.Tensor, im2: torch.Tensor, coord: Sequence[int]) -> 
 
 
 def _empty_image(like: torch.Tensor, channels: int, height: int, width: int) -> torch.Tensor:
-    """What PIL's images become: memory [H, W, C], seen as [C, H, W]."""
+    """An uninitialised image [C, H, W] whose memory is [H, W, C], as that of PIL's images."""
     return like.new_empty(height, width, channels).permute(2, 0, 1)
 
 
 def _to_pil(image: torch.Tensor) -> Image.Image:
     """One "pixel" of the greyscale image is one byte of the tensor, [H, W, C] in memory."""
-    # A copy even where one channel is contiguous either way: its stride may be any, and bytes need 1.
+    # Always a copy: one channel counts as contiguous with any stride, but view() as bytes needs stride 1.
     rows = image.detach().cpu().permute(1, 2, 0).clone(memory_format=torch.contiguous_format)
     rows = rows.view(torch.uint8)
     return Image.fromarray(rows.reshape(rows.shape[0], -1).numpy())
@@ -104,10 +104,10 @@ def _crop_backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
 
 @register(fake=_crop_fake, backward=_crop_backward, setup_context=_crop_setup)
 def crop(pic: torch.Tensor, box: Sequence[int]) -> torch.Tensor:
-    """The pixels of `pic` [C, H, W] in `box` = (left, upper, right, lower).
+    """Copies the pixels of `pic` [C, H, W] in `box` = (left, upper, right, lower), bit for bit.
 
-    Bit for bit, as [C, lower - upper, right - left] in memory of its own that is [H, W, C]. Differentiable
-    to any order. Raises RuntimeError on a box that is inverted or leaves the image, and on dtypes other than
+    The result is a new image [C, lower - upper, right - left] whose memory is [H, W, C]. Differentiable to
+    any order. Raises RuntimeError for a box that is inverted or leaves the image, and for dtypes other than
     Half, BFloat16, Float, Double and Byte.
     """
     _check_crop(pic, box)
@@ -138,8 +138,10 @@ def _paste_backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.T
 def paste(im1: torch.Tensor, im2: torch.Tensor, coord: Sequence[int]) -> torch.Tensor:
     """`im1` [C, H, W] with `im2` [C, h, w] in place of its pixels from `coord` = (left, upper) on.
 
-    Bit for bit, in memory of its own that is [H, W, C]. Differentiable to any order. Raises
-    RuntimeError where `im2` leaves `im1` or differs in dtype, device or channels.
+    Pixels are copied bit for bit.
+
+    The result is a new image whose memory is [H, W, C]. Differentiable to any order. Raises RuntimeError if
+    `im2` leaves `im1` or differs in dtype, device or channels.
     """
     _check_paste(im1, im2, coord)
     if im1.numel() == 0 or im2.numel() == 0:

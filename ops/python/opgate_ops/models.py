@@ -30,7 +30,7 @@ def add_matmul(spec: opgate.ModelSpec) -> None:
     spec.sample(opgate.uniform(1000, 100))
     spec.graph("opgate_ops.add.Scalar", "opgate_ops.matmul.default")
     weight = AddMatmul().weight.double()
-    # Sums of 100 terms: sqrt(100) units of the terms' last place, with room for bad luck.
+    # A sum of 100 terms has an error of about sqrt(100) ulps at the scale of the terms; 12 leaves a margin.
     spec.reference(
         lambda x: (x.double() + 1) @ weight.to(x.device),
         ulps=12,

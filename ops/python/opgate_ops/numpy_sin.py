@@ -28,9 +28,9 @@ def _check(input: torch.Tensor, output: torch.Tensor) -> None:
 
 @register(mutates_args=("output",), fake=_check, device_types="cpu")
 def numpy_sin(input: torch.Tensor, output: torch.Tensor) -> None:
-    """Writes sin(input) into `output`, both Half, Float or Double of one shape, with any strides, on the CPU.
+    """Writes sin(input) to `output`, both Half, Float or Double of one shape, with any strides, on the CPU.
 
-    Raises RuntimeError where dtypes or shapes differ, and NotImplementedError for tensors on other devices.
+    Raises RuntimeError if dtypes or shapes differ, and NotImplementedError for tensors on other devices.
     """
     _check(input, output)
     np.sin(input.numpy(), out=output.numpy())

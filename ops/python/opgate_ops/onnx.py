@@ -2,9 +2,9 @@
 
     torch.onnx.export(model, args, dynamo=True, custom_translation_table=AS_STANDARD_OPERATORS)
 
-`AS_STANDARD_OPERATORS` turns an operator into standard ones, which every runtime has; `AS_CUSTOM_OPERATORS`
-into one node of the domain `opgate_ops`, for a runtime that has a kernel of its own for it. Needs the
-packages onnx and onnxscript.
+`AS_STANDARD_OPERATORS` exports an operator as standard ONNX operators, which every runtime has.
+`AS_CUSTOM_OPERATORS` exports it as one node of the domain `opgate_ops`, for a runtime that has a kernel for
+it. This module needs the packages onnx and onnxscript.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ BEV_POOL_V2 = Op(DOMAIN, "BevPoolV2", _bev_pool_v2_schema())
 
 
 def _as_tensor(sizes: Sequence[int | ir.Value]) -> ir.Value:
-    """Sizes, some of which only the runtime knows, as a tensor of one dimension."""
+    """The sizes, some of which may be known only at run time, as a tensor of one dimension."""
     return op.Concat(
         *(
             op.Constant(value_ints=[size])
@@ -69,7 +69,7 @@ def bev_pool_v2_as_node(
     interval_lengths: ir.Value,
     bev_shape: Sequence[int | ir.Value],
 ) -> ir.Value:
-    """One node opgate_ops::BevPoolV2."""
+    """Exports bev_pool_v2 as one node opgate_ops::BevPoolV2."""
     return BEV_POOL_V2(
         depth,
         feat,
@@ -92,15 +92,15 @@ def bev_pool_v2_as_standard_operators(
     interval_lengths: ir.Value,
     bev_shape: Sequence[int | ir.Value],
 ) -> ir.Value:
-    """Gathers, a multiplication and a scattered addition; sums of half types are made in float."""
+    """Exports bev_pool_v2 as gathers, a multiplication and a scattered addition; sums half types in float."""
     dtype = depth.dtype
     sum_dtype = ir.DataType.DOUBLE if dtype == ir.DataType.DOUBLE else ir.DataType.FLOAT
     zero = op.Constant(value_ints=[0])
     one = op.Constant(value_ints=[1])
     zero_sum = op.Cast(zero, to=sum_dtype)
 
-    # A point is in an interval where more have begun than ended: 1 at each start, -1 at each end, and their
-    # running sum. The others have ranks that nobody vouches for, and do not count.
+    # A point is inside an interval if more intervals have begun than ended: the running sum of 1 at each
+    # start and -1 at each end. Points outside every interval may have invalid ranks, and must not count.
     points = op.Shape(ranks_depth)
     starts = op.Cast(interval_starts, to=ir.DataType.INT64)
     ends = op.Add(starts, op.Cast(interval_lengths, to=ir.DataType.INT64))

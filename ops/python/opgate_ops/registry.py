@@ -25,11 +25,11 @@ def register(
 ) -> Callable[[Callable[..., Any]], CustomOpDef]:
     """Makes the decorated function the operator ``opgate_py::<its name>``; its schema follows from its types.
 
-    `mutates_args` names every argument that it writes. `fake` gives the result's metadata without data, and
-    refuses what the function refuses. `backward` and `setup_context` are those of
-    ``torch.library.register_autograd``. With `device_types` ("cpu") it is refused for tensors elsewhere.
+    `mutates_args` names every argument that the function writes to. `fake` returns the result's metadata
+    without data, and refuses what the function refuses. `backward` and `setup_context` are those of
+    ``torch.library.register_autograd``. With `device_types` ("cpu"), tensors on other devices are refused.
 
-    Raises ValueError for a name that is taken, or one of `backward` and `setup_context` without the other.
+    Raises ValueError if the name is taken, or if only one of `backward` and `setup_context` is given.
     """
 
     def make(function: Callable[..., Any]) -> CustomOpDef:

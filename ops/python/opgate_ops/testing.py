@@ -1,11 +1,12 @@
-"""OperatorTester: a function beside its reference, forward and backward, on what OpGate's specs are made of.
+"""OperatorTester: compares a function with its reference, forward and backward, on samples as in specs.
 
     tester = OperatorTester(GeluTanh.apply, lambda x: gelu(x, approximate="tanh"), ulps=64)
     tester.sample(opgate.uniform(4, 8))
     tester.check()
 
-Both get the same inputs and the same cotangent, the reference in double. Errors are counted in ulps of the
-largest value, for nothing is known here of how terms cancel; a spec can say more.
+Both get the same inputs and the same cotangents (incoming gradients), the reference in double. Errors are
+measured in ulps of the largest value, because nothing is known here about how terms cancel; a spec can give a
+better scale.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ Function = Callable[..., torch.Tensor]
 
 
 class OperatorTester:
-    """Collects samples; `check` raises AssertionError for the first that differs.
+    """Collects samples; `check` raises AssertionError for the first one for which the results differ.
 
-    `function` and `reference` take the same arguments and return one tensor. Floating tensors take each of
-    `dtypes` in turn, and require grad where `backward` is true.
+    `function` and `reference` take the same arguments and return one tensor. Floating tensors are made in
+    each of `dtypes` in turn, and require grad if `backward` is true.
     """
 
     def __init__(
@@ -43,12 +44,12 @@ class OperatorTester:
         self.samples: list[tuple[Any, ...]] = []
 
     def sample(self, *arguments: Any) -> OperatorTester:
-        """One set of arguments: ``opgate.uniform(...)`` and its like for tensors, others as they stand."""
+        """Adds a set of arguments: ``opgate.uniform(...)`` and the like for tensors, and plain values."""
         self.samples.append(arguments)
         return self
 
     def check(self) -> None:
-        """Raises AssertionError that names sample, dtype and result; ValueError where there is no sample."""
+        """Raises AssertionError that names sample, dtype and result; ValueError if there is no sample."""
         if not self.samples:
             raise ValueError("OperatorTester has no samples, so it would check nothing: add .sample(...)")
         for number, sample in enumerate(self.samples):
@@ -81,12 +82,12 @@ class OperatorTester:
 
 
 def make(argument: TensorArgument, dtype: torch.dtype, stream: str) -> torch.Tensor:
-    """The values that `argument` describes, those of a C++ spec; another `stream` gives other ones."""
+    """The values that `argument` describes, the same as in C++; each `stream` gives other values."""
     return _engine.values(json.dumps(argument.as_json()), dtype_name(dtype), stream)
 
 
 def widened(argument: Any) -> Any:
-    """A floating tensor in double, with a history of its own; anything else as it is."""
+    """A floating tensor as a new leaf in double; any other argument unchanged."""
     if not isinstance(argument, torch.Tensor) or not argument.is_floating_point():
         return argument
     return argument.detach().double().requires_grad_(argument.requires_grad)

@@ -14,10 +14,11 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values b
 @check(
     "aoti.dynamic",
     promise="An AOTInductor package that was compiled with open sizes equals eager for other sizes, too.",
-    why="A server gets batches of every size and is compiled once. A size that a fake kernel read as a "
-    "number is written into the program: the package then refuses every other, or answers for the wrong one.",
-    fix="First make fake.symbolic pass: in C++ use sym_size(), sym_sizes() and the _symint overloads, in "
-    "Python never int(size).",
+    why="A model is compiled once, and a server gives it batches of every size. A size that a fake kernel "
+    "reads as a number is compiled into the program: the package then refuses every other size, or computes "
+    "for the wrong one.",
+    fix="First make fake.symbolic pass: in C++ use sym_size(), sym_sizes() and the _symint overloads; in "
+    "Python never call int(size).",
     example="FBGEMM 5910; a fake kernel that returns as many rows as the example has.",
     variants="contiguous",
     dtypes="first",
@@ -26,7 +27,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values b
     needs_package=True,
 )
 def judge(call: Call) -> Judgement:
-    """Runs the package again for each size of the call, with one more."""
+    """Runs the package for each size of the call again, with this size one larger."""
     call.eager()
     judged = False
     for _, tensors in other_inputs(call, call.tensors()):

@@ -13,8 +13,8 @@ PROMISED = "the package, run in Python, returns eager's values bit for bit"
 @check(
     "aoti.python",
     promise="The AOTInductor package, run in Python, equals eager bit for bit.",
-    why="The compiler lays out buffers after the fake kernel's word and calls the operator with them; what "
-    "differs here differs in production.",
+    why="The compiler takes the layout of buffers from the fake kernel, and calls the operator with them; a "
+    "result that differs here differs in production.",
     fix="First make value.layout and fake.metadata pass: most differences here are one of these.",
     example="pytorch 180884; a fake kernel with other strides than the real one.",
     variants="packaged",

@@ -1,4 +1,4 @@
-"""class.fake: the fake of a TorchBind class answers as the class itself, over random sequences of calls."""
+"""class.fake: the fake of a TorchBind class answers as the class does, over random sequences of calls."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from opgate.call import Call, first_line
 from opgate.judgement import PASS, Judgement, fail
 from opgate.registry import check
 
-PROMISED = "the fake class answers every method as the class itself, short of values"
+PROMISED = "the fake class answers every method as the class itself does, except for the values of tensors"
 SEQUENCES = 4
 
 
 def metadata(answer: Any) -> Any:
-    """What a tracer relies on: of tensors all but their values, of everything else everything."""
+    """What a tracer relies on: dtype, sizes, strides and device of a tensor, and any other value itself."""
     if not isinstance(answer, torch.Tensor):
         return answer
     strides = [stride for size, stride in zip(answer.shape, answer.stride(), strict=True) if size > 1]
@@ -32,7 +32,7 @@ def told(method: str, arguments: list[Any]) -> str:
 
 
 def judge_sequence(real: torch.ScriptObject, calls: list[tuple[str, list[Any]]]) -> Judgement:
-    """Makes the calls on both, one after the other."""
+    """Makes the calls on the real object and on its fake, and compares each answer."""
     mode = FakeTensorMode()
     try:
         fake = maybe_to_fake_obj(mode, real).wrapped_obj
@@ -45,7 +45,7 @@ def judge_sequence(real: torch.ScriptObject, calls: list[tuple[str, list[Any]]])
         try:
             wanted = getattr(real, method)(*arguments)
         except RuntimeError:
-            continue  # what the class refuses no program may hold
+            continue  # no correct program makes a call that the class refuses
         try:
             with mode:
                 answer = getattr(fake, method)(*faked)
@@ -53,13 +53,13 @@ def judge_sequence(real: torch.ScriptObject, calls: list[tuple[str, list[Any]]])
             return fail(PROMISED, f"{text} raises in the fake: {first_line(error)}", detail=history(before))
         got, want = (torch.utils._pytree.tree_map(metadata, value) for value in (answer, wanted))
         if got != want:
-            return fail(PROMISED, f"{text} is {got} in the fake, and {want} really", detail=history(before))
+            return fail(PROMISED, f"{text} gives {got} in the fake, {want} really", detail=history(before))
         before.append(text)
     return PASS
 
 
 def history(calls: list[str]) -> list[str]:
-    """The calls that came before, the last ones if they are many."""
+    """The last 6 of the calls that came before."""
     return [f"after   {', '.join(calls[-6:])}" if calls else "after   nothing: it is the first call"]
 
 
@@ -70,7 +70,7 @@ def has_fake(name: str) -> bool:
 
 
 def classes() -> list[str]:
-    """Those that are meant for export, or have a fake all the same."""
+    """The names of the classes that are meant for export or have a fake."""
     return [name for name, exported in _engine.classes().items() if exported or has_fake(name)]
 
 
@@ -78,8 +78,8 @@ def classes() -> list[str]:
     "class.fake",
     promise="The fake class has every method, and its answers have the metadata of the real ones, after any "
     "sequence of calls.",
-    why="torch.export and torch.compile trace with the fake class in the object's place: what it answers is "
-    "written into the program. A size or a number that differs from the real one's is found in production.",
+    why="torch.export and torch.compile trace with the fake class in place of the object, and compile its "
+    "answers into the program. A size or a number that differs from the real one is found in production.",
     fix="Give the fake class (torch._library.register_fake_class) every method of the class, and the state "
     "that its answers depend on; build it in __obj_unflatten__ from what __obj_flatten__ gave.",
     example="pytorch 121162; a fake queue whose size() never changes.",
@@ -90,7 +90,7 @@ def classes() -> list[str]:
     subjects=classes,
 )
 def judge(call: Call) -> Judgement:
-    """Drives a real object and its fake through the sequences that the engine makes."""
+    """Runs a real object and its fake through the call sequences that the engine makes."""
     if not has_fake(call.subject):
         return fail(PROMISED, "no fake class is registered", "the module that registers it is not imported")
     namespace, name = call.subject.split("::")

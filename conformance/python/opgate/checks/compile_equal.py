@@ -16,13 +16,13 @@ from opgate.registry import check
 from opgate.resize import other_inputs, shapes
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
-# Gradients that the compiler computes with operators of its own round otherwise: as in grad.reference.
+# The compiler computes gradients with operators of its own, which round differently: as in grad.reference.
 GRADIENT_ULPS = 64.0
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a call leaves: results, inputs as they are after it, gradients of those that require grad."""
+    """What a call leaves: its results, its inputs after the call, and the gradients of its leaf inputs."""
 
     results: list[torch.Tensor]
     inputs: list[torch.Tensor]
@@ -30,7 +30,7 @@ class Seen:
 
 
 def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients: bool) -> Seen:
-    """Calls `function` on copies of the tensors; with ones coming in to every result, if asked."""
+    """Calls `function` on copies of the tensors; with `gradients` its backward, on cotangents of ones."""
     inputs = [tensor.clone() for tensor in tensors]
     leaves = [tensor.requires_grad_() for tensor in inputs if gradients and tensor.is_floating_point()]
     with torch.set_grad_enabled(gradients):
@@ -48,7 +48,7 @@ def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients:
 
 
 def difference(got: Seen, want: Seen) -> str | None:
-    """How they differ: values bit for bit, and strides; gradients within rounding."""
+    """The first difference in values (bit for bit), strides or gradients (64 ulps); None without one."""
     for what, mine, theirs in (("output", got.results, want.results), ("input", got.inputs, want.inputs)):
         if len(mine) != len(theirs):
             return f"{len(mine)} tensors returned, not {len(theirs)}"
@@ -66,14 +66,14 @@ def difference(got: Seen, want: Seen) -> str | None:
 
 
 def strides(tensor: torch.Tensor) -> list[int]:
-    """Those that mean something."""
+    """The strides that have a meaning: those of dims of size 2 or more."""
     if tensor.numel() == 0:
         return []
     return [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
-    """Compiled for these sizes alone, for inference."""
+    """Compiles for these sizes alone, without gradients, and compares with eager."""
     torch._dynamo.reset()
     compiled = torch.compile(call.module(), fullgraph=True, dynamic=False)
     try:
@@ -86,7 +86,7 @@ def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 
 
 def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
-    """Compiled once for all sizes, with gradients where they are promised."""
+    """Compiles once for all sizes, with gradients where the spec promises them, and compares with eager."""
     gradients = "differentiable" in call.described["promises"]
     torch._dynamo.reset()
     compiled = torch.compile(call.module(), fullgraph=True, dynamic=True)
@@ -115,12 +115,13 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 
 @check(
     "compile.equal",
-    promise="torch.compile(fullgraph=True), static and dynamic: no graph break, no compilation anew for a "
-    "new size, eager's values and strides, and its gradients where they are promised.",
-    why="A graph break costs the optimisation around it; a compilation a size costs seconds in production; "
-    "strides that differ from the fake kernel's make the compiled code read at wrong places.",
+    promise="torch.compile(fullgraph=True), with static and with dynamic sizes, makes no graph break, does "
+    "not compile again for a new size, and gives eager's values and strides, and its gradients where the "
+    "spec promises differentiable.",
+    why="A graph break prevents the optimisation around it; compiling again for each size costs seconds in "
+    "production; strides that differ from the fake kernel's make the compiled code read at wrong places.",
     fix="First make fake.metadata and fake.symbolic pass. Register the operator and its autograd formula "
-    "with the dispatcher: code that Python must run in between breaks the graph.",
+    "with the dispatcher: Python code that must run in between breaks the graph.",
     example="pytorch 137437, 186850: compiled results that differ from eager's.",
     wrong="""
         static variable_list backward(AutogradContext* context, const variable_list& grads) {
@@ -142,7 +143,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     first_sample=True,
 )
 def judge(call: Call) -> Judgement:
-    """Compiles the call twice and compares it with eager."""
+    """Compiles the call for static and for dynamic sizes, and compares each with eager."""
     tensors = call.tensors()
     call.eager()
     judgement = judge_static(call, tensors)

@@ -1,4 +1,4 @@
-"""explore.samples: what holds for the spec's samples holds for others of their kind, too."""
+"""explore.samples: what other checks demand for the spec's samples holds for samples like them, too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
 EXAMPLES = 100
-# What holds for every call, and is cheap. Of the rest one call tells as much as a hundred.
+# The checks that are cheap and apply to every call. For the others, one call tells as much as a hundred.
 CHECKS = (
     "effect.alias",
     "effect.mutation",
@@ -31,7 +31,7 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class Example:
-    """A sample that no spec has written, and how it is laid out."""
+    """A sample that the spec did not write, with its dtype and layout."""
 
     sample: dict[str, Any]
     dtype: str
@@ -47,7 +47,7 @@ class Found(Exception):
 
 
 def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tensor arguments, those in lists one by one."""
+    """The tensor arguments of the sample, including each tensor of a list."""
     found = []
     for argument in sample["arguments"]:
         if isinstance(argument, dict):
@@ -58,14 +58,14 @@ def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
 def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -> dict[str, Any]:
     """One of the spec's samples with other sizes, none of them larger, and other values.
 
-    Sizes stay as they are where values belong to them: the caller answers for them, or wrote them.
+    Sizes stay as they are where values depend on them: the spec trusts an argument, or lists its values.
     """
     from hypothesis import strategies
 
     sample = json.loads(json.dumps(draw(strategies.sampled_from(samples))))
     tensors = tensors_of(sample)
     if not trusted and not any(tensor["values"].startswith("literal") for tensor in tensors):
-        # Sizes that are equal may have to be, or may be so by chance.
+        # Equal sizes may have to be equal, or may be equal by chance: both are tried.
         tied = draw(strategies.booleans())
         drawn = {
             size: draw(strategies.integers(0, max(size, 4)))
@@ -77,15 +77,15 @@ def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -
                 for size in tensor["shape"]
             ]
     shapes = ",".join("x".join(map(str, tensor["shape"])) or "0d" for tensor in tensors)
-    # Values follow from the name of a sample.
+    # The engine derives the values from the sample's name.
     sample["name"] = f"explored {draw(strategies.integers(0, 99))} {shapes}"
     return sample
 
 
 def judge_example(call: Call, example: Example) -> None:
-    """Raises Found; rejects the example, as hypothesis has it, where operator or reference refuses it.
+    """Raises Found where a check fails; rejects the example where the operator or the reference refuses it.
 
-    It is judged contiguous, too: only so it is compared with the reference.
+    The example is judged contiguous, too, because only a contiguous call is compared with the reference.
     """
     from hypothesis import assume
 
@@ -102,11 +102,11 @@ def judge_example(call: Call, example: Example) -> None:
 
 
 def finding(call: Call, found: Found) -> Judgement:
-    """The smallest example that was found, ready to be kept."""
+    """The finding for the smallest failing example, with the line to keep it as a sample."""
     kept = json.dumps({"op": call.subject, "sample": found.example.sample})
     layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
     return fail(
-        f"what {found.name} demands, for every sample like those of the spec",
+        f"{found.name} passes for every sample like those of the spec",
         f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}: "
         f"{found.judgement.get('happened', '')}",
         found.judgement.get("likely", ""),
@@ -120,18 +120,18 @@ def finding(call: Call, found: Found) -> Judgement:
 
 @check(
     "explore.samples",
-    promise="What value, effect, memory, fake and grad demand holds for samples that the spec did not write: "
-    "other sizes, dtypes, layouts and values of the same kind.",
-    why="The samples of a spec are those that its author thought of.",
-    fix="The finding names the check that fails and the smallest sample that shows it; mend the operator as "
-    "that check says, and keep the sample.",
+    promise="What the checks of values, effects, memory, fake kernels and gradients demand also holds for "
+    "samples that the spec did not write: other sizes, dtypes, layouts and values of the same kind.",
+    why="The samples of a spec are only those that its author thought of.",
+    fix="The finding names the check that fails and the smallest sample that shows it. Fix the operator as "
+    "that check explains, and keep the sample.",
     example="A vectorised loop whose remainder is wrong for 5 rows of 3, where every sample has 4 or 8.",
     variants="contiguous",
     dtypes="first",
     first_sample=True,
 )
 def judge(call: Call) -> Judgement:
-    """Draws examples, the same in every run, and shrinks the first that breaks a promise."""
+    """Draws 100 examples, the same in every run, and shrinks the first that breaks a promise."""
     try:
         import hypothesis
     except ImportError:
@@ -165,5 +165,5 @@ def judge(call: Call) -> Judgement:
     except Found as found:
         return finding(call, found)
     except hypothesis.errors.Unsatisfiable:
-        return PASS  # the operator takes nothing but its own samples, the first of which was judged
+        return PASS  # the operator refuses all but the samples of the spec, the first of which was judged
     return PASS

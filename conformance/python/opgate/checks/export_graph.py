@@ -1,4 +1,4 @@
-"""export.graph: the exported graph holds exactly the promised calls, survives saving, and runs equal."""
+"""export.graph: the exported graph has exactly the promised calls, survives saving, and equals eager."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from opgate.package import export
 from opgate.registry import check
 
 PROMISED = (
-    "the exported graph holds exactly the promised calls, survives save and load, and runs equal to eager"
+    "the exported graph has exactly the promised calls, survives save and load, and runs equal to eager"
 )
 
 
@@ -22,9 +22,10 @@ def graph_calls(program: torch.export.ExportedProgram) -> list[str]:
     """The graph's calls in order, as "aten.conv2d.default" or "higher_order.call_torchbind"."""
     calls = []
     for node in program.graph.nodes:
-        if node.op != "call_function" or node.target is operator.getitem:  # one of several results
+        # getitem picks one of several results.
+        if node.op != "call_function" or node.target is operator.getitem:
             continue
-        # What the exporter writes about sizes that only the values know.
+        # The exporter itself adds nodes about sizes that depend on values.
         about_sizes = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool)
         if about_sizes or node.target is torch.ops.aten._assert_scalar.default:
             continue
@@ -44,7 +45,7 @@ def saved_and_loaded(program: torch.export.ExportedProgram) -> torch.export.Expo
 
 
 def differences(program: torch.export.ExportedProgram, call: Call, eager: list[torch.Tensor]) -> str | None:
-    """How the program's results differ from eager's, bit for bit; None where they do not."""
+    """The first difference between the program's results and eager's, bit for bit; None without one."""
     with torch.no_grad():
         results = flat_tensors(program.module()(*call.tensors()))
     if len(results) != len(eager):
@@ -57,9 +58,9 @@ def differences(program: torch.export.ExportedProgram, call: Call, eager: list[t
 
 @check(
     "export.graph",
-    promise="The exported graph holds the promised calls, survives save and load, and runs equal to eager.",
-    why="Deployment starts from the exported graph: an operator that was decomposed, inlined or replaced "
-    "there is not the one that was tested, and an object that cannot be saved cannot be shipped.",
+    promise="The exported graph has exactly the promised calls, survives save and load, and equals eager.",
+    why="Deployment starts from the exported graph: an operator that was decomposed, inlined or replaced in "
+    "it is not the one that was tested, and an object that cannot be saved cannot be deployed.",
     fix="Register the operator with torch.library (a plain Python function is inlined), give it a fake "
     "kernel, and a TorchBind class a fake class, def_pickle and __obj_flatten__.",
     example="A TorchBind object that is inlined as a constant because its class has no fake.",

@@ -1,4 +1,4 @@
-"""fake.symbolic: with symbolic sizes the fake kernel answers in their terms, and rightly for other sizes."""
+"""fake.symbolic: with symbolic sizes the fake kernel keeps them symbolic, and is right for other sizes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ PROMISED = "with symbolic sizes, the fake kernel's results are right for every s
 def judge_resized(
     call: Call, traced: Trace, tensors: list[torch.Tensor], size: int, other: list[torch.Tensor]
 ) -> Judgement:
-    """Compares the trace's answer for `other`, with another size, with what the operator really returns."""
+    """Compares what the trace predicts for `other`, where `size` is larger by one, with the real results."""
     try:
         with torch.no_grad():
             real = flat_tensors(call.module()(*(tensor.clone() for tensor in other)))
     except RuntimeError:
-        return PASS  # the operator takes only this size: the trace may, too
+        return PASS  # the operator takes only this size, so the trace may fix it, too
     if fixed := traced.fixed_dims(size, tensors):
         number, dim = fixed[0]
         return fail(
             PROMISED,
             f"the fake kernel fixes dim {dim} of input {number} to {size}; "
             f"the operator itself takes {size + 1}, too",
-            "the fake kernel reads a size as a number: in C++ .sizes() and .size() instead of .sym_sizes(), "
-            "or a function that does (permute, view); in Python int(x.shape[0]), or a branch on it",
+            "the fake kernel reads a size as a number: in C++ by .sizes() or .size() instead of "
+            ".sym_sizes(), or by a function that does so (permute, view); in Python by int(x.shape[0]), or "
+            "a branch on it",
         )
     values = traced.assigned(other)
     if not traced.serves(values):
@@ -47,20 +48,20 @@ def judge_resized(
                 PROMISED,
                 f"output {number}, traced with inputs of {shapes(tensors)} and asked for {shapes(other)}: "
                 f"{predicted}; really {found}",
-                "sizes or strides are computed from the example's numbers",
+                "the fake kernel computes sizes or strides from the numbers of the example",
             )
     return PASS
 
 
 @check(
     "fake.symbolic",
-    promise="With symbolic sizes, backed and unbacked, the fake kernel keeps them symbolic, and what it says "
-    "is right for other sizes.",
+    promise="With symbolic sizes, backed and unbacked, the fake kernel keeps them symbolic, and its results "
+    "are right for other sizes.",
     why="torch.compile(dynamic=True) and torch.export trace once for all sizes. A fake kernel that reads a "
     "size as a number does not fail: it fixes the program to the sizes of its example, and the program is "
     "compiled again for each new size, or is wrong for it.",
-    fix="In a C++ meta kernel take sym_sizes(), sym_size(), sym_numel() and at::empty_symint; compare with "
-    "TORCH_SYM_CHECK. In Python pass shapes on as they are, and demand with torch._check.",
+    fix="In a C++ meta kernel use sym_sizes(), sym_size(), sym_numel() and at::empty_symint, and compare "
+    "with TORCH_SYM_CHECK. In Python pass shapes on as they are, and state conditions with torch._check.",
     example="FBGEMM 5910, pytorch 156622: meta kernels that specialise.",
     wrong="""
         at::Tensor flattened_meta(const at::Tensor& x) {
@@ -75,11 +76,11 @@ def judge_resized(
     variants="contiguous",
 )
 def judge(call: Call) -> Judgement:
-    """Traces the call with symbols for all sizes, and looks at what became of them."""
+    """Traces the call with symbols for all sizes, and checks that they stay symbolic and are right."""
     from opgate.symbolic_trace import (
         KINDS,
         trace,
-    )  # costs as much as torch itself: only where it is asked for
+    )  # this import takes as long as torch's own, so only this check pays for it
 
     tensors = call.tensors()
     for told, kind in KINDS.items():

@@ -1,4 +1,4 @@
-"""onnx.runs: each form exports to a valid model, and the standard one runs in onnxruntime as eager does."""
+"""onnx.runs: each form exports to a valid model, and the one in standard operators equals eager."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from opgate.registry import check
 from opgate.resize import other_inputs, shapes
 
 PROMISED = (
-    "exported to ONNX in each of its forms, the model is valid, and gives eager's values where it can run"
+    "exported to ONNX in each of its forms, the model is valid and, where it can run, gives eager's values"
 )
 PACKAGES = ("onnx", "onnxruntime", "onnxscript")
-# For sizes that the spec has no sample of, eager stands for the reference: both round.
+# For sizes without a sample in the spec, results are compared with eager, and both are rounded.
 ULPS_OF_LARGEST = 64.0
 
 
 def exported(call: Call, form: Form, tensors: list[torch.Tensor]) -> Any:
-    """The model, its sizes left open where they can be. Raises what torch.onnx.export raises."""
+    """The ONNX model, with open sizes where possible. Raises what torch.onnx.export raises."""
     program = torch.onnx.export(
         call.module().eval(),
         tuple(tensors),
@@ -40,7 +40,7 @@ def exported(call: Call, form: Form, tensors: list[torch.Tensor]) -> Any:
 
 
 def run(model: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """What onnxruntime returns."""
+    """What onnxruntime returns for the model on the CPU."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -50,11 +50,11 @@ def run(model: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def judge_form(call: Call, form: Form) -> Judgement:
-    """Exports, and runs where every runtime could."""
+    """Exports the call in this form, and runs the model where it has standard operators only."""
     import onnx
 
     try:
-        form.table  # noqa: B018 - imports it
+        form.table  # noqa: B018 - the access imports the table
     except (ImportError, AttributeError, ValueError) as error:
         return invalid(f"the ONNX form {form.given} cannot be taken: {first_line(error)}")
     tensors = call.tensors()
@@ -72,7 +72,7 @@ def judge_form(call: Call, form: Form) -> Judgement:
 
 
 def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
-    """The case's own inputs against the reference, inputs of other sizes against eager."""
+    """Compares results for the case's own inputs with the reference, and for other sizes with eager."""
     for number, inputs in enumerate([tensors, *(other for _, other in other_inputs(call, tensors))]):
         told = shapes(inputs)
         try:
@@ -98,10 +98,10 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     "onnx.runs",
     promise="Each ONNX form of the operator exports to a valid model; the one in standard operators runs in "
     "onnxruntime and equals eager, for other sizes too.",
-    why="What is deployed through ONNX is another program than the one that was trained: translated by hand, "
-    "with sizes that the exporter may have fixed.",
-    fix="Take shapes from op.Shape and not from the example; write what the operator promises of its inputs "
-    "into the translation; cast indices to int64.",
+    why="A model that is deployed through ONNX is not the program that was trained: it was translated by "
+    "hand, and the exporter may have fixed its sizes.",
+    fix="Take shapes from op.Shape and not from the example; express in the translation what the operator "
+    "promises of its inputs; cast indices to int64.",
     example="A translation that writes the grid size of the example into the graph.",
     variants="contiguous",
     dtypes="first",

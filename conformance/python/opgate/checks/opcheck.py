@@ -1,4 +1,4 @@
-"""opcheck: torch.library.opcheck as it stands, one check among many and never the proof."""
+"""opcheck: torch.library.opcheck passes. It is one check among many, and no proof."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from opgate.call import Call, first_line, split_keywords
 from opgate.judgement import PASS, Judgement, fail
 from opgate.registry import check
 
-TRACES = "test_aot_dispatch_dynamic"  # takes NaN for different from NaN
+TRACES = "test_aot_dispatch_dynamic"  # this test regards NaN as different from NaN
 
 
 @check(
     "opcheck",
     promise="torch.library.opcheck passes.",
     why="It checks the registrations: schema, autograd keys, a fake kernel, AOTAutograd with dynamic "
-    "shapes. It compares the operator with itself on cloned inputs, so that strides, gaps and offsets in "
-    "values go unseen. Its comparison under AOTAutograd takes NaN for different from NaN: where a result "
-    "holds NaN, only its other tests count.",
+    "shapes. It compares the operator with itself on cloned inputs, so it does not see a mistake with "
+    "strides, gaps or offsets. Its comparison under AOTAutograd regards NaN as different from NaN: where a "
+    "result has NaN, only its other tests count.",
     fix="Its message names the failing test; see torch.library.opcheck in the PyTorch documentation.",
     example="An operator without a fake kernel; one whose schema does not say that it mutates an argument.",
     wrong="""
@@ -30,10 +30,10 @@ TRACES = "test_aot_dispatch_dynamic"  # takes NaN for different from NaN
         def add_one(x: torch.Tensor) -> None:
             x.add_(1)
     """,
-    variants="same_sizes",  # it takes an exception for a fault, and other sizes may be refused
+    variants="same_sizes",  # opcheck fails on an exception, and operators may refuse other sizes
 )
 def judge(call: Call) -> Judgement:
-    """Runs all its tests on the case's arguments."""
+    """Runs all tests of opcheck on the case's arguments."""
     arguments = split_keywords(call.overload, call.arguments())
     results = torch.library.opcheck(call.overload, *arguments, raise_exception=False)
     wrong = {test: error for test, error in results.items() if isinstance(error, Exception)}
@@ -46,5 +46,5 @@ def judge(call: Call) -> Judgement:
 
 
 def holds_nan(result: torch.Tensor) -> bool:
-    """Whether a number of `result` is not one."""
+    """Whether `result` has a NaN."""
     return bool(result.isnan().any()) if result.is_floating_point() or result.is_complex() else False

@@ -1,4 +1,4 @@
-"""vmap.equal: under torch.func.vmap the call returns what the calls one by one do."""
+"""vmap.equal: under torch.func.vmap the call returns what the calls one by one return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Dims = tuple[int | None, ...]
 
 
 def batchings(tensors: list[torch.Tensor]) -> Iterator[Dims]:
-    """Where each tensor has the dim that is mapped over: first, last, and first in each alone."""
+    """The in_dims to try: the mapped dim first in all tensors, last in all, or first in one tensor alone."""
     yield (0,) * len(tensors)
     yield (-1,) * len(tensors)
     if len(tensors) > 1:
@@ -28,7 +28,7 @@ def batchings(tensors: list[torch.Tensor]) -> Iterator[Dims]:
 
 
 def among_others(call: Call, tensor: torch.Tensor, dim: int, place: int) -> torch.Tensor:
-    """Rows along `dim`, of which the one at `place` is the tensor; others differ where values may."""
+    """Stacks ROWS rows along `dim`: the tensor at `place`, and elsewhere other values where these may be."""
     rows = [tensor] * ROWS
     if not call.described["trusted"] and (tensor.is_floating_point() or tensor.is_complex()):
         other = tensor.flip(tuple(range(tensor.dim()))) / 2
@@ -37,7 +37,7 @@ def among_others(call: Call, tensor: torch.Tensor, dim: int, place: int) -> torc
 
 
 def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -> Judgement:
-    """Maps over rows of which the one at `place` is the call, and compares that one with the reference."""
+    """Maps over rows, the one at `place` being the call's own, and compares that row with the reference."""
     batched = [
         tensor if dim is None else among_others(call, tensor, dim, place)
         for tensor, dim in zip(tensors, dims, strict=True)
@@ -63,11 +63,11 @@ def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -
     "vmap.equal",
     promise="Under torch.func.vmap the call returns what the calls one by one return, whichever tensors "
     "have the dim that is mapped over and wherever they have it, where the spec promises vmappable.",
-    why="Per-sample gradients, ensembles and jacobians map over calls. A batching rule that takes every "
-    "tensor for batched, or the dim always for the first, mixes one sample's numbers into another's.",
+    why="Per-sample gradients, ensembles and jacobians map over calls. A batching rule that assumes that "
+    "every tensor is batched, or that the dim is always the first, mixes the numbers of different samples.",
     fix="In register_vmap, move the dim that in_dims names to the front (movedim), expand the tensors whose "
     "in_dim is None, and return the out_dim where the dim then is.",
-    example="A batching rule that flattens the mapped dim into the rows, and normalises over both.",
+    example="A batching rule that flattens the mapped dim into the rows and normalises over both.",
     variants="contiguous",
     dtypes="first",
     promised="vmappable",

@@ -1,1 +1,1 @@
-"""A first spec for every operator of a namespace, from its schema and the calls that were recorded."""
+"""Writes a first spec for every operator of a namespace, from its schema and its recorded calls."""

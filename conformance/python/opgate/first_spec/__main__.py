@@ -1,4 +1,4 @@
-"""python -m opgate.first_spec NAMESPACE --into FOLDER: what `opgate init` becomes."""
+"""python -m opgate.first_spec NAMESPACE --into FOLDER: the command that `opgate init` runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opgate.worker import SetupError, load_modules
 
 
 def write(operator: Operator, folder: Path) -> str:
-    """Writes the operator's file; says in a few words what it is made of."""
+    """Writes the operator's file, and returns in a few words what its samples are made from."""
     file = folder / f"{operator.word}.py"
     if file.exists():
         return "has a file already, which is kept"
@@ -24,12 +24,15 @@ def write(operator: Operator, folder: Path) -> str:
     if operator.recorded is not None:
         return f"{len(operator.recorded['samples'])} recorded samples"
     return (
-        "a guessed sample" if guessed is not None else "in comments: no call of it is known that it accepts"
+        "a guessed sample" if guessed is not None else "in comments: no arguments are known that it accepts"
     )
 
 
 def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str], modules: list[str]) -> int:
-    """Writes a file an operator, and the module that imports them."""
+    """Writes one file for each operator, and the package that imports them. Returns the exit status.
+
+    Raises SetupError for a library or module that cannot be loaded, and where the namespace has no operator.
+    """
     for library in libraries:
         try:
             torch.ops.load_library(library)
@@ -58,7 +61,7 @@ def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str],
 
 
 def main() -> int:
-    """Reads the command line, which `opgate init` wrote."""
+    """Reads the command line that `opgate init` made, and returns the exit status."""
     parser = argparse.ArgumentParser(prog="opgate init")
     parser.add_argument("namespace")
     parser.add_argument("--into", type=Path, required=True)

@@ -1,4 +1,4 @@
-"""Arguments for an operator that nobody was seen to call, tried out in a process of their own."""
+"""Guesses arguments for an operator without recorded calls, and tries them out in a separate process."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ NUMBERS = [1, 2, 4]
 
 
 def tensor(shape: tuple[int, ...], dtype: str | None = None) -> dict[str, Any]:
-    """As spec/sample_json.h has it."""
+    """A tensor in the format of spec/sample_json.h."""
     described: dict[str, Any] = {"shape": list(shape), "values": "uniform"}
     return described if dtype is None else described | {"values": "uniform(0,1)", "dtype": dtype}
 
 
 def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:
-    """One argument as a sample has it. Raises LookupError for a type that nothing is known for."""
+    """One argument in the format of a sample. Raises LookupError for a type without a known value."""
     kind = str(argument.type)
     optional = kind.startswith("Optional[")
     if optional:
@@ -46,7 +46,7 @@ def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:
 
 
 def candidates(operator: Operator) -> Iterator[list[Any]]:
-    """Sets of arguments worth trying; those with a default are left out."""
+    """Sets of arguments that are worth trying. Arguments with a default are left out."""
     wanted = [argument for argument in operator.schema.arguments if not argument.has_default_value()]
     for shape in SHAPES:
         for number in NUMBERS:
@@ -54,7 +54,7 @@ def candidates(operator: Operator) -> Iterator[list[Any]]:
 
 
 def made(value: Any) -> Any:
-    """An argument for a call."""
+    """The argument as a call takes it."""
     if not isinstance(value, dict):
         return value
     if "tensors" in value:
@@ -63,17 +63,17 @@ def made(value: Any) -> Any:
 
 
 def first_accepted(operator: Operator) -> tuple[list[Any] | None, str]:
-    """The first set that the operator takes on the CPU; otherwise why it refused the last.
+    """The first set that the operator accepts on the CPU; otherwise None, and why it refused the last set.
 
-    The calls are made in a forked process: an operator may crash, or hang, for arguments that mean nothing
-    to it.
+    The calls are made in a forked process, because an operator may crash or hang on arguments that do not
+    make sense for it.
     """
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         signal.alarm(SECONDS)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what it prints when it refuses
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides what the operator prints when it refuses
         torch.set_num_threads(1)  # a pool of threads does not survive a fork
         with os.fdopen(write, "w") as answer:
             json.dump(try_all(operator), answer)
@@ -91,11 +91,11 @@ def first_accepted(operator: Operator) -> tuple[list[Any] | None, str]:
 
 
 def try_all(operator: Operator) -> tuple[list[Any] | None, str]:
-    """In the child."""
+    """Tries all candidates, in the forked process; returns as first_accepted() does."""
     base, _, overload = operator.name.partition("::")[2].partition(".")
     packet = getattr(getattr(torch.ops, operator.name.partition("::")[0]), base)
     call = getattr(packet, overload or "default")
-    why = "it takes nothing that could be guessed"
+    why = "there are no arguments to guess"
     try:
         for arguments in candidates(operator):
             try:

@@ -1,4 +1,4 @@
-"""The operators of a namespace, with what is known of each."""
+"""The operators of a namespace, with their schemas and recorded calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 DEVICES = {"cpu": "CPU", "cuda": "CUDA"}
-"""Where an operator may have a kernel: OpGate's word, and the dispatch key."""
+"""The devices for which an operator may have a kernel: OpGate's name, and the dispatch key."""
 
 
 @dataclass
@@ -21,17 +21,17 @@ class Operator:
     """ "ns::op" or "ns::op.overload"."""
     schema: torch._C.FunctionSchema
     recorded: dict[str, Any] | None = None
-    """What `opgate record` kept of it: see spec/recordings.h."""
+    """Its calls that `opgate record` kept; see spec/recordings.h."""
     tensors: list[str] = field(default_factory=list)
-    """Arguments that are tensors, or lists of them."""
+    """The names of the arguments that are tensors, or lists of tensors."""
 
     @property
     def word(self) -> str:
-        """Of a module or function: "add_Tensor"."""
+        """The name as a Python identifier: "add_Tensor"."""
         return self.name.partition("::")[2].replace(".", "_")
 
     def devices(self) -> list[str]:
-        """Where it has a kernel; a composite one has it everywhere."""
+        """The devices for which it has a kernel; a composite operator has one for every device."""
         has = torch._C._dispatch_has_kernel_for_dispatch_key
         composite = any(
             has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
@@ -40,7 +40,7 @@ class Operator:
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
-    """By operator. Raises ValueError that names the file for one that is no record."""
+    """The recordings in the folder, by operator. Raises ValueError, naming the file, for any other JSON."""
     found = {}
     for file in sorted(folder.glob("*.json")) if folder is not None else []:
         try:
@@ -52,7 +52,7 @@ def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def operators_of(namespace: str, recorded: dict[str, dict[str, Any]]) -> list[Operator]:
-    """Sorted by name."""
+    """The operators of the namespace, sorted by name."""
     found = []
     for name in sorted(torch._C._dispatch_get_all_op_names()):
         if name.partition("::")[0] != namespace:

@@ -1,4 +1,4 @@
-"""A spec as the text of a Python module, with what is still open marked by a question mark."""
+"""Writes a spec as the text of a Python module, in which question marks mark the open questions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from opgate.first_spec.operators import Operator
 
 WIDTH = 100
 SAMPLES = 6
-"""So many are written out; `opgate run` takes the others from the recordings."""
+"""The most samples that are written out; `opgate run` takes the others from the recordings."""
 NUMBERS = 64
-"""So many values of a tensor are written out."""
+"""The most values of a tensor that are written out."""
 
 
 def number(value: float) -> str:
-    """As Python has it, in few digits."""
+    """The number as Python text, in few digits."""
     return str(int(value)) if value == int(value) else f"{value:.6g}"
 
 
 def tensor(described: dict[str, Any]) -> str:
-    """One of the words of opgate.domains."""
+    """The tensor as a call of a function of opgate.domains."""
     shape = tuple(described["shape"])
     family, _, rest = described["values"].partition("(")
     parameters = [float(part) for part in rest.rstrip(")").split(",") if part]
@@ -47,7 +47,7 @@ def tensor(described: dict[str, Any]) -> str:
 
 
 def argument(value: Any) -> str:
-    """Of a sample."""
+    """The argument of a sample as Python text."""
     if not isinstance(value, dict):
         return repr(value)
     if "tensors" in value:
@@ -60,7 +60,7 @@ def argument(value: Any) -> str:
 
 
 def call(word: str, arguments: list[str], remark: str) -> str:
-    """spec.WORD(...), on several lines where one is too short."""
+    """The text spec.WORD(...), on several lines where it does not fit on one."""
     line = f"    spec.{word}({', '.join(arguments)})"
     told = f"  # {remark}" if remark else ""
     if len(line) + len(told) <= WIDTH:
@@ -69,7 +69,7 @@ def call(word: str, arguments: list[str], remark: str) -> str:
 
 
 def packed(arguments: list[str]) -> str:
-    """Several a line, where they are short."""
+    """The arguments, several in one line where they are short."""
     lines = [""]
     for part in arguments:
         if lines[-1] and len(lines[-1]) + len(part) > WIDTH - 12:
@@ -79,7 +79,7 @@ def packed(arguments: list[str]) -> str:
 
 
 def samples(operator: Operator, guessed: list[Any] | None) -> list[str]:
-    """Recorded ones, the most frequent of them; or the one that was guessed."""
+    """The lines for the most frequent recorded samples, or for the guessed one."""
     if operator.recorded is not None:
         frequent = sorted(operator.recorded["samples"], key=lambda sample: -sample["calls"])[:SAMPLES]
         written = [sample for sample in operator.recorded["samples"] if sample in frequent]
@@ -92,29 +92,29 @@ def samples(operator: Operator, guessed: list[Any] | None) -> list[str]:
         call(
             "sample",
             [argument(value) for value in guessed],
-            "? guessed, and accepted: what is it called with",
+            "? guessed, and accepted: what is it called with in practice",
         )
     ]
 
 
 def dtypes(operator: Operator) -> list[str]:
-    """A line a device."""
+    """One line for each device."""
     recorded = operator.recorded["dtypes"] if operator.recorded is not None else {}
     lines = []
     for device in operator.devices():
         seen = recorded.get(device)
         names = ", ".join(f"torch.{name}" for name in seen or ["float32"])
         if seen:
-            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? those recorded; which others')
+            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? recorded; which others')
         elif device == "cpu":
-            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? a guess: which')
+            lines.append(f'    spec.dtypes({names}, device="{device}")  # ? a guess: which dtypes')
         else:
-            lines.append(f'    # spec.dtypes({names}, device="{device}")  # ? it has a kernel there: which')
+            lines.append(f'    # spec.dtypes({names}, device="{device}")  # ? it has a kernel: which dtypes')
     return lines
 
 
 def trusted(operator: Operator) -> list[str]:
-    """Arguments with integers: what they point into is anybody's guess."""
+    """Lines for arguments with recorded integers: the schema does not say what they are indices of."""
     if operator.recorded is None:
         return []
     found = []
@@ -127,18 +127,18 @@ def trusted(operator: Operator) -> list[str]:
                 found.append(described.name)
                 break
     return [
-        f'    spec.trusts("{name}")  # ? its values are the callers\' business; else drop this line'
+        f'    spec.trusts("{name}")  # ? callers are responsible for its values; if not, drop this line'
         for name in found
     ]
 
 
 def head(operator: Operator) -> str:
-    """Docstring and imports."""
+    """The docstring and the imports of the file."""
     about = f'"""{operator.name}: what it promises.'
     return f"""{about}
 
-Written by `opgate init`, and yours from now on. Lines with a question mark are open: answer them, then drop
-spec.draft(), and OpGate asks for all that the operator owes.
+Written by `opgate init`, for you to edit. Answer the questions in the lines with a question mark. Then remove
+spec.draft(), so that OpGate checks every promise of the operator.
 \"\"\"
 
 import opgate
@@ -147,7 +147,7 @@ import torch
 
 
 def schema_comment(operator: Operator) -> str:
-    """In lines of comment."""
+    """The schema as comment lines."""
     return textwrap.fill(
         str(operator.schema),
         WIDTH,
@@ -158,7 +158,7 @@ def schema_comment(operator: Operator) -> str:
 
 
 def module(operator: Operator, guessed: list[Any] | None, refusal: str) -> str:
-    """The text of the file. Without a sample that the operator takes, all but the imports is a comment."""
+    """The text of the file. Without a sample that the operator accepts, all but the imports is a comment."""
     names = ", ".join(re.sub(r"\W", "_", argument.name) for argument in operator.schema.arguments)
     names = names if len(names) < WIDTH // 3 else "*arguments"
     differentiated = operator.recorded is not None and operator.recorded["differentiated"]
@@ -166,19 +166,19 @@ def module(operator: Operator, guessed: list[Any] | None, refusal: str) -> str:
         f'@opgate.spec("{operator.name}")',
         f"def {operator.word}(spec: opgate.OpSpec) -> None:",
         schema_comment(operator),
-        "    spec.draft()  # until there is a reference: what the spec does not say is not asked",
+        "    spec.draft()  # until there is a reference: what the spec does not say is not checked",
         f"    # spec.reference(lambda {names}: ...)  # ? what it must compute, in plain PyTorch",
-        "    # spec.accuracy(opgate.ulps(4))  # ? how near to it; opgate.exact() for what only moves data",
+        "    # spec.accuracy(opgate.ulps(4))  # ? how close to it; opgate.exact() for what only moves data",
         *dtypes(operator),
-        '    spec.promises("differentiable")  # gradients were asked for; "twice_differentiable", too?'
+        '    spec.promises("differentiable")  # ? gradients were computed; "twice_differentiable", too'
         if differentiated
-        else '    # spec.promises("differentiable")  # ? has it a derivative',
+        else '    # spec.promises("differentiable")  # ? does it support autograd',
         '    # spec.promises("deterministic")  # ? are its bits the same on every call',
         *trusted(operator),
     ]
     if operator.recorded is None and guessed is None:
-        body.append("    spec.sample()  # ? with what is it called")
-        told = f"# ? Nobody was seen to call it, and no guess was accepted; the last: {refusal}"
+        body.append("    spec.sample()  # ? what is it called with")
+        told = f"# ? No call of it was recorded, and no guess was accepted; the last: {refusal}"
         return (
             "\n".join([head(operator), *textwrap.wrap(told, WIDTH, subsequent_indent="# "), *commented(body)])
             + "\n"
@@ -187,5 +187,5 @@ def module(operator: Operator, guessed: list[Any] | None, refusal: str) -> str:
 
 
 def commented(lines: list[str]) -> list[str]:
-    """Each line of each as a comment."""
+    """Each line of each text as a comment."""
     return [f"# {line}".rstrip() for text in lines for line in text.splitlines()]

@@ -1,6 +1,7 @@
-"""Takes libopgate_record.so into a Python program that `opgate record` runs, once that imports torch.
+"""Loads libopgate_record.so into a Python program that `opgate record` runs, when the program imports torch.
 
-Python imports a module of this name when it starts. One that was there before is imported, too.
+Python imports a module of this name when it starts. Another sitecustomize, which this one hides, is imported,
+too.
 """
 
 from __future__ import annotations
@@ -20,28 +21,28 @@ HERE = str(Path(__file__).parent)
 
 
 class LoaderThatTells(importlib.abc.Loader):
-    """Loads torch as its own loader does, and the recorder after it."""
+    """Loads torch with torch's own loader, and then the recorder."""
 
     def __init__(self, loader: importlib.abc.Loader) -> None:
         self.loader = loader
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """As torch's own."""
+        """Calls torch's own loader."""
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """As torch's own; then the recorder begins."""
+        """Calls torch's own loader; then the recorder begins."""
         self.loader.exec_module(module)
         begin()
 
 
 class TorchFinder(importlib.abc.MetaPathFinder):
-    """Finds torch where it would be found anyway."""
+    """Finds torch where it would be found anyway, and wraps its loader."""
 
     def find_spec(
         self, name: str, path: object = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Once, for torch itself."""
+        """Answers only for torch, and only once."""
         if name != "torch":
             return None
         sys.meta_path.remove(self)
@@ -52,22 +53,22 @@ class TorchFinder(importlib.abc.MetaPathFinder):
 
 
 def begin() -> None:
-    """Loads the recorder. The program goes on where that fails, and it is said."""
+    """Loads the recorder. Where that fails, prints the error, and the program goes on."""
     try:
         ctypes.CDLL(os.environ["OPGATE_RECORD_LIBRARY"])
     except OSError as error:
         print(f"opgate record: nothing is recorded in this program: {error}", file=sys.stderr)
         return
     atexit.register(write_origins)
-    # Operators written in Python: torch 2.15 calls them without its C++ dispatcher, where calls are seen,
-    # unless it is told to go there as before.
+    # torch 2.15 calls operators written in Python without its C++ dispatcher, where calls are recorded. This
+    # turns that shortcut off.
     overload = sys.modules["torch"]._ops.OpOverload
     if hasattr(overload, "_can_enable_pyobj_dispatch"):
         overload._can_enable_pyobj_dispatch = lambda self: False
 
 
 def write_origins() -> None:
-    """Where operators come from, as far as Python knows: packages, and modules of those written in Python."""
+    """Writes the folders of imported packages, and the modules of operators that are written in Python."""
     lines: list[dict[str, str]] = []
     for name, module in list(sys.modules.items()):
         if "." in name or name == "torch":
@@ -85,7 +86,7 @@ def write_origins() -> None:
 
 
 def import_the_other() -> None:
-    """The sitecustomize that would have been imported without this one."""
+    """Imports the sitecustomize that this one hides, if there is one."""
     sys.path[:] = [folder for folder in sys.path if folder != HERE]
     this = sys.modules.pop("sitecustomize", None)
     try:

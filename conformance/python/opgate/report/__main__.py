@@ -1,4 +1,4 @@
-"""`opgate report`: the same results as a page, as JUnit XML, as SARIF, as annotations, as Markdown."""
+"""`opgate report`: writes the results of a run as an HTML page, JUnit XML, SARIF, Markdown or annotations."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ from opgate.report.summary import ReportError, read_summary
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Returns the parser of the command line."""
     options = argparse.ArgumentParser(
         prog="opgate report",
-        description="Write the results of a run for people and for services. The exit status is 0 where "
-        "every report was written, whatever the results.",
+        description="Write the results of a run for people and for services. The exit status is 0 if every "
+        "report was written, whatever the results are.",
     )
     options.add_argument(
         "results", nargs="?", type=Path, metavar="FILE", help="results.jsonl of a finished run"
     )
-    options.add_argument("--html", type=Path, metavar="FILE", help="one page that needs nothing else")
-    options.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
-    options.add_argument("--sarif", type=Path, metavar="FILE", help="SARIF 2.1.0")
-    options.add_argument("--markdown", type=Path, metavar="FILE", help="for a comment on a pull request")
-    options.add_argument("--annotations", action="store_true", help="lines for a CI runner, on stdout")
-    options.add_argument("--ledger", type=Path, metavar="FOLDER", help="the accepted state, for its history")
+    options.add_argument("--html", type=Path, metavar="FILE", help="self-contained HTML page")
+    options.add_argument(
+        "--junit", type=Path, metavar="FILE", help="JUnit XML, one test for each operator, device and check"
+    )
+    options.add_argument("--sarif", type=Path, metavar="FILE", help="SARIF 2.1.0, for code scanning")
+    options.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="Markdown, for a comment on a pull request"
+    )
+    options.add_argument(
+        "--annotations", action="store_true", help="print ::error lines for a CI runner on stdout"
+    )
+    options.add_argument("--ledger", type=Path, metavar="FOLDER", help="the ledger, for its history")
     return options
 
 
 def write(file: Path, text: str) -> None:
-    """Writes a report. Raises ReportError."""
+    """Writes a report. Raises ReportError if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -39,7 +45,7 @@ def write(file: Path, text: str) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes what was asked for. Raises ReportError."""
+    """Writes the chosen reports. Raises ReportError."""
     from opgate.report import annotations, junit, markdown, page, sarif
     from opgate.report.explanations import explanations
 
@@ -62,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    """Exit status: 0, or 2 where something must be mended."""
+    """Returns the exit status: 0, or 2 if a report could not be written."""
     options = parser().parse_args()
     try:
         run(options)

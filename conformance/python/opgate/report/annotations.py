@@ -6,24 +6,24 @@ from opgate.report.summary import Summary
 
 
 def escaped(text: str) -> str:
-    """As the value of such a line."""
+    """Escapes the message of an annotation."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escaped_property(text: str) -> str:
-    """As the value of one of its properties."""
+    """Escapes the value of one of an annotation's properties, such as its title."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def annotation(summary: Summary, op: str, title: str, message: str, level: str = "error") -> str:
-    """One line, at the operator's spec."""
+    """Returns one line, which points to the operator's spec."""
     file, line = summary.where(op)
     place = f"file={escaped_property(file)},line={line}," if file else ""
     return f"::{level} {place}title={escaped_property(title)}::{escaped(message)}"
 
 
 def annotations(summary: Summary) -> str:
-    """A line a finding and a reason of the gate."""
+    """Returns one line for each finding and for each reason why the gate refuses."""
     lines = []
     for group, case, said in summary.findings():
         message = f"{said.get('happened') or said['reason']}\nopgate repro '{case}'"

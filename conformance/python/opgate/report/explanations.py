@@ -1,4 +1,4 @@
-"""What `opgate explain` says of each check, for reports."""
+"""The explanations of the checks, as `opgate explain` prints them, for reports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Explanation:
-    """The promise of a check, why it matters, how to mend what it finds, and a real bug of the kind.
+    """The promise of a check, why it matters, how to fix what it finds, and a real bug of the kind.
 
-    `wrong` and `right` are code with the mistake and without it; of some checks there is none.
+    `wrong` and `right` are code with the mistake and without it; both are empty for some checks.
     """
 
     promise: str
@@ -22,7 +22,7 @@ class Explanation:
 
 
 def explanations() -> dict[str, Explanation]:
-    """Of every check, native and Python, by id."""
+    """Returns the explanation of every check, native and Python, by id."""
     from opgate import _engine
     from opgate.registry import load_checks
 

@@ -1,4 +1,4 @@
-"""JUnit XML: a suite an operator and device, a test a check, as CI services read it."""
+"""JUnit XML for CI services: a suite for each operator and device, with a test for each check."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from xml.etree import ElementTree as xml
 from opgate.finding import finding_text
 from opgate.report.summary import Group, Summary
 
-# What XML 1.0 cannot hold, in any spelling.
+# Characters that XML 1.0 cannot hold, not even escaped.
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def clean(text: str) -> str:
-    """The text without characters that XML has no place for."""
+    """Returns the text with characters that XML cannot hold replaced."""
     return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def test_case(suite: xml.Element, group: Group) -> None:
-    """Adds the cases of one check: passed, failed, in error (the spec's), or skipped (owed)."""
+    """Adds the test of one check: passed, failed, in error (the spec is wrong) or skipped (owed: not run)."""
     case = xml.SubElement(suite, "testcase", classname=f"{group.op}.{group.device}", name=group.check)
     if group.example:
         name, line = group.example
@@ -29,13 +29,13 @@ def test_case(suite: xml.Element, group: Group) -> None:
         others = f"\n  and {group.others} more cases" if group.others > 0 else ""
         said.text = clean(finding_text(name, line)) + others
     elif group.verdict == "owed":
-        xml.SubElement(case, "skipped", message=clean(f"owed: {group.owed}"))
+        xml.SubElement(case, "skipped", message=clean(f"owed (not run here): {group.owed}"))
     elif group.elsewhere:
         xml.SubElement(case, "system-out").text = clean(f"passed by {group.elsewhere}")
 
 
 def junit(summary: Summary) -> str:
-    """The whole document."""
+    """Returns the whole document."""
     root = xml.Element("testsuites", name="opgate")
     for op, device in summary.rows():
         groups = [group for group in summary.groups.values() if (group.op, group.device) == (op, device)]

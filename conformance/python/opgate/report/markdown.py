@@ -1,4 +1,4 @@
-"""Markdown for a pull request: what the gate says first, then the table, then each finding folded away."""
+"""Markdown for a pull request: the result of the gate, the table, and each finding in a collapsed section."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from opgate.finding import finding_text
 from opgate.report.summary import Summary
 
 LIMIT = 60_000
-"""Characters: what a comment may be long, with room to spare."""
+"""Characters; a comment on GitHub may have 65,536."""
 MEANING = {"pass": "ok", "owed": "owed"}
 
 
 def code(text: str) -> str:
-    """Text in a code block that nothing in it can end."""
+    """Returns the text in a code block whose fence does not occur in the text."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}\n"
 
 
 def cell(text: str) -> str:
-    """Text in a table: neither its bars nor its markup count."""
+    """Returns the text for a cell of a table, with bars and markup escaped."""
     return re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", " ".join(text.split()))
 
 
 def gate_section(summary: Summary) -> list[str]:
-    """What the gate said."""
+    """Returns the lines that say what the gate found."""
     lines = []
     for kind, title in (("refused", "Refused"), ("better", "Better"), ("note", "Notes")):
         remarks = summary.remarks(kind)
@@ -40,7 +40,7 @@ def gate_section(summary: Summary) -> list[str]:
 
 
 def table(summary: Summary) -> list[str]:
-    """Operators and devices by groups of checks."""
+    """Returns the table of operators and devices by groups of checks; a cell has the worst verdict."""
     groups = sorted({check.partition(".")[0] for check in summary.checks()})
     lines = ["| | " + " | ".join(groups) + " |", "|---" * (len(groups) + 1) + "|"]
     order = ("crash", "timeout", "fail", "invalid", "owed", "pass")
@@ -59,7 +59,7 @@ def table(summary: Summary) -> list[str]:
 
 
 def markdown(summary: Summary) -> str:
-    """The whole comment, cut where a comment may be no longer."""
+    """Returns the whole comment, without the findings that do not fit into LIMIT."""
     broken = summary.count("fail", "crash", "timeout")
     verdict = (
         "refused" if summary.remarks("refused") else "broken promises" if broken else "all promises kept"
@@ -79,6 +79,6 @@ def markdown(summary: Summary) -> str:
         lines += ["<details>", f"<summary>{escape(title)}</summary>", "", code(finding_text(case, said))]
         lines += ["</details>", ""]
         if sum(map(len, lines)) > LIMIT:
-            lines.append("More findings than a comment can hold; see results.jsonl.")
+            lines.append("There are more findings than fit into a comment; see results.jsonl.")
             break
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: the map, worst errors, findings, the ledger's history."""
+"""A self-contained HTML page: the table of checks, worst errors, findings and the ledger's history."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from opgate.report.explanations import Explanation
 from opgate.report.summary import ReportError, Summary
 
 LEFT, RIGHT = 0.01, 10_000.0
-"""Ulps at the ends of the axis."""
+"""The ends of the axis, in ulps."""
 SHOWN_COMMITS = 20
 
 
 @dataclass(frozen=True)
 class WorstError:
-    """One line of the plot: the worst error of an operator's check in one dtype, and what is promised."""
+    """A line of the plot: the worst error of an operator's check in one dtype, and the promised bound.
+
+    `ulps` and `bound` are in ulps; `case` is the id of the case with the error.
+    """
 
     label: str
     case: str
@@ -27,18 +30,18 @@ class WorstError:
 
     @property
     def at(self) -> float:
-        """Where it is on the axis, from 0 to 100."""
+        """The position of the error on the axis, in per cent."""
         return on_axis(self.ulps)
 
     @property
     def bound_at(self) -> float | None:
-        """Where the bound is."""
+        """The position of the bound on the axis, in per cent; None if there is no bound."""
         return None if self.bound is None else on_axis(self.bound)
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A change of the accepted state."""
+    """A commit that changed the accepted state."""
 
     date: str
     subject: str
@@ -46,13 +49,13 @@ class Commit:
 
 
 def on_axis(ulps: float) -> float:
-    """Logarithmic, from 0 to 100; what is beyond an end is at it."""
+    """Returns a position on the logarithmic axis, in per cent; values beyond an end are put at that end."""
     share = (math.log(max(ulps, LEFT)) - math.log(LEFT)) / (math.log(RIGHT) - math.log(LEFT))
     return round(100 * min(share, 1.0), 2)
 
 
 def worst_errors(summary: Summary) -> list[WorstError]:
-    """One for each operator, device, check and dtype with an error, the nearest to its bound first."""
+    """Returns one error for each operator, device, check and dtype; the nearest to its bound comes first."""
     errors = []
     for group in summary.groups.values():
         bound = summary.header["subjects"].get(group.op, {}).get("ulps")
@@ -62,14 +65,14 @@ def worst_errors(summary: Summary) -> list[WorstError]:
 
 
 def history(ledger: Path | None) -> list[Commit]:
-    """The last commits that changed the ledger, newest first; none where it is in no repository."""
+    """Returns the last commits that changed the ledger, newest first; none if it is not in a repository."""
     if ledger is None or not ledger.is_dir():
         return []
     form = "--format=%x00%cs%x01%s"
     command = ["git", "log", f"-{SHOWN_COMMITS}", form, "--name-only", "--", "."]
     try:
         told = subprocess.run(command, cwd=ledger, capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):  # no git here
+    except (OSError, subprocess.TimeoutExpired):  # git is missing or does not answer
         return []
     commits = []
     for entry in told.stdout.split("\0")[1:]:
@@ -80,7 +83,7 @@ def history(ledger: Path | None) -> list[Commit]:
 
 
 def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | None) -> str:
-    """The whole document. Every name in it is escaped. Raises ReportError."""
+    """Returns the whole document, with every name in it escaped. Raises ReportError without jinja2."""
     try:
         import jinja2
     except ImportError:

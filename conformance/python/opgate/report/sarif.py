@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, as code scanning services read it: a rule a check, a result a finding."""
+"""SARIF 2.1.0 for code scanning services: a rule for each check, and a result for each finding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def location(summary: Summary, op: str) -> list[dict[str, Any]]:
-    """Where the operator's spec is."""
+    """Returns the place of the operator's spec, or an empty list if it is unknown."""
     file, line = summary.where(op)
     if not file:
         return []
@@ -23,7 +23,7 @@ def location(summary: Summary, op: str) -> list[dict[str, Any]]:
 
 
 def help_markdown(told: Explanation) -> str:
-    """How to mend it, and the code with the mistake and without it where there is some."""
+    """Says how to fix the operator, with code that has the mistake and code without it, if there is any."""
     examples = [
         f"**{title}**\n\n{code(text)}"
         for title, text in (("Wrong", told.wrong), ("Right", told.right))
@@ -33,7 +33,7 @@ def help_markdown(told: Explanation) -> str:
 
 
 def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
-    """The whole document."""
+    """Returns the whole document."""
     results = [
         {
             "ruleId": group.check,

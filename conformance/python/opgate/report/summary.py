@@ -1,4 +1,4 @@
-"""What a report tells of a run: results.jsonl read line by line, and gate.json beside it."""
+"""The contents of a report: results.jsonl, read line by line, and gate.json beside it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 BROKEN = ("fail", "crash", "timeout")
 BY_EVIDENCE = "evidence: "
-"""The reason of a verdict that another machine gave begins so."""
+"""The reason of a verdict that another machine gave begins with this."""
 
 
 class ReportError(Exception):
-    """Something that the user must mend; the message is one line."""
+    """Something that the user must fix; the message is one line."""
 
 
 @dataclass
@@ -26,17 +26,17 @@ class Group:
     check: str
     counts: dict[str, int] = field(default_factory=dict)
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
-    """By dtype: error in ulps, and the case."""
+    """By dtype: the worst error in ulps, and the id of its case."""
     example: tuple[str, dict[str, Any]] | None = None
-    """The first case that is neither pass nor owed, and what was said of it."""
+    """The first case that is neither pass nor owed: its id and its line of results.jsonl."""
     owed: str = ""
-    """Why cases of it are owed."""
+    """Why cases of the group are owed (not run on this machine); empty if none are."""
     elsewhere: str = ""
-    """The machine and the day that its verdicts are from, where they are from another one."""
+    """The machine and the day of the verdicts, if another machine gave them; empty otherwise."""
 
     @property
     def verdict(self) -> str:
-        """The worst of its cases: crash, fail, invalid, owed or pass."""
+        """The worst verdict of its cases: crash, timeout, fail, invalid, owed or pass."""
         for verdict in ("crash", "timeout", "fail", "invalid", "owed"):
             if self.counts.get(verdict):
                 return verdict
@@ -44,17 +44,17 @@ class Group:
 
     @property
     def broken(self) -> int:
-        """Cases that broke their promise."""
+        """The number of cases that broke their promise."""
         return sum(self.counts.get(verdict, 0) for verdict in BROKEN)
 
     @property
     def others(self) -> int:
-        """Cases like the example, besides it."""
+        """The number of cases that broke their promise or have a wrong spec, besides the example."""
         return self.broken + self.counts.get("invalid", 0) - 1
 
     @property
     def text(self) -> str:
-        """As in the table of `opgate run`: "ok", "FAIL 3", "owed"."""
+        """The cell in the table of `opgate run`: "ok", "FAIL 3", "owed"."""
         passed = "ok*" if self.elsewhere else "ok"
         words = {"pass": passed, "owed": "owed", "invalid": f"spec? {self.counts.get('invalid')}"}
         return words.get(self.verdict) or f"{'CRASH' if self.verdict == 'crash' else 'FAIL'} {self.broken}"
@@ -62,40 +62,43 @@ class Group:
 
 @dataclass
 class Summary:
-    """A whole run, and what the gate said of it, if it was asked."""
+    """A whole run, and what the gate said about it, if `opgate gate` was run."""
 
     header: dict[str, Any]
     groups: dict[tuple[str, str, str], Group]
     owed: dict[str, int]
-    """By reason."""
+    """The number of owed cases, by reason."""
     elsewhere: dict[str, int]
-    """Cases that passed on another machine, by the words that say which."""
+    """The number of cases that passed on another machine, by the text that names the machine."""
     finished: str
     gate: dict[str, Any] | None = None
 
     def count(self, *verdicts: str) -> int:
-        """Cases with one of these verdicts."""
+        """Returns the number of cases with one of these verdicts."""
         return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
 
     def remarks(self, kind: str) -> list[dict[str, Any]]:
-        """What the gate said, of a kind: "refused", "better", "note"; nothing where it was not asked."""
+        """Returns the gate's remarks of one kind ("refused", "better" or "note"); none if it was not run."""
         said = self.gate["remarks"] if self.gate else []
         return [remark for remark in said if remark["kind"] == kind]
 
     def findings(self) -> list[tuple[Group, str, dict[str, Any]]]:
-        """The groups with something to mend, in the order of the table: each with a case and its line."""
+        """Returns the groups that have something to fix, in table order, each with a case and its line."""
         return [(group, *group.example) for _, group in sorted(self.groups.items()) if group.example]
 
     def rows(self) -> list[tuple[str, str]]:
-        """Operators and devices, in order."""
+        """Returns the pairs of operator and device, in order."""
         return sorted({(op, device) for op, device, _ in self.groups})
 
     def checks(self) -> list[str]:
-        """Ids of those that looked at something, in order."""
+        """Returns the ids of the checks that have cases, in order."""
         return sorted({check for _, _, check in self.groups})
 
     def where(self, op: str) -> tuple[str, int]:
-        """File and line of the operator's spec; the file is relative to the working directory, if in it."""
+        """Returns the file and line of the operator's spec, or "" and 0 if they are unknown.
+
+        The file is relative to the working directory if it lies below it.
+        """
         file, _, line = self.header["subjects"].get(op, {}).get("where", "").rpartition(":")
         if not line.isdigit():
             return "", 0
@@ -104,7 +107,7 @@ class Summary:
 
 
 def read_summary(results: Path) -> Summary:
-    """Reads a finished run. Raises ReportError for a file that is none, naming the line."""
+    """Reads a finished run. Raises ReportError, which names the line, if the file is not such a run."""
     lines = _lines(results)
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
@@ -120,7 +123,7 @@ def read_summary(results: Path) -> Summary:
     gate = results.parent / "gate.json"
     if gate.exists():
         said = json.loads(gate.read_text())
-        if said["started"] == header["started"]:  # of this run, and not of one before
+        if said["started"] == header["started"]:  # an earlier run's gate.json may still be there
             summary.gate = said
     return summary
 

@@ -1,0 +1,251 @@
+// opgate gate: may this change land? Compares the results of the head (the change) with the accepted state,
+// or with those of a base.
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/commands/subcommand.h"
+#include "cli/project/base_build.h"
+#include "cli/project/complete_run.h"
+#include "cli/project/package_compatibility.h"
+#include "cli/project/speed_pairs.h"
+#include "cli/results/results.h"
+#include "cli/terminal/terminal.h"
+#include "gate/ledger.h"
+#include "gate/partial.h"
+#include "gate/rule.h"
+#include "gate/speeds.h"
+#include "gate/waivers.h"
+#include "run/digests.h"
+#include "run/project_setup.h"
+
+namespace opgate::gate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kDateLength = 10;  // the date in "2026-11-22T..."
+
+struct GateOptions {
+  RunOptions run;
+  fs::path results;
+  std::string base;
+  fs::path bench;
+  double accuracy_factor = 1.5;
+  bool strict_gpu = false;
+  bool no_speed = false;
+};
+
+/// What the head is compared with.
+struct Base {
+  std::string name;
+  State state;
+  std::optional<RunState> run;     ///< none if the state is the ledger's
+  fs::path output;                 ///< folder of the run and its packages; empty for a ledger
+  std::optional<BaseBuild> build;  ///< set if the base is a build that can be run and timed
+};
+
+Base base_of_ledger(const Config& config) {
+  if (config.ledger.empty()) {
+    throw SetupError(
+        fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
+                    "`opgate accept`, or name a run to compare with by --base",
+                    config.file.string()));
+  }
+  return {"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), {}, {}, {}};
+}
+
+Base base_of_run(const fs::path& file) {
+  RunState run = state_of_run(file);
+  return {fmt::format("{} of {}", file.string(), run.header.started),
+          run.state,
+          std::move(run),
+          file.parent_path(),
+          {}};
+}
+
+Base base_of(const GateOptions& options, const Config& config) {
+  if (options.base.empty()) return base_of_ledger(config);
+  const fs::path named = fs::absolute(options.base);
+  if (fs::is_regular_file(named)) return base_of_run(named);
+  if (fs::exists(named / "results.jsonl")) return base_of_run(named / "results.jsonl");
+  BaseBuild build = find_base(options.base, config);
+  std::vector<std::string> words = options.run.execution.words();
+  for (const std::string& op : options.run.filter.ops) words.insert(words.end(), {"--op", op});
+  Base base = base_of_run(run_base(build, words) / "results.jsonl");
+  base.name = build.name;
+  base.build = std::move(build);
+  return base;
+}
+
+// Returns whether only some of the base's operators were run. Throws SetupError if the two runs cannot be
+// compared.
+bool some_operators(const Base& base, const RunState& head) {
+  if (base.run && base.run->header.filter == head.header.filter) return false;
+  return (base.run && is_partial(*base.run)) || is_partial(head);
+}
+
+std::string section(const Remarks& remarks, Remark::Kind kind) {
+  size_t width = 0;
+  for (const Remark& remark : remarks) width = std::max(width, remark.op.size());
+  std::string text;
+  for (const Remark& remark : remarks) {
+    if (remark.kind != kind) continue;
+    text += fmt::format("  {:<{}}  {}\n", remark.op, width, remark.what);
+    if (!remark.shown.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, remark.shown);
+  }
+  return text;
+}
+
+// Prints what this machine has not checked: cases that passed on another machine, and cases that are owed.
+void print_unchecked(const RunState& head) {
+  for (const auto& [reason, number] : head.by_evidence)
+    fmt::print("{}: {} cases by {}\n", coloured(Colour::green, "passed"), number, reason);
+  for (const auto& [reason, number] : head.owed)
+    fmt::print("{}: {} cases: {}\n", coloured(Colour::yellow, "owed"), number, reason);
+}
+
+int print_remarks(const Remarks& remarks, const Change& change) {
+  const auto count = [&](Remark::Kind kind) {
+    return static_cast<size_t>(std::ranges::count(remarks, kind, &Remark::kind));
+  };
+  const size_t refused = count(Remark::Kind::refused);
+  if (refused > 0) {
+    fmt::print("{}, {}\n{}", coloured(Colour::red, "refused"),
+               refused == 1 ? "1 reason" : fmt::format("{} reasons", refused),
+               section(remarks, Remark::Kind::refused));
+  }
+  if (count(Remark::Kind::better) > 0)
+    fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
+  if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
+  if (refused > 0) {
+    fmt::print("\nFix these, or, where they are intended, {}.\n",
+               change.base_run == nullptr ? "review and run `opgate accept`" : "waive them");
+    return kPromiseBroken;
+  }
+  fmt::print("{}: {} cases passed, nothing is worse than the base\n", coloured(Colour::green, "accepted"),
+             change.head.passed);
+  return kAllKept;
+}
+
+// Writes the remarks into a file beside the results, from which `opgate report` takes them.
+void write_remarks(const fs::path& file, const std::string& base, const RunState& head,
+                   const Remarks& remarks) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Remark& remark : remarks) {
+    const char* kind = remark.kind == Remark::Kind::refused  ? "refused"
+                       : remark.kind == Remark::Kind::better ? "better"
+                                                             : "note";
+    list.push_back({{"kind", kind},
+                    {"rule", remark.rule},
+                    {"op", remark.op},
+                    {"what", remark.what},
+                    {"shown", remark.shown}});
+  }
+  const nlohmann::json said{{"base", base}, {"started", head.header.started}, {"remarks", std::move(list)}};
+  const std::string text = said.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  AtomicFile(file, text + "\n").commit();
+}
+
+// Runs old packages with the head's libraries: the base's packages, which were compiled before the change,
+// and those that opgate.toml names.
+std::vector<OldPackage> ask_old_packages(const Base& base, const Config& config, const fs::path& results) {
+  std::vector<fs::path> packages = config.packages;
+  if (!base.output.empty()) {
+    const std::vector<fs::path> made = packages_in(base.output);
+    packages.insert(packages.end(), made.begin(), made.end());
+  }
+  if (packages.empty()) return {};
+  return ask_packages(packages, setup_from(config), results.parent_path());
+}
+
+SpeedPairs time_both(const BaseBuild& base, const GateOptions& options, const Config& config) {
+  const auto stopwatch = [&](const fs::path& program, const fs::path& file, const fs::path& libraries) {
+    Command command{{program, "stopwatch", "--config", file}, {}};
+    if (!libraries.empty()) command.words.insert(command.words.end(), {"--build", libraries});
+    for (const std::string& op : options.run.filter.ops)
+      command.words.insert(command.words.end(), {"--op", op});
+    return command;
+  };
+  return compare_speeds(stopwatch(base.program, base.config, base.libraries),
+                        stopwatch(this_executable(), config.file, config.libraries_from), config.output);
+}
+
+int gate(const GateOptions& options) {
+  const Config config = options.run.project.read();
+  // The base and the waivers are read first, so that mistakes in them are reported before the long run.
+  Base base = base_of(options, config);
+  const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  // Speeds are timed before the environment of the checks is set for this process and its children.
+  SpeedPairs speeds;
+  if (base.build && !options.no_speed) speeds = time_both(*base.build, options, config);
+  fs::path results = options.results;
+  if (results.empty()) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto tally = complete_run(options.run);
+    if (!tally) return kInterrupted;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    print_results(*tally, fmt::format("in {:.1f} s", elapsed.count()));
+    std::fflush(stdout);
+    results = results_file(config);
+  }
+  RunState head = state_of_run(results);
+  Change change{.base = base.state,
+                .head = head,
+                .base_run = base.run ? &*base.run : nullptr,
+                .accuracy_factor = options.accuracy_factor,
+                .partial = some_operators(base, head),
+                .strict_gpu = options.strict_gpu};
+  config.apply_environment();
+  change.packages = ask_old_packages(base, config, results);
+  change.speeds = std::move(speeds);
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head.state);
+  keep_unchecked_devices(base.state, head.state);
+  Remarks remarks = judge_change(change);
+  apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
+  write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
+  fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
+  if (!options.results.empty()) print_unchecked(head);  // otherwise it is printed under the table
+  return print_remarks(remarks, change);
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description(
+      "Run everything, compare with the accepted state, and refuse what is worse, with the reasons");
+  auto options = std::make_shared<GateOptions>();
+  options->run.project.declare(app);
+  app.add_option("--op", options->run.filter.ops, "only operators with this name; * and ? are wildcards");
+  app.add_option("--results", options->results,
+                 "results.jsonl of a finished run, to be compared instead of a new run")
+      .type_name("FILE");
+  app.add_option(
+         "--base", options->base,
+         "what to compare with instead of the ledger: a run (results.jsonl or its folder), a folder with a "
+         "build or a built checkout, or a git commit, which is checked out and built by the command `build` "
+         "of opgate.toml")
+      .type_name("RUN|FOLDER|COMMIT");
+  app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to compare its speeds as well")
+      .type_name("FILE");
+  app.add_option("--accuracy-factor", options->accuracy_factor,
+                 "ratio to the accepted error from which an error counts as worse; by default 1.5")
+      .between(1.0, 1e6);
+  app.add_flag("--no-speed", options->no_speed,
+               "do not time the base against the head (they are timed if the base is a build)");
+  app.add_flag("--strict-gpu", options->strict_gpu,
+               "refuse cases that are owed (not run here) because there is no GPU");
+  app.add_flag("--resume", options->run.resume, "continue an interrupted run");
+  options->run.execution.declare(app);
+  app.footer("Exit status: 0 accepted, 1 refused, 2 wrong usage or set-up, 130 interrupted.");
+  return [=] { return gate(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(gate, {"gate", &declare});
+
+}  // namespace
+}  // namespace opgate::gate

@@ -1,0 +1,194 @@
+// opgate record: runs a program and keeps the operator calls that it makes, as samples.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/files.h"
+#include "cli/commands/subcommand.h"
+#include "cli/project/first_config.h"
+#include "cli/project/project.h"
+#include "cli/recording/collect_recordings.h"
+#include "cli/terminal/terminal.h"
+#include "process/run_program.h"
+
+namespace opgate::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RecordOptions {
+  fs::path config;
+  std::vector<std::string> namespaces;
+  fs::path into;
+  bool anew = false;
+  std::vector<std::string> program;
+};
+
+fs::path prefix() { return this_executable().parent_path().parent_path(); }
+
+// Finds the folder of sitecustomize.py: the first place is that of the build tree, the second that of an
+// installed package.
+fs::path python_hook() {
+  for (const fs::path& folder : {prefix() / "python" / "opgate" / "recording", prefix() / "recording"}) {
+    if (fs::exists(folder / "sitecustomize.py")) return folder;
+  }
+  throw SetupError(
+      fmt::format("the OpGate at {} is incomplete: recording/sitecustomize.py is missing; install it "
+                  "again",
+                  prefix().string()));
+}
+
+/// A new folder that is removed with this object. Its path has no space and no colon, because LD_PRELOAD
+/// separates its entries by them.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = "/tmp/opgate-record-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr)
+      throw SetupError(fmt::format("cannot make a folder in /tmp: {}", std::strerror(errno)));
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+std::string before(const std::string& added, const char* variable) {
+  const char* present = std::getenv(variable);
+  return present == nullptr || *present == '\0' ? added : added + ":" + present;
+}
+
+// The program gets this process's own input, output and process group: it is the user's program, and Ctrl-C
+// is meant for it.
+int run_program(const RecordOptions& options, const fs::path& scratch) {
+  Command command{options.program, {}};
+  const fs::path preload = scratch / "libopgate_preload.so";
+  fs::create_symlink(prefix() / "lib" / "libopgate_preload.so", preload);
+  command.environment = {{"OPGATE_RECORD", scratch.string()},
+                         {"OPGATE_RECORD_LIBRARY", (prefix() / "lib" / "libopgate_record.so").string()},
+                         {"LD_PRELOAD", before(preload.string(), "LD_PRELOAD")},
+                         {"PYTHONPATH", before(python_hook().string(), "PYTHONPATH")}};
+  if (!options.namespaces.empty())
+    command.environment["OPGATE_RECORD_NAMESPACES"] = fmt::format("{}", fmt::join(options.namespaces, ","));
+  return run_here(command);
+}
+
+void print_table(const Recording& recording, const fs::path& folder) {
+  size_t samples = 0;
+  uint64_t calls = 0;
+  size_t width = 0;
+  for (const auto& [name, op] : recording.operators) {
+    samples += op.samples;
+    calls += op.calls;
+    width = std::max(width, name.size());
+  }
+  fmt::print("\n{}: {} calls of {} operators, {} samples in {}\n", coloured(Colour::bold, "recorded"), calls,
+             recording.operators.size(), samples, folder.string());
+  for (const auto& [name, op] : recording.operators) {
+    fmt::print("  {:<{}}  {:>5} samples  {:>8} calls  {}\n", name, width, op.samples, op.calls,
+               fmt::join(op.dtypes, ", "));
+    for (const auto& [reason, count] : op.left_out)
+      fmt::print("  {:<{}}  not kept: {} calls {}{}\n", "", width, count,
+                 reason.starts_with("of ") || reason.starts_with("that ") ? "" : "with ", reason);
+  }
+}
+
+// Writes a first opgate.toml, or says what an existing one lacks.
+void offer_config(const Recording& recording, const std::optional<Config>& config, const fs::path& folder) {
+  if (!config) {
+    const fs::path file = fs::current_path() / "opgate.toml";
+    write_first_config(file, {.libraries = recording.libraries,
+                              .modules = recording.modules,
+                              .python_path = recording.python_path,
+                              .recorded = folder});
+    fmt::print("wrote {}\n", file.string());
+  } else if (config->recorded.empty()) {
+    fmt::print("add to {}:  recorded = \"{}\"\n", config->file.string(),
+               folder.lexically_relative(config->file.parent_path()).string());
+  }
+}
+
+void say_what_is_unknown(const Recording& recording) {
+  if (recording.unknown.empty()) return;
+  fmt::print(
+      "it is not known what defines {}: name its library in `libraries`, or its Python module in `python`, "
+      "of opgate.toml\n",
+      fmt::join(recording.unknown, ", "));
+}
+
+[[noreturn]] void nothing_recorded(const RecordOptions& options, const Recording& recording) {
+  const std::string of = options.namespaces.empty()
+                             ? "no operator but torch's own"
+                             : fmt::format("no operator of {}", fmt::join(options.namespaces, ", "));
+  throw SetupError(
+      recording.torch.empty()
+          ? fmt::format(
+                "nothing was recorded: {} never loaded torch. OpGate records programs that are linked with "
+                "libtorch and Python programs that import torch, but not Python with -I, -E or -S",
+                options.program.front())
+          : fmt::format("nothing was recorded: the program called {} through the dispatcher", of));
+}
+
+int record(const RecordOptions& options) {
+  const std::optional<Config> config = config_if_any(options.config);
+  const fs::path folder = !options.into.empty() ? fs::absolute(options.into)
+                          : config && !config->recorded.empty()
+                              ? config->recorded
+                              : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
+  const Scratch scratch;
+  const int status = run_program(options, scratch.folder());
+  const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);
+  const std::string ended = ending(status);
+  if (recording.operators.empty()) {
+    if (status != 0) fmt::print(stderr, "opgate: the program ended with {}\n", ended);
+    nothing_recorded(options, recording);
+  }
+  print_table(recording, folder);
+  offer_config(recording, config, folder);
+  say_what_is_unknown(recording);
+  if (status != 0)
+    fmt::print("the program ended with {}; the calls that it made until then are kept\n", ended);
+  fmt::print("next: opgate run\n");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description(
+      "Run a program and keep each kind of call that it makes of operators outside torch, as samples that "
+      "`opgate run` checks without a spec");
+  app.footer("Exit status: the program's own; 2 where nothing was recorded.");
+  auto options = std::make_shared<RecordOptions>();
+  app.add_option("--config", options->config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
+      .type_name("FILE");
+  app.add_option("--namespace", options->namespaces,
+                 "only operators of these namespaces; by default of all but torch's own")
+      .type_name("NAME");
+  app.add_option("--into", options->into,
+                 "folder for the samples; by default `recorded` of opgate.toml, or `recorded` beside it")
+      .type_name("FOLDER");
+  app.add_flag("--anew", options->anew,
+               "discard earlier recordings of the recorded operators instead of adding to them");
+  app.add_option("PROGRAM", options->program, "the program and its arguments, after --").required();
+  app.prefix_command();
+  return [=] { return record(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(record, {"record", &declare});
+
+}  // namespace
+}  // namespace opgate::record

@@ -1,0 +1,121 @@
+// opgate repro CASE: runs one case alone and prints its call, or prints a script that needs no OpGate.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/dtypes.h"
+#include "cli/commands/subcommand.h"
+#include "cli/project/project.h"
+#include "cli/results/tally.h"
+#include "cli/scripts/script.h"
+#include "cli/terminal/terminal.h"
+#include "compare/comparison.h"
+#include "inputs/arguments.h"
+#include "judging/all_checks.h"
+
+namespace opgate::repro {
+namespace {
+
+std::string describe_tensor(const TensorInput& input) {
+  constexpr int64_t kShown = 6;
+  std::vector<std::string> first;
+  for (int64_t i = 0; i < std::min(kShown, input.tensor.numel()); ++i)
+    first.push_back(element_text(input.tensor, i));
+  return fmt::format("shape {} strides {} offset {} {} of {} storage elements, values {}{}",
+                     index_text(input.tensor.sizes()), index_text(input.tensor.strides()),
+                     input.tensor.storage_offset(), dtype_name(input.tensor.scalar_type()),
+                     input.geometry.elements, fmt::join(first, " "),
+                     input.tensor.numel() > kShown ? " ..." : "");
+}
+
+void describe_call(const PlannedCall& call) {
+  if (call.key.spec->kind == Spec::Kind::op) {
+    std::ostringstream schema;
+    schema << call.key.spec->op->schema();
+    fmt::print("schema   {}\n", schema.str());
+  }
+  fmt::print("spec     {}\n", call.key.sample->where);
+  ValueCache values;
+  CallKey on_cpu = call.key;
+  on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
+  const Arguments arguments = materialize(on_cpu, values);
+  for (const TensorInput& input : arguments.tensors)
+    fmt::print("{:8} {}\n", input.name, describe_tensor(input));
+  const size_t count = std::min(arguments.stack.size(), call.key.sample->arguments.size());
+  for (size_t i = 0; i < count; ++i) {
+    const c10::IValue& given = arguments.stack.at(i);  // altered if the case is a bad input
+    if (given.isTensor() || given.isTensorList()) continue;
+    std::ostringstream text;
+    text << given;
+    fmt::print("{:8} {}\n", argument_name(*call.key.spec, i), text.str());
+  }
+}
+
+// The case must be one that `opgate run` would run, because a check may not be meant for every call. Throws
+// SetupError if it is not planned.
+Plan plan_of_one(const Project& project, const Filter& filter, const std::string& id, const Check& check) {
+  try {
+    return make_plan(project.subjects, project.checks, filter);
+  } catch (const SetupError&) {
+    // The filter names one well-formed case, so the only possible error is that it is not planned.
+    throw SetupError(fmt::format("{} is not planned for {}; see `opgate list cases`", check.name, id));
+  }
+}
+
+int repro(const ProjectOptions& options, const std::string& id, bool as_script) {
+  Project project = open_project(options);
+  const auto slash = id.rfind('/');
+  if (slash == std::string::npos)
+    throw SetupError(fmt::format("'{}' is not a case id; see `opgate list cases`", id));
+  const Check& check = find_check(project.checks, id.substr(slash + 1));
+  const CallKey key = parse_call_id(project.subjects, id.substr(0, slash));
+  const Filter filter{{pattern_of(key.spec->id)},
+                      {check.name},
+                      {device_name(key.device)},
+                      {pattern_of(call_id(key) + "/" + check.name)}};
+  const Plan plan = plan_of_one(project, filter, id, check);
+  if (as_script) {
+    // Written once before the run, so that what a script cannot express is reported at once.
+    static_cast<void>(script(plan.calls[0], check, {}, project.config));
+  } else {
+    describe_call(plan.calls[0]);
+  }
+  Tally tally(options.again());
+  CaseSet todo(plan.calls, {});
+  std::string text;
+  const bool complete =
+      project.supervisor->run(plan, filter, todo, 1,
+                              {.verdict =
+                                   [&](Calls::Position call, const Check& by, const Judgement& judgement) {
+                                     const std::string judged = case_id(plan.calls[call], by);
+                                     tally.add(judged, judgement);
+                                     if (as_script) {
+                                       text = script(plan.calls[call], by, judgement, project.config);
+                                     } else {
+                                       fmt::print("\n{}", finding_text(judged, judgement, options.again()));
+                                     }
+                                   }},
+                              [](const std::vector<std::string>&) {});
+  end_where_nobody_reads();
+  fmt::print("{}", text);
+  return complete ? tally.exit_status() : kInterrupted;
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description("Run one case alone and show its schema, its arguments and what happened");
+  auto options = std::make_shared<ProjectOptions>();
+  auto id = std::make_shared<std::string>();
+  auto as_script = std::make_shared<bool>(false);
+  options->declare(app);
+  app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`").required();
+  app.add_flag("--python", *as_script,
+               "print a script of plain torch calls that shows the same without OpGate, for a bug report");
+  return [=] { return repro(*options, *id, *as_script); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(repro, {"repro", &declare});
+
+}  // namespace
+}  // namespace opgate::repro

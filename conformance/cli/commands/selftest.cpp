@@ -1,0 +1,111 @@
+// opgate selftest: every check must find the defects that were planted for it, and no check may flag a
+// correct twin of a defect.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/build.h"
+#include "cli/commands/subcommand.h"
+#include "cli/project/run_cases.h"
+#include "cli/results/detection_matrix.h"
+#include "cli/results/results.h"
+#include "judging/all_checks.h"
+
+namespace opgate::selftest {
+namespace {
+
+struct SelftestOptions {
+  ProjectOptions project;
+  std::vector<std::string> ops;
+  std::vector<std::string> devices;
+  std::vector<std::string> blind;
+  bool no_opcheck = false;
+  ExecutionOptions execution;
+};
+
+// Native checks cost little and run on every subject, as does opcheck if its results are wanted for
+// comparison. Other checks run only on what is planted for them.
+std::vector<std::string> checks_for_all(const Project& project, bool with_opcheck) {
+  std::vector<std::string> checks;
+  for (const Check& check : project.checks) {
+    if (check.worker == Worker::native || (with_opcheck && check.name == "opcheck"))
+      checks.push_back(pattern_of(check.name));
+  }
+  return checks;
+}
+
+std::vector<const Spec*> planned_subjects(const Plan& plan) {
+  std::vector<const Spec*> subjects;
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    const Spec& spec = plan.calls.spec(call);
+    if (subjects.empty() || subjects.back() != &spec) subjects.push_back(&spec);
+  }
+  return subjects;
+}
+
+int selftest(const SelftestOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Project project = open_project(options.project, options.execution.limits());
+  if (std::ranges::none_of(project.subjects, [](const Spec& spec) { return !!spec.planted; })) {
+    throw SetupError(
+        "nothing here is planted for a check; OpGate's own planted defects are those of --config "
+        "fixtures/defects/opgate.toml in its source tree");
+  }
+  for (const std::string& name : options.blind) find_check(project.checks, name);
+  const Filter filter{options.ops,
+                      checks_for_all(project, options.blind.empty() && !options.no_opcheck),
+                      options.devices,
+                      {},
+                      true};
+  const Plan plan = make_plan(project.subjects, project.checks, filter);
+  DetectionMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
+  fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,
+             project.torch, matrix.defects(), matrix.twins(), filter.checks.size(), plan.cases());
+  std::fflush(stdout);
+  CaseSet todo(plan.calls, {});
+  const std::filesystem::path file = project.config.output / "results.jsonl";
+  keep_interrupted(file);
+  const RunHeader header = header_of(project, plan, filter, todo);
+  Journal journal(file, header);
+  const auto costs =
+      run_cases(project, plan, header, todo, options.execution.jobs, 0, journal,
+                [&](const std::string& id, const Judgement& judgement) {
+                  const bool blind =
+                      std::ranges::find(options.blind, id.substr(id.rfind('/') + 1)) != options.blind.end();
+                  matrix.add(id, blind ? Judgement::pass() : judgement);
+                });
+  if (!costs) {
+    fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
+    return kInterrupted;
+  }
+  journal.finish();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  fmt::print("\n{}\n{}{} in {:.1f} s\n", matrix.table(), matrix.faults(options.project.again()),
+             matrix.summary(), elapsed.count());
+  return matrix.holds() ? kAllKept : kPromiseBroken;
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description(
+      "Run the planted defects and their correct twins: each check must find what was planted for it");
+  auto options = std::make_shared<SelftestOptions>();
+  options->project.declare(app);
+  app.add_option("--op", options->ops, "only operators with this name; * and ? are wildcards")
+      .type_name("PATTERN");
+  app.add_option("--device", options->devices, "only cases on cpu, or only cases on cuda")
+      .type_name("PATTERN");
+  app.add_option("--blind", options->blind,
+                 "count every verdict of this check as a pass, to see that the defects planted for it escape")
+      .type_name("CHECK");
+  app.add_flag("--no-opcheck", options->no_opcheck,
+               "leave out torch.library.opcheck, which takes most of the time and is only for comparison");
+  options->execution.declare(app);
+  app.footer("Exit status: 0 every defect found and no twin flagged, 1 otherwise, 2 wrong usage or set-up.");
+  return [=] { return selftest(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(selftest, {"selftest", &declare});
+
+}  // namespace
+}  // namespace opgate::selftest

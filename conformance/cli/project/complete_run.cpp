@@ -1,0 +1,118 @@
+#include "cli/project/complete_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/build.h"
+#include "cli/results/results.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
+  if (!fs::exists(file))
+    throw SetupError(fmt::format("nothing to resume: there is no {}; run without --resume", file.string()));
+  ReadJournal journal = read_journal(file);
+  if (journal.finished)
+    throw SetupError(
+        fmt::format("nothing to resume: the run in {} is complete; run without --resume", file.string()));
+  const RunHeader& then = journal.header;
+  if (then.plan != header.plan || then.shard != header.shard || then.torch != header.torch) {
+    throw SetupError(
+        fmt::format("{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
+                    "torch {}); run without --resume",
+                    file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
+                    to_string(header.shard), header.torch));
+  }
+  if (then.libraries != header.libraries) {
+    throw SetupError(
+        fmt::format("{} has verdicts on other builds of the libraries, or on other Python modules, than "
+                    "those that are loaded now; run without --resume",
+                    file.string()));
+  }
+  if (const std::string difference = then.difference(header); !difference.empty()) {
+    throw SetupError(fmt::format("{} has verdicts of another run, which differs in {}; run without --resume",
+                                 file.string(), difference));
+  }
+  return journal;
+}
+
+// The verdicts of the interrupted run count, and their cases are not run again.
+void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& tally) {
+  const CallIndex index(plan.calls);
+  const auto take = [&](const std::string& case_id, const Judgement& judgement) {
+    const auto slash = case_id.rfind('/');
+    const auto call = index.find(std::string_view(case_id).substr(0, slash));
+    if (!call) return;  // the plans are the same, so `opgate run` did not write this line
+    for (const Check* check : plan.calls.checks(*call)) {
+      if (std::string_view(case_id).substr(slash + 1) != check->name || !todo.remove(*call, *check)) continue;
+      tally.add(case_id, judgement);
+    }
+  };
+  read_journal(file, {.verdict = take});
+}
+
+void print_header(const Project& project, const Plan& plan, const RunHeader& header) {
+  std::set<const Spec*> ops;
+  std::set<const Check*> checks;
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    ops.insert(&plan.calls.spec(call));
+    checks.insert(plan.calls.checks(call).begin(), plan.calls.checks(call).end());
+  }
+  const std::string part =
+      header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
+  fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases{}\n", kVersion,
+             project.torch, ops.size(), checks.size(), header.cases, part);
+  std::vector<std::string> drafts;
+  for (const Spec* spec : ops) {
+    if (spec->draft) drafts.push_back(spec->id);
+  }
+  std::ranges::sort(drafts);
+  if (!drafts.empty()) fmt::print("drafts (only what they say is checked): {}\n", fmt::join(drafts, ", "));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+fs::path results_file(const Config& config) { return config.output / "results.jsonl"; }
+
+std::optional<Tally> complete_run(const RunOptions& options) {
+  static_cast<void>(options.part.read());  // a wrong --shard is reported before the wait for Python
+  Project project = open_project(options.project, options.execution.limits(), &options.filter);
+  const Plan plan = make_plan(project.subjects, project.checks, options.filter);
+  CaseSet todo(plan.calls, options.part.cut(plan.calls));
+  const fs::path file = results_file(project.config);
+  const RunHeader header = header_of(project, plan, options.filter, todo, options.part);
+
+  Tally tally(options.project.again(), header.accuracy());
+  std::unique_ptr<Journal> journal;
+  if (options.resume) {
+    const ReadJournal interrupted = interrupted_run(file, header);
+    take_known(file, plan, todo, tally);
+    journal = std::make_unique<Journal>(file, interrupted);
+  } else {
+    keep_interrupted(file);
+    journal = std::make_unique<Journal>(file, header);
+  }
+  print_header(project, plan, header);
+
+  const auto costs =
+      run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
+                [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
+  if (!costs) {
+    fmt::print(stderr,
+               "opgate: interrupted after {} of {} cases; their results are in {}. `opgate run --resume` "
+               "continues.\n",
+               tally.total(), header.cases, file.string());
+    return std::nullopt;
+  }
+  journal->finish(tally.worst(), *costs);
+  return tally;
+}
+
+}  // namespace opgate

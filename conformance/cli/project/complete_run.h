@@ -1,0 +1,31 @@
+// One complete run, as `opgate run` and `opgate gate` make it: every planned case gets a verdict in
+// results.jsonl.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/project/project.h"
+#include "cli/project/run_cases.h"
+#include "cli/results/tally.h"
+#include "plan/config.h"
+
+namespace opgate {
+
+struct RunOptions {
+  ProjectOptions project;
+  Filter filter;
+  ShardOptions part;
+  bool resume = false;
+  ExecutionOptions execution;
+};
+
+/// Makes a run, or continues an interrupted one, and prints a header and the progress. Returns nothing if
+/// it was interrupted. Throws SetupError.
+std::optional<Tally> complete_run(const RunOptions& options);
+
+/// The file results.jsonl of a configuration's runs.
+std::filesystem::path results_file(const Config& config);
+
+}  // namespace opgate

@@ -1,0 +1,79 @@
+#include "cli/project/device_evidence_verdicts.h"
+
+#include <fmt/format.h>
+
+#include "device/device.h"
+#include "gate/device_evidence.h"
+
+namespace opgate {
+namespace {
+
+// The evidence about one operator on one device that this machine lacks.
+struct Known {
+  std::vector<const DeviceEvidence*> holding;  // for the same sources, OpGate and torch as here
+  std::string out_of_date;                     // names evidence that does not hold, and what has changed
+  std::map<std::string, size_t> planned;       // number of cases, by check
+
+  bool any() const { return !holding.empty() || !out_of_date.empty(); }
+};
+
+Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device, const Tested& now) {
+  Known known;
+  for (const DeviceEvidence& one : all) {
+    if (one.device != device) continue;
+    const std::string differs = difference(one.tested, now);
+    if (differs.empty()) {
+      known.holding.push_back(&one);
+    } else {
+      known.out_of_date = fmt::format("{} is out of date by {}", in_words(one), differs);
+    }
+  }
+  return known;
+}
+
+Judgement judgement_of(const Known& known, const Check& check, const std::string& missing) {
+  for (const DeviceEvidence* one : known.holding) {
+    const auto seen = one->checks.find(check.name);
+    if (seen == one->checks.end() || known.planned.at(check.name) > seen->second.cases) continue;
+    Judgement passed = Judgement::pass();
+    passed.reason = in_words(*one, seen->second.date);
+    return passed;
+  }
+  if (known.holding.empty()) return Judgement::owed(fmt::format("{}; {}", missing, known.out_of_date));
+  return Judgement::owed(fmt::format("{}; {} does not cover it", missing, in_words(*known.holding.front())));
+}
+
+}  // namespace
+
+Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
+                       const OnCase& on_case) {
+  Costs costs;
+  const Evidences evidences = read_evidence(project.config.evidence);
+  std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
+  const Calls& calls = plan.calls;
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    const auto of_op = evidences.find(calls.spec(call).id);
+    if (of_op == evidences.end() || !missing_device(calls.device(call))) continue;
+    const auto [known, is_new] = all.try_emplace({&calls.spec(call), calls.device(call)});
+    if (is_new) {
+      const Tested now{header.torch, header.sources, header.subjects.at(of_op->first).sources};
+      known->second = known_of(of_op->second, device_name(calls.device(call)), now);
+    }
+    for (const Check* check : calls.checks(call)) ++known->second.planned[check->name];
+  }
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    const auto known = all.find({&calls.spec(call), calls.device(call)});
+    if (known == all.end() || !known->second.any()) continue;
+    const std::string id = calls.id(call);
+    const CheckList left = todo.of(call);
+    if (!left.empty()) ++costs[cost_key(calls.spec(call), calls.device(call))].calls;
+    for (const Check* check : left) {
+      todo.remove(call, *check);
+      on_case(id + "/" + check->name,
+              judgement_of(known->second, *check, *missing_device(calls.device(call))));
+    }
+  }
+  return costs;
+}
+
+}  // namespace opgate

@@ -1,0 +1,87 @@
+#include "cli/project/first_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "base/atomic_file.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string quoted(const std::string& text) {
+  std::string escaped = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped + '"';
+}
+
+// Writes a path relative to `base` with "./" in front, because a library's name without a '/' is looked up
+// in other folders.
+std::string near(const fs::path& file, const fs::path& base) {
+  const fs::path relative = file.lexically_relative(base);
+  const bool inside = !relative.empty() && *relative.begin() != "..";
+  return quoted(inside ? "./" + relative.string() : file.string());
+}
+
+}  // namespace
+
+std::optional<Config> config_if_any(const fs::path& named) {
+  const std::optional<fs::path> file = named.empty() ? nearest_config() : named;
+  return file ? std::optional(read_config(*file)) : std::nullopt;
+}
+
+void write_first_config(const fs::path& file, const FirstConfig& settings) {
+  const fs::path base = file.parent_path();
+  std::string text = "# What OpGate checks.\n";
+  const auto add = [&](std::string_view key, const std::vector<std::string>& values) {
+    if (!values.empty()) text += fmt::format("{} = [{}]\n", key, fmt::join(values, ", "));
+  };
+  const auto files = [&](const std::vector<fs::path>& paths) {
+    std::vector<std::string> texts;
+    for (const fs::path& path : paths) texts.push_back(near(path, base));
+    return texts;
+  };
+  std::vector<std::string> modules;
+  for (const std::string& module : settings.modules) modules.push_back(quoted(module));
+  add("libraries", files(settings.libraries));
+  add("python", modules);
+  add("python_path", files(settings.python_path));
+  if (!settings.recorded.empty()) text += fmt::format("recorded = {}\n", near(settings.recorded, base));
+  AtomicFile(file, text).commit();
+}
+
+bool add_to_config(const fs::path& file, const std::string& key, const std::string& value) {
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  const auto is_key = [&](const std::string& line) {
+    return line.starts_with(key) && line.find_first_not_of(" \t", key.size()) == line.find('=');
+  };
+  const auto known = std::ranges::find_if(lines, is_key);
+  if (known != lines.end()) {
+    const size_t close = known->rfind(']');
+    const size_t open = known->find('[');
+    if (open == std::string::npos || close == std::string::npos || known->find('#') != std::string::npos)
+      return false;
+    if (known->find(quoted(value)) != std::string::npos) return true;
+    const bool is_empty = known->find_first_not_of(" \t", open + 1) == close;
+    known->insert(close, (is_empty ? "" : ", ") + quoted(value));
+  } else {
+    // The line goes before the first table; below it, the key would belong to that table.
+    const auto table =
+        std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("["); });
+    lines.insert(table, fmt::format("{} = [{}]", key, quoted(value)));
+  }
+  AtomicFile(file, fmt::format("{}\n", fmt::join(lines, "\n"))).commit();
+  return true;
+}
+
+}  // namespace opgate

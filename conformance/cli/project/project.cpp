@@ -1,0 +1,88 @@
+#include "cli/project/project.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/build.h"
+#include "judging/all_checks.h"
+#include "plan/patterns.h"
+#include "run/project_setup.h"
+
+namespace opgate {
+
+void ProjectOptions::declare(CommandLine& app) {
+  app.add_option("--config", config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
+      .type_name("FILE");
+  app.add_option("--output", output,
+                 "folder for results.jsonl and packages; by default .opgate beside the configuration")
+      .type_name("FOLDER");
+  app.add_option("--build", build,
+                 "folder of a build; all libraries are taken from it, or from its lib/, by their file names")
+      .type_name("FOLDER")
+      .existing_folder();
+}
+
+Config ProjectOptions::read() const {
+  Config chosen = read_config(config);
+  if (!output.empty()) chosen.output = std::filesystem::absolute(output);
+  if (!build.empty()) chosen.libraries_from = std::filesystem::absolute(build);
+  return chosen;
+}
+
+std::string ProjectOptions::again() const {
+  std::string options;
+  if (!config.empty()) options += fmt::format(" --config '{}'", config.string());
+  if (!build.empty()) options += fmt::format(" --build '{}'", build.string());
+  return options;
+}
+
+void declare_filter(CommandLine& app, Filter& filter) {
+  const std::string pattern = "PATTERN";
+  app.add_option("--op", filter.ops, "only operators and models with this name; * and ? are wildcards")
+      .type_name(pattern);
+  app.add_option("--check", filter.checks, "only checks with this id or group, such as value.layout or value")
+      .type_name(pattern);
+  app.add_option("--device", filter.devices, "only cases on cpu, or only cases on cuda").type_name(pattern);
+  app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
+}
+
+namespace {
+
+bool asks_python(const Config& config, const Supervisor& supervisor, const Filter& filter) {
+  if (!config.modules.empty() || filter.planted || filter.checks.empty()) return true;
+  const std::vector<std::string> ids = supervisor.python_check_ids();
+  return ids.empty() || std::ranges::any_of(ids, [&](const std::string& id) {
+           return selects(filter.checks, id) || selects(filter.checks, id.substr(0, id.find('.')));
+         });
+}
+
+}  // namespace
+
+Project open_project(const ProjectOptions& options, const Limits& limits, const Filter* filter) {
+  Project project;
+  project.config = options.read();
+  project.config.apply_environment();  // before a library reads it and child processes inherit it
+  Setup setup = setup_from(project.config);
+  project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
+  project.supervisor->make_folders();
+  if (filter != nullptr && !asks_python(project.config, *project.supervisor, *filter)) {
+    project.torch = kTorchVersion;
+    project.checks = all_checks(nlohmann::json::array());
+    project.subjects = load_subjects(setup);
+    return project;
+  }
+  project.supervisor->start_python();  // imports torch while this process loads its libraries
+  load_subjects(setup);                // a broken library or spec is reported before the wait for Python
+  const PythonCatalog python = project.supervisor->python_catalog();
+  project.torch = python.torch;
+  project.sources = python.sources;
+
+  project.checks = all_checks(python.checks);
+  setup.models = python.models;
+  project.subjects = load_subjects(setup);
+  return project;
+}
+
+}  // namespace opgate

@@ -1,0 +1,50 @@
+// What most subcommands start from: the configuration, its subjects and checks, and the supervisor of the
+// workers.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/terminal/command_line.h"
+#include "plan/config.h"
+#include "plan/plan.h"
+#include "run/supervisor.h"
+#include "spec/specs.h"
+
+namespace opgate {
+
+/// Options that choose the configuration.
+struct ProjectOptions {
+  std::filesystem::path config;
+  std::filesystem::path output;
+  std::filesystem::path build;
+
+  void declare(CommandLine& app);
+  /// Reads the configuration that the options choose. Throws SetupError.
+  Config read() const;
+  /// The same options for another command line: " --config 'my.toml'", or nothing.
+  std::string again() const;
+};
+
+/// Declares the options that choose cases.
+void declare_filter(CommandLine& app, Filter& filter);
+
+struct Project {
+  Config config;
+  std::vector<Spec> subjects;
+  std::vector<Check> checks;
+  std::string torch;    ///< version that the Python half imports
+  std::string sources;  ///< digest of the Python half's files
+
+  std::unique_ptr<Supervisor> supervisor;
+};
+
+/// Loads the operator and spec libraries and starts the Python half. If `filter` selects native checks only
+/// and no Python module is configured, the Python half is not started and its checks are missing. Throws
+/// SetupError.
+Project open_project(const ProjectOptions& options, const Limits& limits = default_limits(),
+                     const Filter* filter = nullptr);
+
+}  // namespace opgate

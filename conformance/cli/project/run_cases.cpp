@@ -1,0 +1,196 @@
+#include "cli/project/run_cases.h"
+
+#include <ATen/Version.h>
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/build.h"
+#include "base/engine_sources.h"
+#include "base/text.h"
+#include "cli/project/device_evidence_verdicts.h"
+#include "cli/terminal/terminal.h"
+#include "device/device.h"
+#include "run/digests.h"
+#include "run/project_setup.h"
+#include "run/source_digests.h"
+#include "spec/subject_facts.h"
+
+namespace opgate {
+namespace {
+
+constexpr double kGiB = 1 << 30;
+
+// The text of the progress line, with the rate so far and the time left at that rate.
+std::string progress_text(size_t done, size_t total, size_t before, double seconds,
+                          const std::vector<std::string>& current) {
+  const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
+  const std::string left =
+      rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
+  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
+  return fmt::format("{:3} % | {:.0f} cases/s{}{}", 100 * done / total, rate, left, at);
+}
+
+// Makes the ids of cases. The part of the id that names the call is kept from check to check, because it is
+// expensive to make.
+class CaseIds {
+ public:
+  explicit CaseIds(const Calls& calls) : calls_(calls) {}
+
+  const std::string& of(Calls::Position call, const Check& check) {
+    if (call_ != call) {
+      id_ = calls_.id(call) + "/";
+      call_part_ = id_.size();
+      call_ = call;
+    }
+    id_.resize(call_part_);
+    return id_ += check.name;
+  }
+
+ private:
+  const Calls& calls_;
+  std::optional<Calls::Position> call_;
+  std::string id_;
+  size_t call_part_ = 0;
+};
+
+}  // namespace
+
+ExecutionOptions::ExecutionOptions()
+    : jobs(std::max(1u, std::thread::hardware_concurrency())),
+      seconds(default_limits().native_case.count()),
+      python_seconds(default_limits().python_case.count()),
+      gib(static_cast<double>(default_limits().memory) / kGiB) {}
+
+void ExecutionOptions::declare(CommandLine& app) {
+  app.add_option("--jobs", jobs, "number of native workers at a time; by default the number of cores")
+      .type_name("N")
+      .between(1, 4096);
+  app.add_option("--time-limit", seconds,
+                 fmt::format("seconds after which a native call counts as hanging; by default {}", seconds))
+      .type_name("SECONDS")
+      .between(1, 86400);
+  app.add_option(
+         "--python-time-limit", python_seconds,
+         fmt::format("seconds after which a call in Python, such as an export, counts as hanging; by default "
+                     "{}",
+                     python_seconds))
+      .type_name("SECONDS")
+      .between(1, 86400);
+  app.add_option("--memory-limit", gib,
+                 "GiB of memory that each worker may use, at least 1; by default all of the machine's")
+      .type_name("GIB")
+      .between(1.0, 1048576.0);
+}
+
+std::vector<std::string> ExecutionOptions::words() const {
+  return {"--jobs",
+          std::to_string(jobs),
+          "--time-limit",
+          std::to_string(seconds),
+          "--python-time-limit",
+          std::to_string(python_seconds),
+          "--memory-limit",
+          fmt::format("{}", gib)};
+}
+
+Limits ExecutionOptions::limits() const {
+  Limits limits = default_limits();
+  limits.native_case = std::chrono::seconds(seconds);
+  limits.python_case = std::chrono::seconds(python_seconds);
+  limits.memory = static_cast<uint64_t>(gib * kGiB);
+  return limits;
+}
+
+void ShardOptions::declare(CommandLine& app) {
+  const CommandLineOption part =
+      app.add_option("--shard", shard,
+                     "only part I of N of the planned calls, to use N machines; see `opgate merge`")
+          .type_name("I/N");
+  app.add_option(
+         "--costs", costs,
+         "results.jsonl of an earlier run, by whose times --shard makes parts that take equally long; give "
+         "every shard the same file")
+      .type_name("FILE")
+      .needs(part);
+}
+
+std::optional<Costs> ShardOptions::read_costs() const {
+  if (costs.empty()) return std::nullopt;
+  try {
+    return opgate::read_costs(costs);
+  } catch (const OtherVersion& error) {  // all shards see the same file, so all of them are cut by position
+    return std::nullopt;
+  }
+}
+
+ShardAssignment ShardOptions::cut(const Calls& calls) const {
+  const auto known = read_costs();
+  return known ? ShardAssignment(read(), calls, *known) : ShardAssignment(read());
+}
+
+RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
+                    const ShardOptions& part) {
+  Setup setup = setup_from(project.config);
+  setup.sources = project.sources;
+  RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
+                   todo.size(), timestamp(),     libraries_digest(setup), part.read()};
+  header.filter = filter;
+  header.capability = at::get_cpu_capability();
+  const std::set<std::string> planned = plan.calls.subjects();
+  std::optional<SourceDigests> digests;  // made only if needed, because they read every source file
+  if (!project.config.evidence.empty()) digests.emplace(project.config, setup.libraries, project.subjects);
+  for (const Spec& spec : project.subjects) {
+    if (!planned.contains(spec.id)) continue;
+    SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec);
+    if (digests) facts.sources = digests->of(spec);
+  }
+  header.sources = c10::sha1(std::string(engine_sources()) + project.sources).str();
+  if (std::string model = device_model(c10::kCUDA); !model.empty())
+    header.devices[device_name(c10::kCUDA)] = std::move(model);
+  if (const auto costs = part.read_costs()) header.costs = digest(*costs);
+  return header;
+}
+
+std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
+                               size_t jobs, size_t known, Journal& journal, const OnCase& on_case) {
+  const auto start = std::chrono::steady_clock::now();
+  const size_t total = known + todo.size();
+  size_t done = known;
+  ProgressLine progress;
+  CaseIds ids(plan.calls);
+  const OnCase take = [&](const std::string& id, const Judgement& judgement) {
+    journal.add(id, judgement);
+    on_case(id, judgement);
+    ++done;
+  };
+  Costs costs = give_by_evidence(project, plan, header, todo, take);
+  const bool complete = project.supervisor->run(
+      plan, header.filter.get<Filter>(), todo, jobs,
+      {.verdict = [&](Calls::Position call, const Check& check,
+                      const Judgement& judgement) { take(ids.of(call, check), judgement); },
+       .facts = [&](Calls::Position call,
+                    const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
+      [&](const std::vector<std::string>& current) {
+        journal.flush();
+        if (!progress.is_due()) return;
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        progress.show(progress_text(done, total, known, elapsed.count(), current));
+      });
+  progress.clear();
+  journal.flush();
+  if (complete && (todo.size() != 0 || done != total)) {
+    throw SetupError(
+        fmt::format("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
+                    todo.size(), total));
+  }
+  if (!complete) return std::nullopt;
+  add(project.supervisor->costs(), costs);
+  return costs;
+}
+
+}  // namespace opgate

@@ -1,0 +1,93 @@
+#include "cli/recording/operator_origins.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/recording/collect_recordings.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns true for libraries of torch, CUDA, Python, OpGate and the system.
+bool is_foreign(const fs::path& library) {
+  const std::string path = library.string();
+  return std::ranges::any_of(
+      std::array{"/torch/lib/", "/nvidia/", "/lib-dynload/", "/libopgate", "/opgate/_engine",
+                 "/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/torch/_C."},
+      [&](const char* part) { return path.find(part) != std::string::npos; });
+}
+
+std::string namespace_of(const std::string& op) { return op.substr(0, op.find("::")); }
+
+std::string plain_name(const std::string& op) {
+  const std::string name = op.substr(op.find("::") + 2);
+  return name.substr(0, name.find('.'));
+}
+
+// A library that registers operators is linked with c10 and contains their names as text.
+bool defines(const std::string& bytes, const std::string& op) {
+  return bytes.find("libc10.so") != std::string::npos && bytes.find(namespace_of(op)) != std::string::npos &&
+         bytes.find(plain_name(op)) != std::string::npos;
+}
+
+bool is_inside(const fs::path& file, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  return end == folder.end();
+}
+
+// Returns the folder that must be in sys.path for Python to find `module`, which is in `file`.
+fs::path root_of(const fs::path& file, const std::string& module) {
+  fs::path folder = file.parent_path();
+  const auto dots = std::ranges::count(module, '.') + (file.stem() == "__init__" ? 1 : 0);
+  for (auto i = 0; i < dots; ++i) folder = folder.parent_path();
+  return folder;
+}
+
+template <class T>
+void add_once(std::vector<T>& all, const T& one) {
+  if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+}  // namespace
+
+void OperatorOrigins::read(const nlohmann::json& line) {
+  if (line.contains("torch")) torch_.insert(line.at("torch").get<std::string>());
+  if (line.contains("library")) libraries_.insert(line.at("library").get<std::string>());
+  if (line.contains("package")) packages_[line.at("package")] = line.at("folder").get<std::string>();
+  if (line.contains("module"))
+    modules_[line.at("op")] = {line.at("module"), line.at("file").get<std::string>()};
+}
+
+void OperatorOrigins::find(Recording& recording) const {
+  recording.torch = torch_;
+  std::map<fs::path, std::string> candidates;
+  for (const fs::path& library : libraries_) {
+    if (!is_foreign(library)) candidates[library] = content_of(library);
+  }
+  for (const auto& [op, told] : recording.operators) {
+    bool found = false;
+    for (const auto& [library, bytes] : candidates) {
+      if (!defines(bytes, op)) continue;
+      found = true;
+      add_once(recording.libraries, library);
+      for (const auto& [package, folder] : packages_) {
+        if (is_inside(library, folder)) add_once(recording.modules, package);
+      }
+    }
+    if (const auto module = modules_.find(op); module != modules_.end()) {
+      found = true;
+      add_once(recording.modules, module->second.name);
+      if (!packages_.contains(module->second.name.substr(0, module->second.name.find('.'))))
+        add_once(recording.python_path, root_of(module->second.file, module->second.name));
+    } else if (!found && packages_.contains(namespace_of(op))) {
+      found = true;  // plain torch.library registrations do not record their module
+      add_once(recording.modules, namespace_of(op));
+    }
+    if (!found) recording.unknown.push_back(op);
+  }
+}
+
+}  // namespace opgate

@@ -1,0 +1,151 @@
+#include "cli/results/detection_matrix.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+
+#include "cli/results/tally.h"
+#include "cli/terminal/terminal.h"
+#include "gate/state.h"
+
+namespace opgate {
+namespace {
+
+constexpr std::string_view kOpcheck = "opcheck";
+
+bool is_finding(Verdict verdict) {
+  return verdict == Verdict::fail || verdict == Verdict::crash || verdict == Verdict::timeout;
+}
+
+const Spec& find_by_name(const std::vector<Spec>& subjects, const std::string& name, const Spec& asks) {
+  const auto found = std::ranges::find(subjects, name, &Spec::name);
+  if (found == subjects.end())
+    throw SetupError(fmt::format("{}: the correct twin of {}, {}, has no spec", asks.where, asks.name, name));
+  if (found->planted)
+    throw SetupError(
+        fmt::format("{}: the correct twin of {}, {}, is itself planted", asks.where, asks.name, name));
+  return *found;
+}
+
+}  // namespace
+
+DetectionMatrix::DetectionMatrix(const std::vector<Spec>& subjects, const std::vector<const Spec*>& planned,
+                                 const std::vector<Check>& checks) {
+  for (const Spec& spec : subjects) {
+    if (!spec.planted) continue;
+    const Spec& twin = find_by_name(subjects, spec.planted->twin, spec);
+    if (std::ranges::find(planned, &twin) != planned.end()) twins_[twin.id];
+    if (std::ranges::find(planned, &spec) == planned.end()) continue;
+    if (std::ranges::find(checks, spec.planted->check, &Check::name) == checks.end()) {
+      throw SetupError(fmt::format("{}: {} is planted for {}, and there is no such check", spec.where,
+                                   spec.name, spec.planted->check));
+    }
+    defects_[spec.id].check = spec.planted->check;
+  }
+}
+
+void DetectionMatrix::add(std::string_view case_id, const Judgement& judgement) {
+  const CaseParts parts = parts_of_case(case_id);
+  if (const auto twin = twins_.find(parts.op); twin != twins_.end()) {
+    std::vector<Complaint>& complaints = twin->second;
+    const bool known = std::ranges::any_of(complaints, [&](const Complaint& each) {
+      return each.case_id.ends_with(fmt::format("/{}", parts.check));
+    });
+    const bool clean = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed;
+    if (!clean && !known) complaints.push_back({std::string(case_id), judgement});
+    return;
+  }
+  const auto found = defects_.find(parts.op);
+  if (found == defects_.end()) return;
+  Defect& defect = found->second;
+  if (judgement.verdict == Verdict::owed) {
+    // Every machine has a CPU, so a defect that was not run there counts as escaped.
+    if (parts.device == "cpu") return;
+    if (parts.check == defect.check) ++defect.owed;
+    owed_reason_ = judgement.reason;
+    return;
+  }
+  ++defect.judged[std::string(parts.check)];
+  if (is_finding(judgement.verdict)) defect.found_by.emplace(parts.check);
+}
+
+std::string DetectionMatrix::Defect::opcheck() const {
+  if (found_by.contains(kOpcheck)) return "fails";
+  return judged.contains(kOpcheck) ? "passes" : ".";
+}
+
+std::string DetectionMatrix::table() const {
+  size_t width = 6;
+  size_t check_width = 11;
+  std::vector<const std::pair<const std::string, Defect>*> rows;
+  for (const auto& row : defects_) {
+    rows.push_back(&row);
+    width = std::max(width, row.first.size());
+    check_width = std::max(check_width, row.second.check.size());
+  }
+  std::ranges::stable_sort(rows, {}, [](const auto* row) { return row->second.check; });
+  std::string text = fmt::format("{:{}}  {:7}  {:{}}  {:7}  {}\n", "defect", width, "", "planted for",
+                                 check_width, "opcheck", "also found by");
+  for (const auto* row : rows) {
+    const auto& [name, defect] = *row;
+    const std::string verdict = defect.is_found()  ? coloured(Colour::green, "found  ")
+                                : defect.is_owed() ? coloured(Colour::yellow, "owed   ")
+                                                   : coloured(Colour::red, "ESCAPED");
+    std::vector<std::string> others;
+    std::ranges::copy_if(defect.found_by, std::back_inserter(others), [&](const std::string& check) {
+      return check != defect.check && check != kOpcheck;
+    });
+    text += fmt::format("{:{}}  {}  {:{}}  {:7}  {}", name, width, verdict, defect.check, check_width,
+                        defect.opcheck(), fmt::join(others, " "));
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string DetectionMatrix::faults(const std::string& options) const {
+  std::string text;
+  for (const auto& [name, defect] : defects_) {
+    if (defect.is_found() || defect.is_owed()) continue;
+    const auto judged = defect.judged.find(defect.check);
+    text += fmt::format("{} {}: {} finds it in none of {} cases\n", coloured(Colour::red, "ESCAPED"), name,
+                        defect.check, judged == defect.judged.end() ? 0 : judged->second);
+  }
+  for (const auto& [name, complaints] : twins_) {
+    for (const auto& [case_id, judgement] : complaints) {
+      text += fmt::format("{} {} is correct, but a check found this:\n{}", coloured(Colour::red, "FLAGGED"),
+                          name, finding_text(case_id, judgement, options));
+    }
+  }
+  return text;
+}
+
+size_t DetectionMatrix::count(bool (Defect::*property)() const) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(defects_, [&](const auto& row) { return (row.second.*property)(); }));
+}
+
+std::string DetectionMatrix::summary() const {
+  const size_t owed = count(&Defect::is_owed);
+  std::string text = fmt::format("{} of {} defects found by the check they were planted for",
+                                 count(&Defect::is_found), defects_.size() - owed);
+  const auto tried_by_opcheck = [](const auto& row) { return row.second.judged.contains(kOpcheck); };
+  if (std::ranges::any_of(defects_, tried_by_opcheck)) {
+    const auto unseen = std::ranges::count_if(
+        defects_, [](const auto& row) { return row.second.is_found() && row.second.opcheck() == "passes"; });
+    text += fmt::format(", {} of them not found by opcheck", unseen);
+  }
+  const auto clean = std::ranges::count_if(twins_, [](const auto& twin) { return twin.second.empty(); });
+  text += fmt::format("; {} of {} correct twins not flagged by any check", clean, twins_.size());
+  if (owed > 0) text += fmt::format("; {} defects owed: {}", owed, owed_reason_);
+  return text;
+}
+
+bool DetectionMatrix::holds() const {
+  return count(&Defect::is_found) + count(&Defect::is_owed) == defects_.size() &&
+         std::ranges::all_of(twins_, [](const auto& twin) { return twin.second.empty(); });
+}
+
+}  // namespace opgate

@@ -1,0 +1,67 @@
+// The results of `opgate selftest`: which checks find which planted defect, and whether any flags a correct
+// twin.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judging/check.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
+
+namespace opgate {
+
+class DetectionMatrix {
+ public:
+  /// `planned` are those of `subjects` that are run. Throws SetupError if the twin of a defect has no spec
+  /// or is a defect itself, or if a defect is planted for a check that is not among `checks`.
+  DetectionMatrix(const std::vector<Spec>& subjects, const std::vector<const Spec*>& planned,
+                  const std::vector<Check>& checks);
+
+  size_t defects() const { return defects_.size(); }
+  size_t twins() const { return twins_.size(); }
+
+  void add(std::string_view case_id, const Judgement& judgement);
+
+  /// One line for each defect: the check that it was planted for, opcheck's verdict, and the other checks
+  /// that find it.
+  std::string table() const;
+
+  /// A line for each defect that escaped, and a paragraph for each finding about a correct twin. `options`
+  /// go into the commands that findings end with: " --config my.toml".
+  std::string faults(const std::string& options) const;
+
+  /// "64 of 64 defects found by the check they were planted for, 41 of them not found by opcheck; 60 of 60
+  /// correct twins not flagged by any check; 6 defects owed: ..."
+  std::string summary() const;
+
+  /// True if every defect is found by its check (or owed, because the check could not run here), and every
+  /// case of the twins passes or is owed.
+  bool holds() const;
+
+ private:
+  struct Defect {
+    std::string check;
+    std::map<std::string, size_t, std::less<>> judged;  // verdicts that are not owed, by check
+    std::set<std::string, std::less<>> found_by;
+    size_t owed = 0;  // number of owed cases of its check
+
+    bool is_found() const { return found_by.contains(check); }
+    bool is_owed() const { return !judged.contains(check) && owed > 0; }
+    std::string opcheck() const;
+  };
+  struct Complaint {
+    std::string case_id;
+    Judgement judgement;
+  };
+  size_t count(bool (Defect::*property)() const) const;
+
+  std::map<std::string, Defect, std::less<>> defects_;
+  std::map<std::string, std::vector<Complaint>, std::less<>> twins_;  // the first complaint of each check
+  std::string owed_reason_;
+};
+
+}  // namespace opgate

@@ -1,0 +1,19 @@
+// What subcommands do with results.jsonl before and after a run.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/results/tally.h"
+#include "run/journal.h"
+
+namespace opgate {
+
+/// Renames results of an interrupted run, or of another version of OpGate, so that they are not
+/// overwritten, and says so on stderr.
+void keep_interrupted(const std::filesystem::path& file);
+
+/// Prints the table, the findings and the summary, which ends with `how` ("in 3.9 s"). Returns the exit
+/// status.
+int print_results(const Tally& tally, const std::string& how);
+
+}  // namespace opgate

@@ -1,0 +1,190 @@
+#include "cli/results/tally.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "cli/commands/subcommand.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+#include "gate/state.h"
+
+namespace opgate {
+namespace {
+
+size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
+
+TableCell cell_text(const std::array<size_t, 6>& counts, size_t by_evidence) {
+  const size_t broken = counts[index(Verdict::fail)] + counts[index(Verdict::timeout)];
+  if (const size_t crashed = counts[index(Verdict::crash)]; crashed > 0)
+    return {fmt::format("CRASH {}", crashed), Colour::red};
+  if (broken > 0) return {fmt::format("FAIL {}", broken), Colour::red};
+  if (const size_t invalid = counts[index(Verdict::invalid)]; invalid > 0) {
+    return {fmt::format("spec? {}", invalid), Colour::yellow};
+  }
+  if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
+  return {by_evidence > 0 ? "ok*" : "ok", Colour::green};
+}
+
+// Returns true if `judgement` is the better example: the same verdict, but with a likely cause.
+bool tells_more(const Judgement& judgement, const Judgement& than) {
+  return judgement.verdict == than.verdict && judgement.finding && than.finding &&
+         !judgement.finding->likely.empty() && than.finding->likely.empty();
+}
+
+}  // namespace
+
+Tally::Row& Tally::row(std::string_view op, std::string_view device) {
+  if (last_row_ == rows_.end() || last_row_->first.first != op || last_row_->first.second != device)
+    last_row_ = rows_.try_emplace({std::string(op), std::string(device)}).first;
+  return last_row_->second;
+}
+
+void Tally::add(std::string_view case_id, const Judgement& judgement) {
+  const auto check_slash = case_id.rfind('/');
+  const auto device_slash = case_id.rfind('/', check_slash - 1);
+  const std::string_view check = case_id.substr(check_slash + 1);
+  const std::string_view op = case_id.substr(0, case_id.find('/'));
+  auto& cells = row(op, case_id.substr(device_slash + 1, check_slash - device_slash - 1)).cells;
+  auto found = cells.find(check);
+  if (found == cells.end()) found = cells.emplace(check, Cell{}).first;
+  Cell& cell = found->second;
+  ++cell.counts[index(judgement.verdict)];
+  ++totals_[index(judgement.verdict)];
+  if (judgement.worst_ulps > 0) note_error(cell, case_id, op, judgement);
+  if (judgement.verdict == Verdict::owed) {
+    ++owed_reasons_[judgement.reason];
+  } else if (judgement.verdict == Verdict::pass && judgement.reason.starts_with(kByEvidence)) {
+    ++cell.by_evidence;
+    ++by_evidence_[judgement.reason];
+  } else if (judgement.verdict != Verdict::pass &&
+             (!cell.example || tells_more(judgement, cell.example->judgement))) {
+    cell.example = {std::string(case_id), judgement};
+  }
+}
+
+void Tally::note_error(Cell& cell, std::string_view case_id, std::string_view op,
+                       const Judgement& judgement) {
+  const std::string_view behind_op = case_id.substr(op.size() + 1);
+  WorstError& worst = cell.worst[std::string(behind_op.substr(0, behind_op.find('/')))];
+  if (judgement.worst_ulps > worst.ulps) worst = {std::string(case_id), judgement.worst_ulps};
+  const auto bound = accuracy_.find(std::string(op));
+  if (judgement.verdict != Verdict::pass || bound == accuracy_.end()) return;
+  if (const double fraction = judgement.worst_ulps / bound->second; fraction > worst_fraction_) {
+    worst_fraction_ = fraction;
+    worst_accepted_ = {std::string(case_id), judgement.worst_ulps};
+  }
+}
+
+std::vector<WorstError> Tally::worst() const {
+  std::vector<WorstError> errors;
+  for (const auto& [key, row] : rows_) {
+    for (const auto& [check, cell] : row.cells) {
+      for (const auto& [dtype, error] : cell.worst) errors.push_back(error);
+    }
+  }
+  return errors;
+}
+
+size_t Tally::total() const { return std::accumulate(totals_.begin(), totals_.end(), size_t{0}); }
+
+int Tally::exit_status() const {
+  if (count(Verdict::fail) + count(Verdict::crash) + count(Verdict::timeout) > 0) return kPromiseBroken;
+  return count(Verdict::invalid) > 0 ? kUsageOrSetup : kAllKept;
+}
+
+std::string Tally::table() const {
+  std::vector<TableRow> rows;
+  std::set<std::string> checks;
+  for (const auto& [key, row] : rows_) {
+    TableRow line{key.first + " " + key.second, {}};
+    for (const auto& [check, cell] : row.cells) {
+      line.cells[check] = cell_text(cell.counts, cell.by_evidence);
+      checks.insert(check);
+    }
+    rows.push_back(std::move(line));
+  }
+  return format_table({checks.begin(), checks.end()}, rows, terminal_width());
+}
+
+std::string Tally::findings() const {
+  std::string text;
+  for (const auto& [key, row] : rows_) {
+    for (const auto& [check, cell] : row.cells) {
+      if (cell.example) {
+        text += finding_text(cell.example->case_id, cell.example->judgement, options_);
+        const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
+                              cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
+        if (others > 0) {
+          text += fmt::format("  others     {} more cases of {} for {} on {}, in results.jsonl\n", others,
+                              check, key.first, key.second);
+        }
+        text += "\n";
+      }
+    }
+  }
+  return text;
+}
+
+std::string Tally::summary() const {
+  const size_t crashed = count(Verdict::crash);
+  const size_t timed_out = count(Verdict::timeout);
+  std::string text = fmt::format("{} passed, {} failed, {} owed", count(Verdict::pass),
+                                 count(Verdict::fail) + crashed + timed_out, count(Verdict::owed));
+  if (const size_t invalid = count(Verdict::invalid); invalid > 0)
+    text += fmt::format(", {} with a broken spec", invalid);
+  std::vector<std::string> notes;
+  for (const auto& [reason, number] : by_evidence_)
+    notes.push_back(fmt::format("* {} by {}", number, reason));
+  if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
+  if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
+  for (const auto& [reason, number] : owed_reasons_) {
+    const std::string which = owed_reasons_.size() == 1 ? "owed" : fmt::format("{} owed", number);
+    notes.push_back(fmt::format("{}: {}", which, reason));
+  }
+  if (worst_fraction_ > 0) {
+    const std::string& worst = worst_accepted_.case_id;
+    notes.push_back(fmt::format("worst accepted error {:.2g} of {:.4g} ulps, {}", worst_accepted_.ulps,
+                                worst_accepted_.ulps / worst_fraction_, worst.substr(0, worst.rfind('/'))));
+  }
+  if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
+  return text;
+}
+
+std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options) {
+  const auto slash = case_id.rfind('/');
+  const std::string check = case_id.substr(slash + 1);
+  std::string word(to_string(judgement.verdict));
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
+  const Colour colour = judgement.verdict == Verdict::pass ? Colour::green
+                        : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
+                            ? Colour::yellow
+                            : Colour::red;
+  std::string call = case_id.substr(0, slash);
+  for (size_t at = call.find('/'); at != std::string::npos; at = call.find('/', at))
+    call.replace(at, 1, " · ");
+  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check, call);
+  const auto line = [&](std::string_view label, std::string_view value) {
+    if (value.empty()) return;
+    text += fmt::format("  {:10} {}\n", label, value);
+  };
+  if (judgement.finding) {
+    line("promised", judgement.finding->promised);
+    line("happened", judgement.finding->happened);
+    for (const std::string& detail : judgement.finding->detail)
+      text += fmt::format("  {:10} {}\n", "", detail);
+    line("likely", judgement.finding->likely);
+  }
+  line("because", judgement.reason);
+  if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
+  if (judgement.verdict != Verdict::pass) {
+    line("again", fmt::format("opgate repro '{}'{}", case_id, options));
+    line("more", fmt::format("opgate explain {}{}", check, options));
+  }
+  return text;
+}
+
+}  // namespace opgate

@@ -1,0 +1,80 @@
+// The results of a run: counts by operator, device and check, with one finding for each, and their text.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/journal.h"
+
+namespace opgate {
+
+class Tally {
+ public:
+  /// `options` go into the commands that findings end with: " --config my.toml". `accuracy` is what
+  /// operators promise, in ulps.
+  explicit Tally(std::string options, std::map<std::string, double> accuracy = {})
+      : options_(std::move(options)), accuracy_(std::move(accuracy)) {}
+
+  void add(std::string_view case_id, const Judgement& judgement);
+
+  size_t count(Verdict verdict) const { return totals_[static_cast<size_t>(verdict)]; }
+  size_t total() const;
+
+  /// 0: all promises kept; 1: a promise broken; 2: only specs are wrong.
+  int exit_status() const;
+
+  /// A table of operators and devices by check: "ok", "FAIL 12", "owed" (not run here), "ok*" if a verdict
+  /// comes from another machine, "." if nothing was planned.
+  std::string table() const;
+
+  /// One finding for each operator, device and check that broke a promise, with the number of others like
+  /// it.
+  std::string findings() const;
+
+  /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps,
+  /// gelu_tanh/...)"
+  std::string summary() const;
+
+  /// The worst error, in ulps, of each operator, device, dtype and check that has one; failing cases count,
+  /// too.
+  std::vector<WorstError> worst() const;
+
+ private:
+  using Counts = std::array<size_t, 6>;
+  struct Example {
+    std::string case_id;
+    Judgement judgement;
+  };
+  struct Cell {
+    Counts counts{};
+    size_t by_evidence = 0;          // number of cases that passed on another machine
+    std::optional<Example> example;  // the first that is neither pass nor owed, or one with a likely cause
+    std::map<std::string, WorstError, std::less<>> worst;  // by dtype
+  };
+  struct Row {
+    std::map<std::string, Cell, std::less<>> cells;  // by check
+  };
+  using RowKey = std::pair<std::string, std::string>;  // operator, device
+
+  Row& row(std::string_view op, std::string_view device);
+  void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);
+
+  std::string options_;
+  std::map<std::string, double> accuracy_;
+  std::map<RowKey, Row> rows_;
+  std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
+  WorstError worst_accepted_;                               // relative to its bound, among passing cases
+  double worst_fraction_ = 0;
+  std::map<std::string, size_t> owed_reasons_;
+  std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
+  Counts totals_{};
+};
+
+/// A case and its finding as text for the user. `opgate repro` ends with the same text.
+std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options);
+
+}  // namespace opgate

@@ -1,0 +1,283 @@
+#include "cli/scripts/script.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/scripts/python_text.h"
+#include "cli/scripts/script_questions.h"
+#include "inputs/arguments.h"
+#include "inputs/tensor_slots.h"
+#include "process/library.h"
+#include "run/supervisor.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kMostElements = 4096;
+
+std::string tuple_text(c10::IntArrayRef values) {
+  return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
+}
+
+// "torch.ops.my_ops.relu.default"
+std::string overload_text(std::string_view name) {
+  std::string text(name);
+  text.replace(text.find("::"), 2, ".");
+  const bool overloaded = name.find('.', name.find("::")) != std::string_view::npos;
+  return fmt::format("torch.ops.{}{}", text, overloaded ? "" : ".default");
+}
+
+class Script {
+ public:
+  Script(const PlannedCall& call, const Config& config) : spec_(*call.key.spec), config_(config) {
+    if (spec_.kind != Spec::Kind::op)
+      throw SetupError(
+          fmt::format("--python writes calls of operators, and {} is a model or a class; use `opgate repro` "
+                      "without --python",
+                      spec_.id));
+    ValueCache values;
+    CallKey on_cpu = call.key;
+    on_cpu.device = c10::kCPU;  // has the same values, and works on a machine without the device
+    arguments_ = materialize(on_cpu, values);
+    device_ = call.key.device;
+    variant_ = call.key.variant;
+    demand_few_elements();
+    demand_defined();
+  }
+
+  std::string text(const Check& check, const Judgement& judgement) const {
+    const std::string made = inputs();
+    const std::string values = made + passed();
+    std::string names;
+    for (const std::string_view name : {"inf", "nan"}) {
+      if (values.find(name) != std::string::npos)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    }
+    return fmt::format("{}\n{}import torch\n\n{}\n{}\n\n{}\n\n{}", docstring(check, judgement),
+                       names.empty() ? "" : fmt::format("from math import {}\n\n", names), loading(check),
+                       made, function("call", spec_.name), asked(check));
+  }
+
+ private:
+  void demand_few_elements() const {
+    std::map<size_t, size_t> elements;  // by storage
+    for (const TensorInput& input : arguments_.tensors)
+      elements[input.storage] = input.tensor.storage().nbytes() / input.tensor.element_size();
+    size_t all = 0;
+    for (const auto& [storage, count] : elements) all += count;
+    if (all <= kMostElements) return;
+    throw SetupError(fmt::format(
+        "the arguments have {} elements, and --python writes no more than {}: choose a case of a smaller "
+        "sample; see `opgate list cases --op {}`",
+        all, kMostElements, spec_.id));
+  }
+
+  void demand_defined() const {
+    const auto is_undefined = [](const at::Tensor& tensor) { return !tensor.defined(); };
+    for (const c10::IValue& value : arguments_.stack) {
+      if ((value.isTensor() && is_undefined(value.toTensor())) ||
+          (value.isTensorList() && std::ranges::any_of(value.toTensorVector(), is_undefined)))
+        throw SetupError(
+            "--python cannot pass an undefined tensor, which only C++ callers can; choose another case");
+    }
+  }
+
+  static std::string docstring(const Check& check, const Judgement& judgement) {
+    std::string text = fmt::format("\"\"\"{}: {}\n", check.name, check.explanation.promise);
+    const auto say = [&](std::string said) {
+      std::ranges::replace(said, '"', '\'');
+      std::ranges::replace(said, '\\', '/');
+      if (!said.empty()) text += fmt::format("\n{}\n", said);
+    };
+    if (judgement.finding) {
+      say(judgement.finding->happened);
+      if (!judgement.finding->detail.empty())
+        say(fmt::format("    {}", fmt::join(judgement.finding->detail, "\n    ")));
+      say(judgement.finding->likely);
+    } else {
+      say(judgement.verdict == Verdict::pass ? "This promise is kept." : judgement.reason);
+    }
+    return text + "\"\"\"\n";
+  }
+
+  std::string loading(const Check& check) const {
+    std::string text;
+    for (const std::string& library : config_.libraries)
+      text +=
+          fmt::format("torch.ops.load_library({})\n", python_text(config_.find_library(library).string()));
+    if (config_.modules.empty() || !needs_modules(check)) return text;
+    std::vector<std::string> folders;
+    for (const auto& folder : this_program(config_).python_path)
+      folders.push_back(python_text(folder.string()));
+    text += fmt::format("\nimport sys\n\nsys.path[:0] = [{}]\n", fmt::join(folders, ", "));
+    for (const std::string& module : config_.modules)
+      text += fmt::format(
+          "import {}  # registers the operator or its kernels; importing its package may do\n", module);
+    return text;
+  }
+
+  // Whether Python modules register what the script calls: the operator, its kernel, or its fake kernel.
+  bool needs_modules(const Check& check) const {
+    const bool asks_fake = check.worker == Worker::python || check.group() == "fake";
+    return config_.libraries.empty() || spec_.kernels_in_python ||
+           (asks_fake && !spec_.op->hasComputedKernelForDispatchKey(c10::DispatchKey::Meta));
+  }
+
+  // True if the tensor is contiguous, fills its whole storage, and shares it with no other argument.
+  bool is_dense_alone(const TensorInput& input) const {
+    const at::Tensor& tensor = input.tensor;
+    const auto bytes = static_cast<size_t>(tensor.numel() * tensor.element_size());
+    return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg() &&
+           bytes == tensor.storage().nbytes() &&
+           std::ranges::count(arguments_.tensors, input.storage, &TensorInput::storage) == 1;
+  }
+
+  // The text that moves a tensor to the case's device; empty for the tensor that a bad input leaves on the
+  // CPU.
+  std::string moved(const TensorInput& input) const {
+    if (device_ == c10::kCPU || variant_ == fmt::format("bad:{}.device=cpu", input.name)) return "";
+    return fmt::format(".to({})", python_text(c10::Device(device_).str()));
+  }
+
+  std::string inputs() const {
+    std::string text;
+    std::map<size_t, std::string> storages;
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      const std::string name = python_name(input.name);
+      names.push_back(name);
+      const std::string device = moved(input);
+      if (is_dense_alone(input)) {
+        text += fmt::format("{} = {}.reshape({}){}\n", name, python_storage(input.tensor),
+                            tuple_text(input.tensor.sizes()), device);
+        continue;
+      }
+      auto [storage, is_new] = storages.try_emplace(input.storage, "storage_" + name);
+      if (is_new) text += fmt::format("{} = {}{}\n", storage->second, python_storage(input.tensor), device);
+      const std::string view =
+          fmt::format("{}.as_strided({}, {}, {})", storage->second, tuple_text(input.tensor.sizes()),
+                      tuple_text(input.tensor.strides()), input.tensor.storage_offset());
+      const std::string_view conjugated = input.tensor.is_conj() ? ".conj()" : "";
+      text += input.tensor.is_neg() ? fmt::format("{} = torch._neg_view({}{})\n", name, view, conjugated)
+                                    : fmt::format("{} = {}{}\n", name, view, conjugated);
+    }
+    return text + fmt::format("tensors = [{}]\n", fmt::join(names, ", "));
+  }
+
+  // The text of argument `position`: a name, a list of names, or a value.
+  std::string given(size_t position) const {
+    const c10::IValue& value = arguments_.stack.at(position);
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      if (input.position != position) continue;
+      if (!input.element) return python_name(input.name);
+      names.push_back(python_name(input.name));
+    }
+    if (value.isTensorList()) return fmt::format("[{}]", fmt::join(names, ", "));
+    return python_text(value);
+  }
+
+  struct Given {
+    std::vector<std::string> positional;
+    std::vector<std::pair<std::string, std::string>> keywords;  // by their names in the schema
+  };
+
+  Given all_given() const {
+    Given all;
+    const auto& formals = spec_.op->schema().arguments();
+    for (size_t i = 0; i < std::min(arguments_.stack.size(), formals.size()); ++i) {
+      if (formals[i].kwarg_only()) {
+        all.keywords.emplace_back(formals[i].name(), given(i));
+      } else {
+        all.positional.push_back(given(i));
+      }
+    }
+    return all;
+  }
+
+  // "x, 2.0, eps=1e-05"
+  std::string passed() const {
+    auto [all, keywords] = all_given();
+    for (const auto& [name, value] : keywords) {
+      all.push_back(name == python_name(name) ? fmt::format("{}={}", name, value)
+                                              : fmt::format("**{{{}: {}}}", python_text(name), value));
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+
+  // The text of "def NAME(TENSORS)", which calls the operator `op` with the arguments of the case.
+  std::string function(std::string_view name, std::string_view op) const {
+    std::vector<std::string> parameters;
+    for (const TensorInput& input : arguments_.tensors) parameters.push_back(python_name(input.name));
+    const std::string call = fmt::format("{}({})", overload_text(op), passed());
+    const std::string head =
+        fmt::format("def {}({}):\n{}", name, fmt::join(parameters, ", "),
+                    spec_.promised(Promise::nondeterministic_seeded) ? "    torch.manual_seed(0)\n" : "");
+    if (!spec_.op->schema().returns().empty()) return fmt::format("{}    return {}\n", head, call);
+    return fmt::format("{}    {}\n    return [{}]\n", head, call, fmt::join(parameters, ", "));
+  }
+
+  std::string asked(const Check& check) const {
+    if (check.name == "value.reference") return against_reference();
+    if (check.name == "effect.mutation") return unchanged();
+    if (check.name == "opcheck") return opcheck();
+    return std::string(script_question(check.name));
+  }
+
+  std::string against_reference() const {
+    if (spec_.reference_op.empty())
+      return fmt::format("print(call(*tensors))  # compare with the reference in {}\n", spec_.where);
+    return fmt::format(
+        "{}\n\n"
+        "wide = [tensor.double() if tensor.is_floating_point() else tensor.clone() for tensor in tensors]\n"
+        "wanted = reference(*wide)\n"
+        "torch.testing.assert_close(call(*tensors), wanted, check_dtype=False, equal_nan=True)\n",
+        function("reference", spec_.reference_op));
+  }
+
+  std::string unchanged() const {
+    std::vector<std::string> names;
+    for (const TensorInput& input : arguments_.tensors) {
+      const bool is_written = std::ranges::any_of(arguments_.tensors, [&](const TensorInput& other) {
+        return other.storage == input.storage && is_mutable(spec_, other.position);
+      });
+      if (!is_written) names.push_back(python_name(input.name));
+    }
+    return fmt::format(
+        "inputs = [{}]\n"
+        "before = [tensor.untyped_storage().tolist() for tensor in inputs]\n"
+        "call(*tensors)\n"
+        "after = [tensor.untyped_storage().tolist() for tensor in inputs]\n"
+        "assert after == before, \"bytes of an input's storage were written\"\n",
+        fmt::join(names, ", "));
+  }
+
+  std::string opcheck() const {
+    const auto [positional, keywords] = all_given();
+    std::vector<std::string> named;
+    for (const auto& [name, value] : keywords)
+      named.push_back(fmt::format("{}: {}", python_text(name), value));
+    return fmt::format("torch.library.opcheck({}, ({}{}), {{{}}})\n", overload_text(spec_.name),
+                       fmt::join(positional, ", "), positional.size() == 1 ? "," : "",
+                       fmt::join(named, ", "));
+  }
+
+  const Spec& spec_;
+  const Config& config_;
+  Arguments arguments_;
+  c10::DeviceType device_;
+  std::string variant_;
+};
+
+}  // namespace
+
+std::string script(const PlannedCall& call, const Check& check, const Judgement& judgement,
+                   const Config& config) {
+  return Script(call, config).text(check, judgement);
+}
+
+}  // namespace opgate

@@ -1,0 +1,137 @@
+#include "cli/terminal/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "base/build.h"
+#include "base/files.h"
+#include "cli/commands/subcommand.h"
+
+namespace opgate {
+
+CommandLineOption CommandLineOption::description(std::string text) {
+  option_->description(std::move(text));
+  return *this;
+}
+
+CommandLineOption CommandLineOption::type_name(std::string name) {
+  option_->type_name(std::move(name));
+  return *this;
+}
+
+CommandLineOption CommandLineOption::required() {
+  option_->required();
+  return *this;
+}
+
+CommandLineOption CommandLineOption::one_of(std::vector<std::string> values) {
+  option_->check(CLI::IsMember(std::move(values)));
+  return *this;
+}
+
+CommandLineOption CommandLineOption::between(int low, int high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+CommandLineOption CommandLineOption::between(double low, double high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+CommandLineOption CommandLineOption::existing_folder() {
+  option_->check(CLI::ExistingDirectory);
+  return *this;
+}
+
+CommandLineOption CommandLineOption::delimiter(char character) {
+  option_->delimiter(character);
+  return *this;
+}
+
+CommandLineOption CommandLineOption::shows_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+CommandLineOption CommandLineOption::needs(CommandLineOption other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+CommandLineOption CommandLineOption::excludes(CommandLineOption other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+void CommandLine::description(std::string text) { app_.description(std::move(text)); }
+
+void CommandLine::footer(std::string text) { app_.footer(std::move(text)); }
+
+void CommandLine::hidden() { app_.group(""); }
+
+void CommandLine::prefix_command() { app_.prefix_command(); }
+
+template <class T>
+CommandLineOption CommandLine::add_option(std::string name, T& value, std::string description) {
+  return CommandLineOption(app_.add_option(std::move(name), value, std::move(description)));
+}
+
+template CommandLineOption CommandLine::add_option(std::string, std::string&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, std::filesystem::path&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, int&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, size_t&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, int64_t&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, double&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, std::vector<std::string>&, std::string);
+template CommandLineOption CommandLine::add_option(std::string, std::vector<std::filesystem::path>&,
+                                                   std::string);
+template CommandLineOption CommandLine::add_option(std::string, std::vector<int>&, std::string);
+
+CommandLineOption CommandLine::add_flag(std::string name, bool& value, std::string description) {
+  return CommandLineOption(app_.add_flag(std::move(name), value, std::move(description)));
+}
+
+CommandLineOption CommandLine::get_option(std::string name) {
+  return CommandLineOption(app_.get_option(std::move(name)));
+}
+
+std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv) {
+  CLI::App app{
+      "OpGate checks whether a PyTorch operator keeps every promise that PyTorch's subsystems rely on."};
+  app.name("opgate");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("OpGate {} (torch {})", kVersion, kTorchVersion));
+  app.add_flag_callback(
+      "--cmake-prefix",
+      [] {
+        fmt::print("{}\n", this_executable().parent_path().parent_path().string());
+        throw CLI::Success();
+      },
+      "print the folder that CMAKE_PREFIX_PATH needs for find_package(OpGate)");
+  app.footer(
+      "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage or set-up, 130 interrupted.");
+  std::function<int()> chosen;
+  for (const Subcommand& subcommand : Registry<Subcommand>::instance().parts()) {
+    CLI::App* sub = app.add_subcommand(std::string(subcommand.name));
+    CommandLine line(*sub);
+    sub->callback([&chosen, action = subcommand.declare(line)] { chosen = action; });
+  }
+  if (argc > 1 && argv[1][0] != '-' && Registry<Subcommand>::instance().find(argv[1]) == nullptr) {
+    fmt::print(stderr, "opgate: there is no subcommand '{}'; see opgate --help\n", argv[1]);
+    return kUsageOrSetup;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "opgate: {}; see opgate --help\n", error.what());
+    return kUsageOrSetup;
+  }
+  return chosen;
+}
+
+}  // namespace opgate

@@ -1,0 +1,36 @@
+// Output that differs between a terminal and a file: colour, width, and a progress line that is rewritten.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace opgate {
+
+enum class Colour { red, green, yellow, faint, bold };
+
+/// Returns `text` in colour if stdout is a terminal and NO_COLOR is not set, and unchanged otherwise.
+std::string coloured(Colour colour, std::string_view text);
+
+/// The columns of the terminal, or 120 if stdout is not a terminal.
+size_t terminal_width();
+
+/// From now on the program ends silently when the reader of stdout closes it, as `| head` does (SIGPIPE).
+/// Must not be called while workers are written to, because a worker that dies would then end this process
+/// as well.
+void end_where_nobody_reads();
+
+/// Progress on stderr: one line that is rewritten on a terminal, or a new line every ten seconds in a file.
+class ProgressLine {
+ public:
+  /// Returns true if enough time has passed for another line. Callers make the text only then.
+  bool is_due();
+  void show(const std::string& text);
+  /// Removes the line, so that results start on an empty line.
+  void clear();
+
+ private:
+  bool shown_ = false;
+  double last_ = 0;
+};
+
+}  // namespace opgate

@@ -1,0 +1,34 @@
+#include "compare/widen.h"
+
+#include <ATen/ops/abs.h>
+#include <ATen/ops/max.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/zeros.h>
+
+namespace opgate {
+
+c10::ScalarType wide_dtype(const at::Tensor& tensor) {
+  return tensor.is_complex() ? c10::kComplexDouble : c10::kDouble;
+}
+
+at::Tensor widened(const at::Tensor& tensor, bool absolute) {
+  if (!tensor.is_complex() && !tensor.is_floating_point()) return tensor;
+  const at::Tensor wide = tensor.to(wide_dtype(tensor));
+  // abs() of a complex tensor is real, but the reference must get a tensor of the complex dtype.
+  return absolute ? wide.abs().to(wide.scalar_type()) : wide;
+}
+
+c10::IValue widened(const c10::IValue& value, bool absolute) {
+  if (value.isTensor()) return widened(value.toTensor(), absolute);
+  if (!value.isTensorList()) return value;
+  c10::List<at::Tensor> list;
+  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(widened(tensor, absolute));
+  return list;
+}
+
+at::Tensor largest_magnitude(const at::Tensor& tensor) {
+  if (tensor.numel() == 0) return at::zeros({}, tensor.options().dtype(c10::kDouble));
+  return tensor.to(wide_dtype(tensor)).abs().nan_to_num(0, 0, 0).max();
+}
+
+}  // namespace opgate

@@ -1,0 +1,257 @@
+#include "derivatives/derivative.h"
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/sign.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare/float_format.h"
+#include "compare/widen.h"
+#include "process/default_generator.h"
+#include "process/process_state.h"
+#include "values/counter.h"
+#include "values/domain.h"
+
+namespace opgate {
+namespace {
+
+bool has_derivative(const at::Tensor& tensor) {
+  return tensor.defined() && (tensor.is_floating_point() || tensor.is_complex());
+}
+
+// PyTorch refuses tangents of tensors that overlap themselves or are lazily negated or conjugated.
+bool can_have_tangent(const TensorInput& input) {
+  const at::Tensor& tensor = input.tensor;
+  return !tensor.defined() ||
+         (at::has_internal_overlap(tensor) == at::MemOverlap::No && !tensor.is_neg() && !tensor.is_conj());
+}
+
+/// The tensors at which gradients arrive, with their names.
+struct Leaves {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+
+  void add(std::string name, const at::Tensor& tensor) {
+    const bool known = std::ranges::any_of(tensors, [&](const at::Tensor& t) { return t.is_same(tensor); });
+    if (known) return;  // two arguments that are one tensor have one gradient
+    names.push_back(std::move(name));
+    tensors.push_back(tensor);
+  }
+};
+
+// A random cotangent with the sizes, dtype and device of `output`, in `layout` if that applies to the sizes
+// and dtype, otherwise contiguous.
+at::Tensor random_gradient(const std::string& stream, const at::Tensor& output, const std::string& layout) {
+  const c10::ScalarType dtype = output.scalar_type();
+  const at::Tensor values = make_values({"uniform", {}}, stream_key(stream), output.sizes(), dtype);
+  auto placed = find_placement(output.sizes(), layout);
+  if (!placed || (placed->layout->accepts_dtype != nullptr && !placed->layout->accepts_dtype(dtype)))
+    placed = find_placement(output.sizes(), kContiguous);
+  return lay_out(values, placed->placement.geometry, output.device().type(), placed->placement.view);
+}
+
+std::vector<at::Tensor> widened_all(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> wide;
+  for (const at::Tensor& tensor : tensors)
+    wide.push_back(tensor.defined() ? widened(tensor.detach()).contiguous() : tensor);
+  return wide;
+}
+
+/// Differentiates one call of the operator, or of its reference, as the request says.
+class Differentiation {
+ public:
+  Differentiation(const CallKey& key, const DerivativeRequest& request) : key_(key), request_(request) {
+    found_.forward = request.forward;
+  }
+
+  Derivative of_operator(ValueCache& values) && {
+    Arguments arguments = materialize(key_, values, {.take_snapshots = false});
+    const bool dense = request_.forward && !std::ranges::all_of(arguments.tensors, can_have_tangent);
+    if (dense) arguments = materialize(key_, values, {.contiguous = true, .take_snapshots = false});
+    find_leaves(arguments);
+    return run([&] { return call_on(key_, arguments.stack); });
+  }
+
+  Derivative of_reference(ValueCache& values, const Derivative& mine) && {
+    Arguments arguments = materialize(key_, values, {.contiguous = true, .take_snapshots = false});
+    widen(arguments);
+    find_leaves(arguments);
+    found_.cotangents = widened_all(mine.cotangents);
+    found_.second_cotangents = widened_all(mine.second_cotangents);
+    const auto reference = [&](torch::jit::Stack& s) { key_.spec->reference(*key_.spec->op, s); };
+    return run([&] { return invoke(*key_.spec->op, reference, arguments.stack, key_.device); });
+  }
+
+ private:
+  // Widens each tensor; two arguments that are the same tensor in the case stay the same tensor.
+  void widen(Arguments& arguments) const {
+    const std::vector<TensorPlacement> placed = arrange(key_);
+    for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+      TensorInput& input = arguments.tensors[i];
+      const bool another = placed[i].values != i && placed[i].storage != i;
+      input.tensor = another ? arguments.tensors[placed[i].values].tensor : widened(perturbed(input));
+      arguments.replace(input, input.tensor);
+    }
+  }
+
+  // Each element is multiplied by 1 + eps or 1 - eps, chosen at random, where eps is the ulp of the dtype
+  // at 1.
+  at::Tensor perturbed(const TensorInput& input) const {
+    if (!request_.perturbed || !input.tensor.is_floating_point()) return input.tensor;
+    const double eps = ulp_at(1, *float_format(input.tensor.scalar_type()));
+    const at::Tensor wide = widened(input.tensor);
+    const at::Tensor turns =
+        make_values({"uniform", {}}, stream_key("nudge " + input.name), wide.sizes(), c10::kDouble)
+            .sign()
+            .to(wide.device());
+    return wide + wide * turns * eps;
+  }
+
+  void find_leaves(const Arguments& arguments) {
+    for (const TensorInput& input : arguments.tensors) {
+      if (!has_derivative(input.tensor) || is_mutable(*key_.spec, input.position)) continue;
+      if (!request_.inputs || request_.inputs->contains(input.name)) leaves_.add(input.name, input.tensor);
+    }
+  }
+
+  template <class Call>
+  Derivative run(const Call& make) {
+    return request_.forward ? run_forward(make) : run_backward(make);
+  }
+
+  template <class Call>
+  Derivative run_forward(const Call& make) {
+    const ForwardMode mode;
+    const std::vector<at::Tensor>& inputs = leaves_.tensors;
+    if (found_.cotangents.empty()) {
+      for (size_t i = 0; i < inputs.size(); ++i)
+        found_.cotangents.push_back(
+            random_gradient("tangent of " + leaves_.names[i], inputs[i], std::string(kContiguous)));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) mode.set_tangent(inputs[i], found_.cotangents.at(i));
+    const Outcome call = make();
+    found_.call = call.raised;
+    const std::vector<at::Tensor> results = call.values();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!has_derivative(results[i])) continue;
+      const at::Tensor tangent = mode.tangent(results[i]);
+      found_.exists = found_.exists || tangent.defined();
+      found_.leaf_gradients.push_back(
+          {fmt::format("output {}", i),
+           tangent.defined() ? tangent.detach().clone() : at::zeros_like(results[i].detach())});
+    }
+    return std::move(found_);
+  }
+
+  template <class Call>
+  Derivative run_backward(const Call& make) {
+    for (const at::Tensor& tensor : leaves_.tensors) tensor.set_requires_grad(true);
+    const Outcome call = make();
+    found_.call = call.raised;
+    if (!call.ok()) return std::move(found_);
+    // Where the operator writes to an argument, a reference may return the result instead.
+    const std::vector<at::Tensor> returned = call.returned();
+    const bool in_place_of_writes = !found_.cotangents.empty() && returned.size() == found_.cotangents.size();
+    const std::vector<at::Tensor> results = in_place_of_writes ? returned : call.values();
+    const auto differentiate = [&](torch::jit::Stack& s) { s = arriving(results); };
+    const Outcome backward = invoke(*key_.spec->op, differentiate, {}, key_.device);
+    found_.backward = backward.raised;
+    for (size_t i = 0; i < backward.results.size(); ++i)
+      found_.leaf_gradients.push_back({leaves_.names[i], backward.results[i].toTensor()});
+    return std::move(found_);
+  }
+
+  // Returns one gradient for each leaf.
+  torch::jit::Stack arriving(const std::vector<at::Tensor>& results) {
+    if (found_.cotangents.empty()) make_cotangents(results);
+    std::vector<at::Tensor> outputs, cotangents;
+    const std::vector<at::Tensor> inputs = leaves_.tensors;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!has_derivative(results[i]) || !results[i].requires_grad()) continue;
+      if (request_.output && *request_.output != i) continue;
+      at::Tensor incoming = found_.cotangents.at(i);
+      if (request_.order == Order::second) {
+        incoming = incoming.detach().set_requires_grad(true);
+        leaves_.add(fmt::format("the gradient of output {}", i), incoming);
+      }
+      outputs.push_back(results[i]);
+      cotangents.push_back(std::move(incoming));
+    }
+    if (request_.order == Order::first || outputs.empty()) return last(outputs, cotangents);
+
+    const std::vector<at::Tensor> once = gradients(outputs, inputs, cotangents, Order::second);
+    std::vector<at::Tensor> inner, outer;
+    for (size_t i = 0; i < once.size(); ++i) {
+      if (!once[i].defined() || !once[i].requires_grad()) continue;
+      inner.push_back(once[i]);
+      outer.push_back(found_.second_cotangents.at(i));
+    }
+    return last(inner, outer);
+  }
+
+  void make_cotangents(const std::vector<at::Tensor>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      at::Tensor& incoming = found_.cotangents.emplace_back();
+      if (!has_derivative(results[i])) continue;
+      incoming =
+          random_gradient(fmt::format("gradient of output {}", i), results[i], request_.cotangent_layout);
+      if (request_.dense) incoming = incoming.resolve_conj().resolve_neg().contiguous();
+    }
+    for (size_t i = 0; i < leaves_.tensors.size(); ++i) {
+      found_.second_cotangents.push_back(random_gradient(fmt::format("gradient of gradient {}", i),
+                                                         leaves_.tensors[i], std::string(kContiguous)));
+    }
+  }
+
+  torch::jit::Stack last(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& cotangents) {
+    found_.exists = !outputs.empty();
+    const std::vector<at::Tensor> arrived = outputs.empty() ? std::vector<at::Tensor>(leaves_.tensors.size())
+                                                            : gradients(outputs, leaves_.tensors, cotangents);
+    torch::jit::Stack stack;
+    for (size_t i = 0; i < arrived.size(); ++i) {
+      stack.emplace_back(arrived[i].defined() ? arrived[i].detach()
+                                              : at::zeros_like(leaves_.tensors[i].detach()));
+    }
+    return stack;
+  }
+
+  const CallKey& key_;
+  const DerivativeRequest& request_;
+  Leaves leaves_;
+  Derivative found_;
+};
+
+}  // namespace
+
+Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request) {
+  guard::install();
+  const uint64_t first = guard::next_serial();
+  Derivative result;
+  {
+    const GuardScope scope(kFirstPoison);
+    const ProcessState state(key.device);
+    result = Differentiation(key, request).of_operator(values);
+    if (!state.changes().empty() || state.drew_random_numbers()) state.restore();
+  }
+  result.damage = guard::take_damage_since(first);
+  return result;
+}
+
+Derivative reference_derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request,
+                                const Derivative& mine) {
+  if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(key.device);
+  return Differentiation(key, request).of_reference(values, mine);
+}
+
+std::vector<std::string> differentiable_inputs(const CallKey& key, ValueCache& values) {
+  std::vector<std::string> names;
+  for (const TensorInput& input : materialize(key, values, {.take_snapshots = false}).tensors) {
+    if (has_derivative(input.tensor) && !is_mutable(*key.spec, input.position)) names.push_back(input.name);
+  }
+  return names;
+}
+
+}  // namespace opgate

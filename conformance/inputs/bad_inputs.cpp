@@ -1,0 +1,126 @@
+#include "inputs/bad_inputs.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+
+namespace opgate {
+namespace {
+
+constexpr std::string_view kPrefix = "bad:";
+
+// A copy of the sample with one argument replaced. It keeps its name, because the values are keyed by it.
+Sample damaged(const Sample& sample, const BadInput& bad) {
+  Sample copy = sample;
+  copy.arguments.at(bad.position) = bad.instead;
+  return copy;
+}
+
+TensorInput& input_named(Arguments& arguments, const std::string& name) {
+  return *std::ranges::find(arguments.tensors, name, &TensorInput::name);
+}
+
+void take_snapshot(TensorInput& input, const MaterializeOptions& options) {
+  if (options.take_snapshots) input.before = storage_snapshot(input.tensor);
+}
+
+// Copies the sample's own values, converted, so that only the dtype is wrong.
+void keep_values(TensorInput& input, const CallKey& key, ValueCache& cache,
+                 const MaterializeOptions& options) {
+  for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+    if (slot.name != input.name) continue;
+    input.tensor.copy_(cache.values(key, slot, slot.described->shape, options.value_seed));
+  }
+}
+
+}  // namespace
+
+std::vector<BadInput> bad_inputs(const Spec& spec, const Sample& sample) {
+  std::vector<BadInput> all = bad_tensors(spec, sample);
+  std::ranges::move(bad_values(spec, sample), std::back_inserter(all));
+  for (BadInput& bad : all) bad.text.insert(0, kPrefix);
+  return all;
+}
+
+bool is_bad_input(std::string_view variant) { return variant.starts_with(kPrefix); }
+
+BadInput find_bad_input(const CallKey& key) {
+  std::vector<BadInput> all = bad_inputs(*key.spec, *key.sample);
+  const auto found = std::ranges::find(all, key.variant, &BadInput::text);
+  if (found != all.end()) return std::move(*found);
+  throw SetupError(
+      fmt::format("'{}' is no bad input of sample {} of {}", key.variant, key.sample->name, key.spec->id));
+}
+
+Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const MaterializeOptions& options) {
+  const BadInput bad = find_bad_input(key);
+  const Sample sample = damaged(*key.sample, bad);
+  CallKey plain = key;
+  plain.sample = &sample;
+  plain.variant = kContiguous;
+  ValueCache values;  // not `cache`, which knows samples by their address: this one ends with the function
+  Arguments arguments = materialize(plain, values, options);
+  switch (bad.kind) {
+    case BadInput::Kind::dtype: {
+      TensorInput& input = input_named(arguments, bad.argument);
+      keep_values(input, key, cache, options);
+      take_snapshot(input, options);
+      break;
+    }
+    case BadInput::Kind::index:
+    case BadInput::Kind::special: {
+      TensorInput& input = input_named(arguments, bad.argument);
+      const int64_t middle = input.tensor.numel() / 2;
+      input.tensor.view({-1}).narrow(0, middle, 1).fill_(*bad.element);
+      take_snapshot(input, options);
+      break;
+    }
+    case BadInput::Kind::device: {
+      TensorInput& input = input_named(arguments, bad.argument);
+      input.tensor = input.tensor.cpu();
+      arguments.replace(input, input.tensor);
+      break;
+    }
+    case BadInput::Kind::undefined: {
+      const TensorInput& input = input_named(arguments, bad.argument);
+      arguments.replace(input, at::Tensor());
+      std::erase_if(arguments.tensors, [&](const TensorInput& other) { return other.name == bad.argument; });
+      break;
+    }
+    case BadInput::Kind::shape:
+    case BadInput::Kind::integer:
+    case BadInput::Kind::number:
+    case BadInput::Kind::list:
+      break;  // the sample holds the whole damage
+  }
+  return arguments;
+}
+
+std::string describe_bad_input(std::string_view variant) {
+  std::string_view text = variant.substr(kPrefix.size());
+  const auto ends = [&](std::string_view suffix) {
+    if (!text.ends_with(suffix)) return false;
+    text.remove_suffix(suffix.size());
+    return true;
+  };
+  if (ends(".rank+1")) return fmt::format("`{}` has one dim more", text);
+  if (ends(".rank-1")) return fmt::format("`{}` has one dim less", text);
+  if (ends(".undefined")) return fmt::format("`{}` is an undefined tensor", text);
+  if (ends(".empty")) return fmt::format("`{}` is an empty list", text);
+  if (ends(".longer")) return fmt::format("`{}` has one entry more", text);
+  if (ends(".shorter")) return fmt::format("`{}` has one entry less", text);
+  if (const auto size = text.rfind(".size"); size != std::string_view::npos && text.ends_with("+1")) {
+    const std::string_view dim = text.substr(size + 5, text.size() - size - 7);
+    return fmt::format("dim {} of `{}` is longer by one", dim, text.substr(0, size));
+  }
+  const auto equals = text.rfind('=');
+  const std::string_view value = text.substr(equals + 1);
+  text = text.substr(0, equals);
+  if (ends(".value")) return fmt::format("one element of `{}` is {}", text, value);
+  if (ends(".device")) return fmt::format("`{}` is on the {} among tensors on another device", text, value);
+  if (ends(".dtype")) return fmt::format("`{}` is {}", text, value);
+  return fmt::format("`{}` is {}", text, value);
+}
+
+}  // namespace opgate

@@ -1,0 +1,177 @@
+#include "inputs/bad_inputs.h"
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/dtypes.h"
+#include "inputs/tensor_slots.h"
+
+namespace opgate {
+namespace {
+
+using Kind = BadInput::Kind;
+
+// A tensor that gets one dim more must not exceed this number of elements, unless the new dim has size 1.
+constexpr int64_t kManyElements = int64_t{1} << 20;
+
+// The new dim repeats the first size, and with_a_dim_less() merges the last two dims, so that trusted
+// indices stay in range.
+Shape with_a_dim_more(Shape shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) count *= size;
+  const int64_t first =
+      shape.empty() || count > kManyElements / std::max(shape.front(), int64_t{1}) ? 1 : shape.front();
+  shape.insert(shape.begin(), first);
+  return shape;
+}
+
+Shape with_a_dim_less(Shape shape) {
+  const int64_t last = shape.back();
+  shape.pop_back();
+  if (!shape.empty()) shape.back() *= last;
+  return shape;
+}
+
+// Predicates for BadInput::accepts_dtype, on the dtype of the call.
+bool not_double(c10::ScalarType dtype) { return dtype != c10::kDouble; }
+bool is_double(c10::ScalarType dtype) { return dtype == c10::kDouble; }
+bool holds_any_index(c10::ScalarType dtype) { return dtype == c10::kInt || dtype == c10::kLong; }
+bool holds_nan(c10::ScalarType dtype) { return c10::isFloatingType(dtype); }
+
+// The first value above those that the tensor's domain can give; none if the domain has no upper bound or
+// is not one of integers from 0 up.
+std::optional<double> beyond_domain(const TensorArgument& tensor) {
+  const auto& [family, parameters] = tensor.domain;
+  const bool integral = tensor.dtype && c10::isIntegralType(*tensor.dtype, /*includeBool=*/false);
+  if (family.ends_with("indices") && !parameters.empty()) return parameters.front();
+  if (family == "offsets" && !parameters.empty()) return parameters.front() + 1;  // the last offset is n
+  if (!integral || parameters.empty() || std::ranges::min(parameters) < 0) return std::nullopt;
+  if (family == "uniform" || family == "literal") return std::floor(std::ranges::max(parameters)) + 1;
+  return std::nullopt;
+}
+
+class DamagedTensors {
+ public:
+  DamagedTensors(const Spec& spec, const Sample& sample)
+      : spec_(spec), sample_(sample), slots_(tensor_slots(spec, sample)) {}
+
+  std::vector<BadInput> all() && {
+    for (const TensorSlot& slot : slots_) {
+      // Only the first and the last tensor of a list are damaged: an operator treats those between alike.
+      const auto* list = sample_.arguments[slot.position].tensors();
+      if (list != nullptr && *slot.element != 0 && *slot.element + 1 != list->size()) continue;
+      shapes(slot);
+      dtypes(slot);
+      if (slots_.size() > 1) {
+        add(slot, Kind::device, ".device=cpu", "cpu", *slot.described);
+      }
+      if (!is_optional(slot)) add(slot, Kind::undefined, ".undefined", "undefined", *slot.described);
+      if (!spec_.trusted.contains(argument_name(spec_, slot.position))) elements(slot);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  bool is_optional(const TensorSlot& slot) const {
+    return spec_.op->schema().arguments()[slot.position].type()->kind() == c10::TypeKind::OptionalType;
+  }
+
+  void shapes(const TensorSlot& slot) {
+    const Shape& shape = slot.described->shape;
+    const auto reshaped = [&](const std::string& how, Shape other) {
+      TensorArgument tensor = *slot.described;
+      tensor.shape = std::move(other);
+      add(slot, Kind::shape, how, "", std::move(tensor));
+    };
+    reshaped(".rank+1", with_a_dim_more(shape));
+    if (!shape.empty()) reshaped(".rank-1", with_a_dim_less(shape));
+    if (slots_.size() == 1) return;  // there is no other tensor that the size could disagree with
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      Shape larger = shape;
+      ++larger[dim];
+      reshaped(fmt::format(".size{}+1", dim), std::move(larger));
+    }
+  }
+
+  void dtypes(const TensorSlot& slot) {
+    const auto& fixed = slot.described->dtype;
+    const auto retyped = [&](c10::ScalarType dtype, bool (*accepts_dtype)(c10::ScalarType)) {
+      const std::string name(dtype_name(dtype));
+      TensorArgument tensor = slot.described->of(dtype);
+      tensor.domain = {"uniform", {}};  // it suits any dtype, and keep_values() replaces the values
+      add(slot, Kind::dtype, ".dtype=" + name, name, std::move(tensor), accepts_dtype);
+    };
+    if (!fixed) {
+      if (slots_.size() == 1) return;  // the check value.dtype tries other dtypes
+      retyped(c10::kDouble, &not_double);
+      retyped(c10::kFloat, &is_double);
+    } else if (c10::isIntegralType(*fixed, /*includeBool=*/false)) {
+      retyped(c10::kFloat, nullptr);
+      retyped(*fixed == c10::kLong ? c10::kInt : c10::kLong, nullptr);
+    } else {
+      retyped(*fixed == c10::kDouble ? c10::kFloat : c10::kDouble, nullptr);
+    }
+  }
+
+  void elements(const TensorSlot& slot) {
+    const auto& [shape, domain, fixed] = *slot.described;
+    if (std::ranges::find(shape, 0) != shape.end()) return;
+    const auto beyond = beyond_domain(*slot.described);
+    if (beyond) {
+      out_of_domain(slot, *beyond);
+    } else if (!fixed || c10::isFloatingType(*fixed)) {
+      element(slot, Kind::special, "nan", NAN, fixed ? nullptr : &holds_nan);
+      element(slot, Kind::special, "inf", INFINITY, fixed ? nullptr : &holds_nan);
+    }
+  }
+
+  void out_of_domain(const TensorSlot& slot, double beyond) {
+    const auto& fixed = slot.described->dtype;
+    if (fixed && !holds_any_index(*fixed)) return;  // another dtype may not hold a value out of range
+    const auto accepts_dtype = fixed ? nullptr : &holds_any_index;
+    const bool wide = fixed == c10::kLong;
+    element(slot, Kind::index, "-1", -1, accepts_dtype);
+    element(slot, Kind::index, fmt::format("{:.0f}", beyond), beyond, accepts_dtype);
+    // For int64 one more than an int32 holds; for int32 its largest value.
+    const double huge = wide ? 2147483648.0 : 2147483647.0;
+    element(slot, Kind::index, fmt::format("{:.0f}", huge), huge, accepts_dtype);
+  }
+
+  void element(const TensorSlot& slot, Kind kind, const std::string& text, double value,
+               bool (*accepts_dtype)(c10::ScalarType)) {
+    add(slot, kind, ".value=" + text, text, *slot.described, accepts_dtype);
+    all_.back().element = value;
+  }
+
+  void add(const TensorSlot& slot, Kind kind, const std::string& how, std::string given,
+           TensorArgument tensor, bool (*accepts_dtype)(c10::ScalarType) = nullptr) {
+    const Argument& argument = sample_.arguments[slot.position];
+    Argument instead = argument;
+    if (slot.element) {
+      std::vector<TensorArgument> list = *argument.tensors();
+      list[*slot.element] = std::move(tensor);
+      instead = std::move(list);
+    } else {
+      instead = std::move(tensor);
+    }
+    all_.push_back({slot.name + how, kind, slot.name, std::move(given), slot.position, std::move(instead),
+                    std::nullopt, accepts_dtype});
+  }
+
+  const Spec& spec_;
+  const Sample& sample_;
+  std::vector<TensorSlot> slots_;
+  std::vector<BadInput> all_;
+};
+
+}  // namespace
+
+std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample) {
+  return DamagedTensors(spec, sample).all();
+}
+
+}  // namespace opgate

@@ -1,0 +1,148 @@
+#include "inputs/bad_inputs.h"
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "inputs/tensor_slots.h"
+
+namespace opgate {
+namespace {
+
+using Kind = BadInput::Kind;
+using c10::TypeKind;
+
+// Larger than any memory; the product with the size of an element wraps around.
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+struct Named {
+  const char* text;
+  double value;
+};
+constexpr std::array<Named, 4> kNumbers{{{"0", 0}, {"-1", -1}, {"nan", NAN}, {"inf", INFINITY}}};
+
+struct NamedInteger {
+  const char* text;
+  int64_t value;
+};
+constexpr std::array<NamedInteger, 3> kIntegers{{{"0", 0}, {"-1", -1}, {"2^62", kHuge}}};
+
+// At most this many entries of a list are damaged, one at a time: all of a kernel_size, but not all of a
+// long list.
+constexpr size_t kEntries = 3;
+
+// The argument's type without Optional. real_type() tells dtypes and memory formats, which the schema
+// stores as integers, from integers.
+c10::TypePtr wanted(const c10::Argument& formal) {
+  const c10::TypePtr& type = formal.real_type();
+  return type->kind() == TypeKind::OptionalType ? type->castRaw<c10::OptionalType>()->getElementType() : type;
+}
+
+bool is_integer(const c10::TypePtr& type) {
+  return type->kind() == TypeKind::IntType || type->kind() == TypeKind::SymIntType;
+}
+
+bool is_number(const c10::TypePtr& type) {
+  return type->kind() == TypeKind::FloatType || type->kind() == TypeKind::SymFloatType ||
+         type->kind() == TypeKind::NumberType;
+}
+
+class DamagedValues {
+ public:
+  DamagedValues(const Spec& spec, const Sample& sample) : spec_(spec), sample_(sample) {}
+
+  std::vector<BadInput> all() && {
+    const auto& formals = spec_.op->schema().arguments();
+    for (size_t position = 0; position < sample_.arguments.size(); ++position) {
+      const Argument& argument = sample_.arguments[position];
+      name_ = formals[position].name();
+      position_ = position;
+      if (spec_.trusted.contains(name_)) continue;
+      const c10::TypePtr type = wanted(formals[position]);
+      if (argument.tensors() != nullptr && !argument.tensors()->empty()) {
+        add(Kind::list, ".empty", "", std::vector<TensorArgument>());
+      } else if (argument.other() != nullptr) {
+        value(*argument.other(), type);
+      }
+    }
+    return std::move(all_);
+  }
+
+ private:
+  void value(const c10::IValue& good, const c10::TypePtr& type) {
+    if (is_integer(type)) {
+      for (const auto& [text, bad] : kIntegers) {
+        if (!good.isInt() || good.toInt() != bad) add(Kind::integer, std::string("=") + text, text, bad);
+      }
+    } else if (is_number(type)) {
+      for (const auto& [text, bad] : kNumbers) {
+        const bool same = (good.isDouble() && good.toDouble() == bad) ||
+                          (good.isInt() && static_cast<double>(good.toInt()) == bad);
+        if (!same) add(Kind::number, std::string("=") + text, text, bad);
+      }
+    } else if (good.isIntList() && is_integer_list(type)) {
+      integers(good.toIntVector());
+    } else if (good.isDoubleList()) {
+      numbers(good.toDoubleVector());
+    }
+  }
+
+  static bool is_integer_list(const c10::TypePtr& type) {
+    return type->kind() == TypeKind::ListType && is_integer(type->castRaw<c10::ListType>()->getElementType());
+  }
+
+  template <class T>
+  void lengths(const std::vector<T>& good) {
+    if (good.empty()) return;
+    add(Kind::list, ".empty", "", c10::IValue(std::vector<T>()));
+    std::vector<T> other = good;
+    other.push_back(good.back());
+    add(Kind::list, ".longer", "", c10::IValue(other));
+    if (good.size() == 1) return;  // the shorter list is the empty one
+    other = good;
+    other.pop_back();
+    add(Kind::list, ".shorter", "", c10::IValue(other));
+  }
+
+  void integers(const std::vector<int64_t>& good) {
+    lengths(good);
+    for (size_t entry = 0; entry < std::min(good.size(), kEntries); ++entry) {
+      for (const auto& [text, bad] : kIntegers) {
+        if (good[entry] == bad) continue;
+        std::vector<int64_t> other = good;
+        other[entry] = bad;
+        add(Kind::list, fmt::format("[{}]={}", entry, text), text, c10::IValue(other));
+      }
+    }
+  }
+
+  void numbers(const std::vector<double>& good) {
+    lengths(good);
+    for (size_t entry = 0; entry < std::min(good.size(), kEntries); ++entry) {
+      std::vector<double> other = good;
+      other[entry] = NAN;
+      add(Kind::list, fmt::format("[{}]=nan", entry), "nan", c10::IValue(other));
+    }
+  }
+
+  void add(Kind kind, const std::string& how, std::string given, Argument instead) {
+    all_.push_back({name_ + how, kind, name_, std::move(given), position_, std::move(instead)});
+  }
+
+  const Spec& spec_;
+  const Sample& sample_;
+  std::string name_;
+  size_t position_ = 0;
+  std::vector<BadInput> all_;
+};
+
+}  // namespace
+
+std::vector<BadInput> bad_values(const Spec& spec, const Sample& sample) {
+  return DamagedValues(spec, sample).all();
+}
+
+}  // namespace opgate

@@ -1,0 +1,89 @@
+#include "inputs/call_key.h"
+
+#include <c10/core/Device.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/dtypes.h"
+#include "inputs/variant.h"
+#include "layouts/layout.h"
+
+namespace opgate {
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Range, class Projection>
+std::string listed(const Range& range, Projection name) {
+  std::vector<std::string> names;
+  for (const auto& part : range) names.emplace_back(std::invoke(name, part));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Throws unless the variant is one that the plan has for this sample.
+void check_variant(const CallKey& key, std::string_view id) {
+  if (key.is_contiguous()) return;
+  const std::vector<Variant> choices = variants(*key.spec, *key.sample);
+  if (std::ranges::find(choices, key.variant, &Variant::text) != choices.end()) return;
+  throw SetupError(fmt::format("{}: sample {} of {} has no variant '{}'; there are: {}", id, key.sample->name,
+                               key.spec->id, key.variant, listed(choices, &Variant::text)));
+}
+
+}  // namespace
+
+bool CallKey::is_contiguous() const { return variant == kContiguous; }
+
+std::string device_name(c10::DeviceType device) { return c10::DeviceTypeName(device, /*lower_case=*/true); }
+
+std::string call_id(const CallKey& key) {
+  return fmt::format("{}/{}/{}/{}/{}", key.spec->id, dtype_name(key.dtype), key.sample->name, key.variant,
+                     device_name(key.device));
+}
+
+CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
+  const std::vector<std::string_view> parts = split(id, '/');
+  if (parts.size() != 5)
+    throw SetupError(fmt::format("'{}' is no call id; write it as OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
+  CallKey key;
+  const auto spec =
+      std::ranges::find_if(specs, [&](const Spec& s) { return s.id == parts[0] || s.name == parts[0]; });
+  if (spec == specs.end()) {
+    throw SetupError(
+        fmt::format("{}: no spec for '{}'; there are: {}", id, parts[0], listed(specs, &Spec::id)));
+  }
+  key.spec = &*spec;
+  const auto dtype = dtype_from_name(parts[1]);
+  if (!dtype)
+    throw SetupError(fmt::format("{}: '{}' is no dtype; write it as in torch.float32", id, parts[1]));
+  key.dtype = *dtype;
+  key.sample = spec->find_sample(parts[2]);
+  if (key.sample == nullptr) {
+    throw SetupError(fmt::format("{}: {} has no sample '{}'; there are: {}", id, spec->id, parts[2],
+                                 listed(spec->samples, &Sample::name)));
+  }
+  key.variant = parts[3];
+  check_variant(key, id);
+  if (parts[4] != "cpu" && parts[4] != "cuda")
+    throw SetupError(fmt::format("{}: '{}' is neither cpu nor cuda", id, parts[4]));
+  key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
+  if (!spec->dtypes.contains(key.device)) {
+    throw SetupError(fmt::format("{}: {} is not promised on {}", id, spec->id, parts[4]));
+  }
+  return key;
+}
+
+c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key) {
+  return argument.dtype.value_or(key.dtype);
+}
+
+}  // namespace opgate

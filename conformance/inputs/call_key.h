@@ -1,0 +1,39 @@
+// The key of a call, which tells it from all others, and its id:
+// identity_conv/float32/2x3x257/x=stepped/cpu.
+#pragma once
+
+#include <c10/core/DeviceType.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/spec.h"
+
+namespace opgate {
+
+struct CallKey {
+  const Spec* spec = nullptr;
+  const Sample* sample = nullptr;
+  c10::ScalarType dtype = c10::kFloat;
+  c10::DeviceType device = c10::kCPU;
+  std::string variant;  ///< a Variant::text: "contiguous", or what differs from that, such as "x=stepped"
+
+  bool is_contiguous() const;
+};
+
+/// The id of a call: subject/dtype/sample/variant/device.
+std::string call_id(const CallKey& key);
+
+/// "cpu" or "cuda".
+std::string device_name(c10::DeviceType device);
+
+/// The inverse of call_id() for calls of these specs. Throws SetupError that names the unknown part of the
+/// id and lists the known ones.
+CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id);
+
+/// The dtype of the sample's tensor argument in this call: the one that the sample fixes, or else the
+/// call's.
+c10::ScalarType dtype_of(const TensorArgument& argument, const CallKey& key);
+
+}  // namespace opgate

@@ -1,0 +1,33 @@
+// The tensors of a sample; each tensor inside a list counts by itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spec/spec.h"
+
+namespace opgate {
+
+struct CallKey;
+
+struct TensorSlot {
+  size_t position;                  ///< of the argument in the schema
+  std::optional<size_t> element;    ///< index in the list, for a Tensor[] argument
+  std::string name;                 ///< "x", or "xs[1]"
+  const TensorArgument* described;  ///< the sample's description of it
+};
+
+/// The tensors of `sample` in schema order.
+std::vector<TensorSlot> tensor_slots(const Spec& spec, const Sample& sample);
+
+/// The schema's name of the argument at `position`; for models and classes "input0", "input1" ...
+std::string argument_name(const Spec& spec, size_t position);
+
+/// Whether the schema declares the argument at `position` mutable: Tensor(a!).
+bool is_mutable(const Spec& spec, size_t position);
+
+/// Whether all slices of the tensor may be the same one (stride 0). Not for tensors that are written, nor
+/// for values that are valid only together, such as offsets.
+bool can_be_expanded(const Spec& spec, const TensorSlot& slot);
+
+}  // namespace opgate

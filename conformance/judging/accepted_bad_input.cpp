@@ -1,0 +1,119 @@
+#include "judging/accepted_bad_input.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compare/float_format.h"
+#include "compare/widen.h"
+#include "judging/memory_judgement.h"
+#include "judging/output_judgement.h"
+#include "layouts/geometry.h"
+
+namespace opgate {
+namespace {
+
+using Kind = BadInput::Kind;
+
+// What counts as rounding, in ulps of the largest value of the result.
+constexpr double kRoundingUlps = 16;
+
+std::string shapes_text(const Arguments& arguments) {
+  std::string text;
+  for (const TensorInput& input : arguments.tensors)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", input.name, index_text(input.geometry.sizes));
+  return text;
+}
+
+bool differ_by_rounding(const at::Tensor& got, const at::Tensor& want) {
+  const auto format = float_format(got.scalar_type());
+  if (!format || got.is_complex() != want.is_complex() || got.sizes() != want.sizes()) return false;
+  if (got.numel() == 0) return true;
+  const c10::ScalarType wide = wide_dtype(got);
+  const at::Tensor theirs = want.to(got.device(), got.scalar_type()).to(wide);  // overflows as `got` would
+  const at::Tensor mine = got.to(wide);
+  const double largest = largest_magnitude(theirs).item<double>();
+  const at::Tensor near = mine.sub(theirs).abs().le(kRoundingUlps * ulp_at(largest, *format));
+  const at::Tensor alike = mine.eq(theirs).logical_or(mine.isnan().logical_and(theirs.isnan()));
+  return near.logical_or(alike).all().item<bool>();
+}
+
+bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
+                        const std::set<size_t>& unspecified) {
+  if (got.size() != want.size()) return false;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool same =
+        got[i].scalar_type() == want[i].scalar_type() && !judge_values({got[i]}, {want[i]}, {}).finding;
+    if (!same && !unspecified.contains(i) && !differ_by_rounding(got[i], want[i])) return false;
+  }
+  return true;
+}
+
+Judgement judge_against(const Outcome& reference, const Outcome& call, const Spec& spec,
+                        const std::string& promised, const std::set<size_t>& unspecified) {
+  const std::vector<at::Tensor> expected = expected_values(reference, call);
+  Judgement judgement =
+      judge_values(call.values(), expected, {*spec.accuracy, Rounding::to_output, unspecified, {}}, promised);
+  if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified)) return Judgement::pass();
+  return judgement;
+}
+
+// True where the operator is already wrong on the undamaged sample, which value.reference reports.
+bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
+  CallKey key = under_test.key();
+  key.variant = kContiguous;
+  CallUnderTest undamaged(key, under_test.cache());
+  const Outcome& reference = undamaged.reference();
+  return reference.ok() &&
+         judge_against(reference, good, *key.spec, "", key.spec->unspecified).finding.has_value();
+}
+
+Judgement judge_memory(CallUnderTest& under_test, const std::string& promised) {
+  for (const PoisonedMemory kind : {PoisonedMemory::outside, PoisonedMemory::fresh}) {
+    const Judgement judgement = judge_poison(under_test, kind, promised);
+    if (judgement.verdict != Verdict::pass) return judgement;
+  }
+  return Judgement::pass();
+}
+
+}  // namespace
+
+Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const Outcome& good) {
+  const CallKey& key = under_test.key();
+  const Outcome& call = under_test.observed().outcome;
+  const std::string what = describe_bad_input(bad.text);
+  if (key.spec->reference == nullptr) {
+    return judge_memory(under_test,
+                        fmt::format("where {}, an exception is raised, or the result depends on the "
+                                    "arguments alone",
+                                    what));
+  }
+  const Outcome& reference = under_test.reference();
+  if (!reference.ok()) {
+    // An index in another integer dtype is the same index, so the operator may take it even where the
+    // reference does not.
+    const bool same_integers =
+        bad.kind == Kind::dtype && (bad.given == "int32" || bad.given == "int64") &&
+        !judge_values(call.values(), good.values(), {.unspecified = key.spec->unspecified}).finding;
+    if (same_integers) return Judgement::pass();
+    return Judgement::fail(
+        {fmt::format("where {}, an exception is raised", what),
+         fmt::format("a result is returned for {}, where the reference raises: {}",
+                     shapes_text(under_test.observed().arguments), reference.raised->message),
+         fmt::format("the kernel does not check `{}`; TORCH_CHECK it before anything is computed, or write "
+                     "spec.trusts(\"{}\") if the caller is responsible for its values",
+                     bad.argument, argument_name(*key.spec, bad.position)),
+         {}});
+  }
+  const std::string promised =
+      fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);
+  const bool only_shapes = bad.kind == Kind::special || bad.kind == Kind::number;
+  std::set<size_t> unspecified = key.spec->unspecified;
+  for (size_t i = 0; only_shapes && i < call.values().size(); ++i) unspecified.insert(i);
+  const Judgement judgement = judge_against(reference, call, *key.spec, promised, unspecified);
+  const bool said_already = judgement.finding && is_wrong_undamaged(under_test, good);
+  if (judgement.verdict != Verdict::pass && !said_already) return judgement;
+  return judge_memory(under_test, promised);
+}
+
+}  // namespace opgate

@@ -1,0 +1,29 @@
+#include "judging/all_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace opgate {
+
+std::vector<Check> native_checks() { return Registry<Check>::instance().parts(); }
+
+std::vector<Check> all_checks(const nlohmann::json& described) {
+  std::vector<Check> checks = native_checks();
+  for (const nlohmann::json& check : described) checks.push_back(check_from_json(check));
+  std::ranges::sort(checks, {}, &Check::name);
+  return checks;
+}
+
+const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
+  const auto found = std::ranges::find(checks, id, &Check::name);
+  if (found != checks.end()) return *found;
+  std::vector<std::string> names;
+  for (const Check& check : checks) names.push_back(check.name);
+  throw SetupError(fmt::format("no check is named '{}'; there are: {}", id, fmt::join(names, ", ")));
+}
+
+}  // namespace opgate

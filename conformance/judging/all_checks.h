@@ -1,0 +1,23 @@
+// All checks that exist, and how to find one by its id.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string_view>
+#include <vector>
+
+#include "judging/check.h"
+
+namespace opgate {
+
+/// Every check of the engine, sorted by id.
+std::vector<Check> native_checks();
+
+/// The checks of the engine and those of the Python half, which are `described` as JSON, sorted by id.
+/// Throws nlohmann::json::exception where a description is malformed.
+std::vector<Check> all_checks(const nlohmann::json& described);
+
+/// The check with this id. Throws SetupError that lists the ids there are.
+const Check& find_check(const std::vector<Check>& checks, std::string_view id);
+
+}  // namespace opgate

@@ -1,0 +1,28 @@
+// A summary of what a call returned. The gate compares it, besides the verdicts, with that of a later run.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+#include "judging/call_under_test.h"
+
+namespace opgate {
+
+struct CallFacts {
+  /// The metadata of each tensor that the call returned: "float32 [4, 8] strides (8, 1)"; only "raises"
+  /// where the call raised. The stride of a dim of size 0 or 1 has no meaning and is written as "-".
+  std::vector<std::string> outputs;
+  /// The first 16 hexadecimal digits of digest() of the results, for contiguous calls of operators that
+  /// promise `deterministic`; empty for all others.
+  std::string bits;
+};
+
+/// The facts of a call; makes the call if it was not observed yet.
+CallFacts facts_of(CallUnderTest& under_test);
+
+void to_json(nlohmann::json& json, const CallFacts& facts);
+void from_json(const nlohmann::json& json, CallFacts& facts);
+
+}  // namespace opgate

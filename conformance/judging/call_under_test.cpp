@@ -1,0 +1,84 @@
+#include "judging/call_under_test.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include "call/meta_call.h"
+#include "compare/widen.h"
+#include "packages/packaged_call.h"
+#include "process/default_generator.h"
+
+namespace opgate {
+
+CallUnderTest::CallUnderTest(CallKey key, WorkerCache& cache) : key_(std::move(key)), cache_(cache) {}
+
+const Observation& CallUnderTest::observed() {
+  if (observed_ == nullptr) observed_ = std::make_shared<const Observation>(observe(key_, cache_.values));
+  return *observed_;
+}
+
+const Outcome& CallUnderTest::fake() {
+  if (!fake_) fake_ = call_on_meta(op(), observed().arguments);
+  return *fake_;
+}
+
+const Outcome& CallUnderTest::packaged() {
+  if (!packaged_) packaged_ = packaged_call(packages(), key_);
+  return *packaged_;
+}
+
+PackageFolder& CallUnderTest::packages() {
+  if (cache_.packages == nullptr) cache_.packages = std::make_shared<PackageFolder>(cache_.package_folder);
+  return *cache_.packages;
+}
+
+const Observation& CallUnderTest::dense() {
+  if (key_.is_contiguous()) return observed();
+  if (dense_ != nullptr) return *dense_;
+  // Layouts that only move the sample's values share one dense call.
+  const bool shared = keeps_values(key_);
+  CallKey contiguous = key_;
+  contiguous.variant = kContiguous;
+  const std::string id = call_id(contiguous);
+  if (shared && cache_.dense_call == id) return *(dense_ = cache_.dense);
+  dense_ = std::make_shared<const Observation>(observe(key_, cache_.values, {.contiguous = true}));
+  if (shared) {
+    cache_.dense_call = id;
+    cache_.dense = dense_;
+  }
+  return *dense_;
+}
+
+const Observation& CallUnderTest::repoisoned() {
+  if (!repoisoned_) repoisoned_ = observe(key_, cache_.values, {.take_snapshots = false}, kSecondPoison);
+  return *repoisoned_;
+}
+
+const Outcome& CallUnderTest::reference() {
+  if (!reference_) reference_ = run_reference(key_.spec->reference, {}, false);
+  return *reference_;
+}
+
+Outcome CallUnderTest::reference(const MaterializeOptions& options) {
+  return options.value_seed == 0 ? reference() : run_reference(key_.spec->reference, options, false);
+}
+
+Outcome CallUnderTest::scales(const MaterializeOptions& options) {
+  const Reference& given = key_.spec->scale;
+  return given ? run_reference(given, options, false) : run_reference(key_.spec->reference, options, true);
+}
+
+Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOptions options, bool absolute) {
+  if (reference == nullptr)
+    throw SpecError(fmt::format("{}: {} has no reference to compare with; add spec.reference(...)",
+                                key_.spec->where, key_.spec->name));
+  options.contiguous = true;
+  options.take_snapshots = false;
+  torch::jit::Stack stack = materialize(key_, cache_.values, options).stack;
+  for (c10::IValue& value : stack) value = widened(value, absolute);
+  if (key_.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(key_.device);
+  return invoke(
+      op(), [&](torch::jit::Stack& s) { reference(op(), s); }, std::move(stack), key_.device);
+}
+
+}  // namespace opgate

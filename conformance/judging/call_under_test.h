@@ -1,0 +1,82 @@
+// Everything that a check may look at for one case: the call itself, and the calls that it is compared
+// with. Each of them is made when it is first needed, and once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "call/observation.h"
+#include "packages/package_folder.h"
+
+namespace opgate {
+
+/// What a worker keeps from one call to the next.
+struct WorkerCache {
+  ValueCache values;
+  std::string package_folder;               ///< where the AOTInductor packages of this run lie
+  std::shared_ptr<PackageFolder> packages;  ///< opened on first use
+  std::string dense_call;                   ///< id of the call whose observation is kept in `dense`
+  std::shared_ptr<const Observation> dense;
+  /// Makes the Python interpreter of this process free the reference cycles that it holds; empty where this
+  /// process has no interpreter.
+  std::function<void()> collect_garbage;
+};
+
+class CallUnderTest {
+ public:
+  CallUnderTest(CallKey key, WorkerCache& cache);
+
+  const CallKey& key() const { return key_; }
+  /// The operator; not for models.
+  const c10::OperatorHandle& op() const { return key_.spec->op.value(); }
+  WorkerCache& cache() { return cache_; }
+
+  /// The eager call on the case's device, with arguments laid out as the case says.
+  const Observation& observed();
+
+  bool was_observed() const { return observed_ != nullptr; }
+
+  /// The call on meta tensors, which runs the fake kernel.
+  const Outcome& fake();
+
+  /// The call as the AOTInductor package of this run makes it.
+  const Outcome& packaged();
+
+  /// The AOTInductor packages of this run.
+  PackageFolder& packages();
+
+  /// The same call in memory that holds kSecondPoison.
+  const Observation& repoisoned();
+
+  /// The operator on contiguous copies of the same values.
+  const Observation& dense();
+
+  /// The spec's reference on the same values and on the case's device. Its tensors are contiguous; floating
+  /// ones are widened to Double and complex ones to ComplexDouble, and others keep their dtype. Throws
+  /// SpecError where the spec has no reference.
+  const Outcome& reference();
+  /// The same on values made with `options`; runs the reference again for values that are not the case's
+  /// own.
+  Outcome reference(const MaterializeOptions& options);
+
+  /// The magnitudes that Accuracy::by_inputs measures at: those of the spec's scale function where there is
+  /// one, otherwise the results of the reference for the absolute values of its floating and complex
+  /// tensors. Devices and dtypes are those of reference().
+  Outcome scales(const MaterializeOptions& options);
+
+ private:
+  Outcome run_reference(const Reference& reference, MaterializeOptions options, bool absolute);
+
+  CallKey key_;
+  WorkerCache& cache_;
+  std::shared_ptr<const Observation> observed_;
+  std::shared_ptr<const Observation> dense_;
+  std::optional<Outcome> fake_;
+  std::optional<Outcome> packaged_;
+  std::optional<Observation> repoisoned_;
+  std::optional<Outcome> reference_;
+};
+
+}  // namespace opgate

@@ -1,0 +1,46 @@
+// A check: one promise with a public id, the calls that it is planned for, and the function that judges a
+// call. Each check is one file of checks/ or of python/opgate/checks/, and registers itself.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/explanation.h"
+#include "base/registry.h"
+#include "judging/call_under_test.h"
+#include "judging/scope.h"
+#include "judging/verdict.h"
+
+namespace opgate {
+
+/// The kind of process that judges: the engine alone, the Python half, or the engine with AOTInductor
+/// packages loaded.
+enum class Worker { native, python, aoti };
+
+std::string_view to_string(Worker worker);
+Worker worker_from_string(std::string_view text);
+
+struct Check {
+  std::string name;  ///< the id: "value.layout"
+  Explanation explanation;
+  Worker worker = Worker::native;
+  Scope scope;
+  bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
+  Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half
+
+  /// "value" of "value.layout"
+  std::string_view group() const { return std::string_view(name).substr(0, name.find('.')); }
+};
+
+/// A check of the Python half, as its worker describes it. Throws nlohmann::json::exception, or
+/// std::invalid_argument for an unknown kind of variants, or SpecError for an unknown promise.
+Check check_from_json(const nlohmann::json& described);
+
+}  // namespace opgate
+
+#define OPGATE_REGISTER_CHECK(identifier, ...)                 \
+  [[maybe_unused]] static const bool identifier##_registered = \
+      ::opgate::Registry<::opgate::Check>::instance().add(__VA_ARGS__)

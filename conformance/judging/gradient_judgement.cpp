@@ -1,0 +1,188 @@
+#include "judging/gradient_judgement.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/comparison.h"
+#include "compare/float_format.h"
+#include "compare/widen.h"
+#include "judging/memory_judgement.h"
+#include "judging/output_judgement.h"
+
+namespace opgate {
+namespace {
+
+// The tolerance of gradients where the spec names none, in ulps of the largest element: each element is a
+// sum whose terms may cancel. The error of a wrong formula is far larger.
+constexpr Accuracy kGradientAccuracy = ulps(64);
+
+// The tolerance grows by so many times the change that the reference's gradient makes where inputs change
+// by one ulp, which is the rounding that every input may have.
+constexpr double kPerturbations = 8;
+// The terms of a gradient are about as large as the cotangents (incoming gradients), and may cancel. The
+// tolerance is so many ulps of the largest cotangent, and at least so much as a reference in Double cannot
+// tell from 0.
+constexpr double kCotangentUlps = 4;
+constexpr double kNoise = 0x1p-36;
+
+double largest(const at::Tensor& tensor) { return largest_magnitude(tensor).item<double>(); }
+
+// A gradient is no more accurate than the cotangents: for a Half result, the gradient of a Double argument
+// is only as accurate as Half.
+at::Tensor rounded(const Derivative& derivative, const at::Tensor& gradient) {
+  c10::ScalarType coarsest = gradient.scalar_type();
+  for (const at::Tensor& cotangent : derivative.cotangents) {
+    if (cotangent.defined() && c10::elementSize(cotangent.scalar_type()) < c10::elementSize(coarsest))
+      coarsest = cotangent.scalar_type();
+  }
+  return gradient.is_complex() ? gradient : gradient.to(coarsest);
+}
+
+double largest_cotangent(const Derivative& derivative) {
+  double size = 0;
+  for (const auto* cotangents : {&derivative.cotangents, &derivative.second_cotangents}) {
+    for (const at::Tensor& tensor : *cotangents)
+      size = std::max(size, tensor.defined() ? largest(tensor) : 0);
+  }
+  return size;
+}
+
+const LeafGradient* find(const Derivative& derivative, const std::string& at) {
+  const auto found = std::ranges::find(derivative.leaf_gradients, at, &LeafGradient::at);
+  return found == derivative.leaf_gradients.end() ? nullptr : &*found;
+}
+
+// Where only some inputs have a tangent, results need not depend on these, and their tangents are zeros
+// then.
+bool may_be_independent(const DerivativeRequest& request) { return request.forward && request.inputs; }
+
+Differentiated reference_differentiated(CallUnderTest& under_test, const DerivativeRequest& request,
+                                        const Derivative& mine) {
+  Differentiated made{reference_derivative(under_test.key(), under_test.cache().values, request, mine),
+                      std::nullopt};
+  const auto& raised = made.derivative.call ? made.derivative.call : made.derivative.backward;
+  const bool independent = !raised && may_be_independent(request);
+  if (!made.derivative.ok() && !independent) {
+    made.none = Judgement::invalid(fmt::format(
+        "{}: the reference of {} has no derivative to compare with{}; write it with operators that have one",
+        under_test.key().spec->where, under_test.key().spec->name, raised ? ": " + raised->message : ""));
+  }
+  return made;
+}
+
+GradientTolerance tolerance_around(CallUnderTest& under_test, DerivativeRequest request,
+                                   const Derivative& mine, const Derivative& reference) {
+  GradientTolerance allowed;
+  request.perturbed = true;
+  const Differentiated perturbed = reference_differentiated(under_test, request, mine);
+  if (perturbed.none) return allowed;
+  for (const LeafGradient& moved : perturbed.derivative.leaf_gradients) {
+    if (const LeafGradient* unmoved = find(reference, moved.at))
+      allowed[moved.at] = kPerturbations * largest(moved.gradient - unmoved->gradient);
+  }
+  return allowed;
+}
+
+}  // namespace
+
+Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest& request,
+                              const std::string& promised) {
+  Differentiated made{derivative(under_test.key(), under_test.cache().values, request), std::nullopt};
+  const auto fail = [&](std::string happened, std::string likely) {
+    made.none = Judgement::fail({promised, std::move(happened), std::move(likely), {}});
+  };
+  if (made.derivative.call && !under_test.observed().outcome.ok()) {
+    made.none = Judgement::pass();  // refused without gradients, too, which value.layout judges
+  } else if (made.derivative.call) {
+    fail(fmt::format("the call raised where an input {}: {}",
+                     request.forward ? "has a tangent" : "requires grad", made.derivative.call->message),
+         request.forward ? "its autograd function has no jvp"
+                         : "the autograd kernel refuses what the kernel without gradients takes");
+  } else if (made.derivative.backward) {
+    fail("the derivative raised: " + made.derivative.backward->message, "");
+  } else if (!made.derivative.exists && may_be_independent(request)) {
+    return made;
+  } else if (!made.derivative.exists && request.forward) {
+    fail("no output has a tangent, though an input has",
+         "the kernels compute below autograd, where tangents are lost; write the operator as a composite of "
+         "differentiable ones, or give its autograd function a jvp");
+  } else if (!made.derivative.exists) {
+    fail(request.order == Order::first ? "no output requires grad, though an input does"
+                                       : "no gradient requires grad, so it cannot be differentiated again",
+         request.order == Order::first
+             ? "no autograd kernel is registered, or it computes with grad mode off; see "
+               "torch::autograd::Function and torch.library.register_autograd"
+             : "the backward computes on data that autograd does not see; write it with differentiable "
+               "operators, or give it a derivative of its own");
+  } else if (!made.derivative.damage.empty()) {
+    made.none = Judgement::fail(describe_damage(made.derivative.damage.front(), {}));
+  }
+  return made;
+}
+
+double rounding_of(const at::Tensor& gradient) {
+  return kGradientAccuracy.ulps * ulp_at(1, *float_format(gradient.scalar_type())) * largest(gradient);
+}
+
+GradientTolerance gradient_tolerance(CallUnderTest& under_test, const Derivative& mine) {
+  if (under_test.key().spec->reference == nullptr) return {};
+  const Differentiated reference = reference_differentiated(under_test, {}, mine);
+  return reference.none ? GradientTolerance() : tolerance_around(under_test, {}, mine, reference.derivative);
+}
+
+Judgement judge_gradients(const Derivative& got, const Derivative& want, const Spec& spec,
+                          const GradientTolerance& tolerance, const std::string& promised,
+                          const std::string& when) {
+  const Accuracy accuracy = spec.gradient_accuracy.value_or(kGradientAccuracy).scaled_by_inputs();
+  const double cotangent_size = largest_cotangent(got);
+  for (const auto& [at, exact_gradient] : got.leaf_gradients) {
+    const LeafGradient* expected = find(want, at);
+    if (expected == nullptr)
+      return Judgement::invalid(fmt::format("{}: the reference has no gradient at {}", spec.where, at));
+    const at::Tensor gradient = rounded(got, exact_gradient);
+    const auto found = tolerance.find(at);
+    const double ulp = ulp_at(1, *float_format(gradient.scalar_type()));
+    const double allowed = cotangent_size * std::max(kCotangentUlps * ulp, kNoise) +
+                           (found == tolerance.end() ? 0 : found->second);
+    const double scale = largest(expected->gradient) + allowed / (std::max(accuracy.ulps, 1.0) * ulp);
+    const at::Tensor scales = at::full_like(expected->gradient, scale, at::kDouble);
+    const Comparison comparison = compare(gradient, expected->gradient, accuracy, scales);
+    if (comparison.within()) continue;
+    return Judgement::fail(
+        {promised,
+         fmt::format("{}{}{}: {}", when, when.empty() ? "" : ", ",
+                     got.forward ? "the tangent of " + at : fmt::format("the gradient at `{}`", at),
+                     difference_text(comparison, gradient, expected->gradient)),
+         "", neighbourhood(comparison, gradient, expected->gradient)});
+  }
+  return Judgement::pass();  // without ulps: the spec's accuracy is for values, not for gradients
+}
+
+Judgement judge_reference_gradients(CallUnderTest& under_test, const DerivativeRequest& request,
+                                    const Derivative& mine, const std::string& promised,
+                                    const std::string& when) {
+  const Differentiated reference = reference_differentiated(under_test, request, mine);
+  if (reference.none) return *reference.none;
+  return judge_gradients(mine, reference.derivative, *under_test.key().spec,
+                         tolerance_around(under_test, request, mine, reference.derivative), promised, when);
+}
+
+Judgement judge_repeated_gradients(CallUnderTest& under_test, const Derivative& first) {
+  const std::string promised = "every gradient has the same bits on every call";
+  const Differentiated again = differentiated(under_test, {}, promised);
+  if (again.none) return *again.none;
+  std::vector<at::Tensor> mine, theirs;
+  for (const LeafGradient& leaf : again.derivative.leaf_gradients) mine.push_back(leaf.gradient);
+  for (const LeafGradient& leaf : first.leaf_gradients) theirs.push_back(leaf.gradient);
+  Judgement judgement = judge_values(mine, theirs, {}, promised);
+  if (judgement.finding)
+    judgement.finding->likely =
+        "gradients are added up in the order in which threads arrive (atomics, a shared accumulator)";
+  return judgement;
+}
+
+}  // namespace opgate

@@ -1,0 +1,100 @@
+#include "judging/memory_judgement.h"
+
+#include <fmt/format.h>
+
+#include "judging/output_judgement.h"
+
+namespace opgate {
+namespace {
+
+// Names the block by the argument that lies in it, or by its size.
+std::string owner_of(const Block& block, const Arguments& arguments) {
+  for (const TensorInput& input : arguments.tensors) {
+    if (input.tensor.storage().data() == block.data) return fmt::format("`{}`", input.name);
+  }
+  return fmt::format("a block of {} bytes that the operator allocated", block.bytes);
+}
+
+// The first poison, with the bytes of the second one in this kind of memory only.
+Poison second_poison_in(PoisonedMemory kind) {
+  Poison poison = kFirstPoison;
+  if (kind == PoisonedMemory::outside) {
+    poison.gap = kSecondPoison.gap;
+    poison.zone = kSecondPoison.zone;
+  } else {
+    poison.fresh = kSecondPoison.fresh;
+    poison.freed = kSecondPoison.freed;
+  }
+  return poison;
+}
+
+std::optional<Finding> difference(const Outcome& got, const Outcome& want, const Spec& spec) {
+  return judge_values(got.values(), want.values(), {.unspecified = spec.unspecified}).finding;
+}
+
+}  // namespace
+
+Finding describe_damage(const Damage& damage, const Arguments& arguments) {
+  const std::string owner = owner_of(damage.block, arguments);
+  switch (damage.kind) {
+    case Damage::Kind::before:
+      return {"no byte outside an argument or output is written",
+              fmt::format("{} bytes before the beginning of {} were written, the first {} bytes before it",
+                          damage.bytes, owner, -damage.offset),
+              "an index is below 0, or wraps around",
+              {}};
+    case Damage::Kind::after:
+      return {"no byte outside an argument or output is written",
+              fmt::format("{} bytes past the end of {} were written, the first at byte {} past it",
+                          damage.bytes, owner, damage.offset),
+              "a loop runs past the end: in its remainder, by a whole vector or tile, or because it uses the "
+              "size of another tensor",
+              {}};
+    case Damage::Kind::freed:
+      break;
+  }
+  return {"memory that was given back is not touched",
+          fmt::format("{} bytes of {} were written after it was freed, the first at byte {}", damage.bytes,
+                      owner, damage.offset),
+          "a pointer into a temporary tensor outlives it",
+          {}};
+}
+
+Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised) {
+  const Spec& spec = *under_test.key().spec;
+  const Outcome& first = under_test.observed().outcome;
+  const Outcome& second = under_test.repoisoned().outcome;
+  if (first.ok() && second.ok() && !difference(second, first, spec)) return Judgement::pass();
+  if (!first.ok() && !second.ok()) return Judgement::pass();  // both calls are refused, so there is no result
+  const MaterializeOptions unseen{.take_snapshots = false};
+  const Outcome same = observe(under_test.key(), under_test.cache().values, unseen).outcome;
+  if (same.ok() != first.ok() || (same.ok() && difference(same, first, spec)))
+    return Judgement::pass();  // the bits differ without any change, which run.deterministic judges
+  const Outcome other =
+      observe(under_test.key(), under_test.cache().values, unseen, second_poison_in(kind)).outcome;
+  if (other.ok() != first.ok()) {
+    return Judgement::fail(
+        {promised,
+         fmt::format("with other bytes in that memory the call {}",
+                     other.ok() ? "succeeds, where it raised before" : "raises: " + other.raised->message),
+         "",
+         {}});
+  }
+  if (!other.ok()) return Judgement::pass();
+  auto finding = difference(other, first, spec);
+  if (!finding) return Judgement::pass();
+  const std::string_view where = kind == PoisonedMemory::outside
+                                     ? "in the gaps of the arguments and around every block"
+                                     : "in freshly allocated and freed memory";
+  const std::byte one = kind == PoisonedMemory::outside ? kFirstPoison.zone : kFirstPoison.fresh;
+  const std::byte two = kind == PoisonedMemory::outside ? kSecondPoison.zone : kSecondPoison.fresh;
+  return Judgement::fail({promised,
+                          fmt::format("with {:#04x} instead of {:#04x} {}: {}", std::to_integer<int>(two),
+                                      std::to_integer<int>(one), where, finding->happened),
+                          kind == PoisonedMemory::outside
+                              ? "an element outside the bounds is read and used"
+                              : "memory from at::empty is read, or returned, before it is written",
+                          finding->detail});
+}
+
+}  // namespace opgate

@@ -1,0 +1,26 @@
+// What the checks of memory share: damage in words, and whether a result depends on poisoned memory.
+#pragma once
+
+#include <string>
+
+#include "judging/call_under_test.h"
+#include "judging/verdict.h"
+
+namespace opgate {
+
+/// The finding for a damaged red zone or freed block: whose block it is, and how many bytes were written
+/// where.
+Finding describe_damage(const Damage& damage, const Arguments& arguments);
+
+enum class PoisonedMemory {
+  outside,  ///< the gaps of arguments and the red zones around blocks
+  fresh,    ///< memory that is allocated or freed during the call
+};
+
+/// Fails where the result depends on the bytes in this kind of memory. Where the results under the two
+/// poisons differ, the call is repeated without any change, to recognize an operator that is not
+/// deterministic, and with the second poison in this kind of memory only. `promised` is what the finding
+/// says.
+Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised);
+
+}  // namespace opgate

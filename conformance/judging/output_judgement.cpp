@@ -1,0 +1,197 @@
+#include "judging/output_judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/dtypes.h"
+#include "compare/comparison.h"
+#include "compare/float_format.h"
+#include "compare/widen.h"
+#include "layouts/geometry.h"
+
+namespace opgate {
+namespace {
+
+// The stride of a dim of size 1 and the strides of an empty tensor have no meaning.
+bool same_strides(const at::Tensor& a, const at::Tensor& b) {
+  if (a.numel() == 0) return true;
+  for (int64_t dim = 0; dim < a.dim(); ++dim) {
+    if (a.size(dim) > 1 && a.stride(dim) != b.stride(dim)) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> metadata_difference(const at::Tensor& got, const at::Tensor& want) {
+  if (got.sizes() != want.sizes()) {
+    return fmt::format("shape {}, not {}", index_text(got.sizes()), index_text(want.sizes()));
+  }
+  if (got.scalar_type() != want.scalar_type()) {
+    return fmt::format("dtype {}, not {}", dtype_name(got.scalar_type()), dtype_name(want.scalar_type()));
+  }
+  if (!same_strides(got, want)) {
+    return fmt::format("strides {}, not {}", index_text(got.strides()), index_text(want.strides()));
+  }
+  if (got.storage_offset() != want.storage_offset()) {
+    return fmt::format("storage offset {}, not {}", got.storage_offset(), want.storage_offset());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Judgement refusal_of_sample(const CallKey& key, const Outcome& call) {
+  return Judgement::invalid(fmt::format("{}: the operator refuses this sample of its spec: {}",
+                                        key.sample->where, call.raised->message));
+}
+
+std::optional<Judgement> refused_sample(CallUnderTest& under_test) {
+  const Outcome& call = under_test.observed().outcome;
+  if (call.ok() || !under_test.key().is_contiguous()) return std::nullopt;
+  return refusal_of_sample(under_test.key(), call);
+}
+
+Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
+                       const Agreement& agreement, const std::string& promised) {
+  AgreementResult result = compare_lists(got, want, agreement);
+  if (!result.disagreement) return Judgement::pass(result.worst_ulps);
+  return Judgement::fail(
+      {promised, std::move(result.disagreement->difference), "", std::move(result.disagreement->neighbours)});
+}
+
+Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
+                               const MaterializeOptions& options) {
+  const Spec& spec = *under_test.key().spec;
+  Agreement agreement{*spec.accuracy, Rounding::to_output, spec.unspecified, {}};
+  if (spec.accuracy->by_inputs) {
+    const Outcome scales = under_test.scales(options);
+    if (!scales.ok()) {
+      throw SpecError(fmt::format("{}: the {}: {}", spec.where,
+                                  spec.scale
+                                      ? "scale that the accuracy of " + spec.name + " is measured at raises"
+                                      : "reference of " + spec.name +
+                                            " refuses the absolute values of the inputs, on which an "
+                                            "accuracy scaled by inputs runs it; give spec.accuracy a scale",
+                                  scales.raised->message));
+    }
+    agreement.scales = expected_values(scales, call);
+    if (spec.scale && agreement.scales.size() != call.values().size()) {
+      throw SpecError(fmt::format("{}: the scale of {} gives {} tensors for {} results", spec.where,
+                                  spec.name, agreement.scales.size(), call.values().size()));
+    }
+  }
+  return judge_values(call.values(), expected_values(under_test.reference(options), call), agreement,
+                      promised);
+}
+
+Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
+                                const std::string& promised) {
+  Agreement agreement{*spec.accuracy, Rounding::none, spec.unspecified, {}};
+  if (!spec.accuracy->exact) {
+    agreement.accuracy = spec.accuracy->scaled_by_inputs();
+    agreement.scales = largest_of_each(want.values());
+  }
+  return judge_values(got.values(), want.values(), agreement, promised);
+}
+
+std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> scales;
+  for (const at::Tensor& tensor : tensors) {
+    const bool has_size = tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0;
+    scales.push_back(has_size ? largest_magnitude(tensor).expand_as(tensor) : tensor);
+  }
+  return scales;
+}
+
+Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcome& want, bool bits,
+                     const std::string& promised, const MaterializeOptions& options) {
+  const Spec& spec = *under_test.key().spec;
+  Judgement same = judge_values(got.values(), want.values(), {.unspecified = spec.unspecified}, promised);
+  if (!same.finding || bits) return same;
+  if (spec.reference == nullptr) return judge_near_each_other(spec, got, want, promised);
+  if (!under_test.reference(options).ok()) return same;
+  return judge_near_reference(under_test, got, promised, options);
+}
+
+namespace {
+
+// True where the tensors differ at most in the width of floating numbers, and in values.
+bool same_kind(const at::Tensor& a, const at::Tensor& b) {
+  const bool floats = a.is_floating_point() && b.is_floating_point();
+  const bool complexes = a.is_complex() && b.is_complex();
+  return a.sizes() == b.sizes() && (floats || complexes || a.scalar_type() == b.scalar_type());
+}
+
+std::string kind_text(const at::Tensor& tensor) {
+  const std::string_view kind = tensor.is_complex()          ? "complex"
+                                : tensor.is_floating_point() ? "floating"
+                                                             : dtype_name(tensor.scalar_type());
+  return fmt::format("{} {}", kind, index_text(tensor.sizes()));
+}
+
+// Says that the reference contradicts the operator: it returns other shapes or kinds of dtypes. Where the
+// fake kernel agrees with the operator, the spec is most likely wrong; otherwise none, because either may
+// be.
+std::optional<std::string> contradicted_reference(CallUnderTest& under_test, const Outcome& reference) {
+  const Outcome& call = under_test.observed().outcome;
+  if (!call.ok() || !under_test.key().is_contiguous()) return std::nullopt;
+  const std::vector<at::Tensor> got = call.values();
+  const std::vector<at::Tensor> want = expected_values(reference, call);
+  const auto text = [](const std::vector<at::Tensor>& tensors) {
+    std::string all;
+    for (const at::Tensor& tensor : tensors) all += (all.empty() ? "" : ", ") + kind_text(tensor);
+    return all;
+  };
+  if (std::ranges::equal(got, want, same_kind)) return std::nullopt;
+
+  const Outcome& fake = under_test.fake();
+  if (!fake.ok() || metadata_difference(call, fake)) return std::nullopt;
+  return fmt::format(
+      "{}: for sample {} the reference returns {}, but the operator and its fake kernel return {}; the spec "
+      "is wrong, or both kernels are",
+      under_test.key().spec->where, under_test.key().sample->name, text(want), text(got));
+}
+
+}  // namespace
+
+Judgement judge_against_reference(CallUnderTest& under_test) {
+  const Outcome& call = under_test.observed().outcome;
+  const Outcome& reference = under_test.reference();
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (!reference.ok()) {
+    // The reference may refuse a size that the engine derived (empty, 0-dim). Then all that can be said is
+    // that the call came back.
+    if (!call.ok() || !under_test.key().is_contiguous()) return Judgement::pass();
+    return Judgement::invalid(
+        fmt::format("{}: the reference refuses this sample, which the operator takes: {}",
+                    under_test.key().sample->where, reference.raised->message));
+  }
+  const std::string promised = "the values of the reference on the same input";
+  if (!call.ok()) {
+    return Judgement::fail({promised,
+                            "raised: " + call.raised->message,
+                            "this size is not handled; the reference takes it",
+                            {}});
+  }
+  Judgement judgement = judge_near_reference(under_test, call, promised);
+  if (!judgement.finding) return judgement;
+  if (auto contradiction = contradicted_reference(under_test, reference))
+    return Judgement::invalid(*std::move(contradiction));
+  return judgement;
+}
+
+std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want) {
+  const std::vector<at::Tensor> got_tensors = got.returned();
+  const std::vector<at::Tensor> want_tensors = want.returned();
+  if (got_tensors.size() != want_tensors.size()) {
+    return fmt::format("{} tensors returned, not {}", got_tensors.size(), want_tensors.size());
+  }
+  for (size_t i = 0; i < got_tensors.size(); ++i) {
+    if (const auto difference = metadata_difference(got_tensors[i], want_tensors[i])) {
+      return fmt::format("{} has {}", output_name(i, got_tensors.size()), *difference);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace opgate

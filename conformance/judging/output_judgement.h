@@ -1,0 +1,61 @@
+// What several checks demand of a call's results: the number, values and metadata of another call's
+// results.
+#pragma once
+
+#include <opgate/accuracy.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compare/agreement.h"
+#include "judging/call_under_test.h"
+#include "judging/verdict.h"
+
+namespace opgate {
+
+/// An invalid verdict where the operator refuses the contiguous sample as its spec wrote it, because then
+/// nothing was tested. None otherwise.
+std::optional<Judgement> refused_sample(CallUnderTest& under_test);
+
+/// The invalid verdict for a sample of the spec that the operator refuses; its reason begins with
+/// file:line.
+Judgement refusal_of_sample(const CallKey& key, const Outcome& call);
+
+/// Passes where each tensor of `got` agrees with its counterpart in `want`. Otherwise fails with a finding
+/// whose promise is `promised`, and which names the tensor where there are several.
+Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
+                       const Agreement& agreement, const std::string& promised = "");
+
+/// Passes where the results of `call` are the reference's on values made by `options`, within the accuracy
+/// that the spec promises. `promised` is the promise of the finding. The reference must accept these
+/// values. Throws SpecError where the scale that the accuracy needs raises or gives another number of
+/// tensors.
+Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
+                               const MaterializeOptions& options = {});
+
+/// Passes where the operator returns what the reference returns, within the promised accuracy; also where
+/// the reference refuses a size that the engine derived.
+Judgement judge_against_reference(CallUnderTest& under_test);
+
+/// For each tensor, a scale at which an accuracy scaled by inputs measures all errors in ulps of the
+/// tensor's largest element.
+std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors);
+
+/// Compares two calls on the same values that may round differently, for an operator without a reference.
+/// Passes where they are within the accuracy of each other, in ulps at the largest element of each result.
+Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
+                                const std::string& promised);
+
+/// Compares two calls on the same values. Passes where they have the same bits. Unless `bits` are promised,
+/// also passes where `got` is within the promised accuracy of the reference on values made by `options`;
+/// without a reference, of `want`.
+Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcome& want, bool bits,
+                     const std::string& promised, const MaterializeOptions& options = {});
+
+/// The first difference in what can be known without values: number of tensors, shape, dtype, strides
+/// (where they have a meaning), storage offset. None where there is no difference. `got` may be on another
+/// device (meta).
+std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want);
+
+}  // namespace opgate

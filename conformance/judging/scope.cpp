@@ -1,0 +1,113 @@
+#include "judging/scope.h"
+
+#include <algorithm>
+
+#include "inputs/tensor_slots.h"
+#include "values/domain.h"
+
+namespace opgate {
+namespace {
+
+bool of_kind(const Scope& scope, Spec::Kind kind) {
+  switch (kind) {
+    case Spec::Kind::op:
+      return scope.ops;
+    case Spec::Kind::model:
+      return scope.models;
+    case Spec::Kind::torch_class:
+      return scope.classes;
+  }
+  return false;
+}
+
+bool of_variant(Scope::Variants wanted, const Variant& variant) {
+  switch (wanted) {
+    case Scope::Variants::contiguous:
+      return variant.kind == Variant::Kind::contiguous;
+    case Scope::Variants::rearranged:
+      return variant.kind == Variant::Kind::rearranged;
+    case Scope::Variants::resized:
+      return variant.kind == Variant::Kind::resized;
+    case Scope::Variants::same_sizes:
+      return variant.kind == Variant::Kind::contiguous || variant.kind == Variant::Kind::rearranged;
+    case Scope::Variants::packaged:
+      return variant.packaged;
+    case Scope::Variants::every:
+      return variant.kind != Variant::Kind::bad;
+    case Scope::Variants::bad:
+      return variant.kind == Variant::Kind::bad;
+  }
+  return false;
+}
+
+// False where the spec fixes the dtype of every tensor: the dtype of the case does not change such a call.
+bool takes_the_dtype(const CallKey& key) {
+  return std::ranges::any_of(tensor_slots(*key.spec, *key.sample),
+                             [](const TensorSlot& slot) { return !slot.described->dtype; });
+}
+
+// The dtypes of the call's floating and complex tensors.
+std::vector<c10::ScalarType> floating_dtypes(const CallKey& key) {
+  std::vector<c10::ScalarType> dtypes;
+  for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+    const c10::ScalarType dtype = dtype_of(*slot.described, key);
+    if (c10::isFloatingType(dtype) || c10::isComplexType(dtype)) dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+// Derivatives need an input to differentiate by, and ordinary numbers: no operator promises them at
+// infinity, or where one step leaves the range of the dtype.
+bool has_derivative(const CallKey& key) {
+  if (floating_dtypes(key).empty()) return false;
+  return std::ranges::all_of(tensor_slots(*key.spec, *key.sample), [](const TensorSlot& slot) {
+    return find_family(slot.described->domain).ordinary;
+  });
+}
+
+bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
+  const Dtypes& declared = key.spec->dtypes.at(key.device);
+  const bool is_declared = std::ranges::find(declared, key.dtype) != declared.end();
+  switch (wanted) {
+    case Scope::Dtypes::declared:
+      return is_declared;
+    case Scope::Dtypes::every:
+      return first_sample && (is_declared || (takes_the_dtype(key) && !key.spec->draft));
+    case Scope::Dtypes::first:
+      return key.dtype == declared.front();
+    case Scope::Dtypes::doubles:
+      return is_declared && std::ranges::all_of(floating_dtypes(key),
+                                                [](c10::ScalarType dtype) { return dtype == c10::kDouble; });
+  }
+  return false;
+}
+
+bool of_sweep(Scope::Sweep sweep, const CallKey& key, const Variant& variant, bool first_sample) {
+  if (sweep == Scope::Sweep::every_combination) return true;
+  const bool first_dtype = key.dtype == key.spec->dtypes.at(key.device).front();
+  const bool contiguous = variant.kind == Variant::Kind::contiguous;
+  return first_sample ? first_dtype || contiguous : first_dtype && contiguous;
+}
+
+bool on_cpu(const CallKey& key) {
+  const auto declared = key.spec->dtypes.find(c10::kCPU);
+  return declared != key.spec->dtypes.end() &&
+         std::ranges::find(declared->second, key.dtype) != declared->second.end();
+}
+
+}  // namespace
+
+bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
+  const bool first_sample = key.sample == &key.spec->samples.front();
+  return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&
+         of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
+         of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
+         (!scope.reference || key.spec->reference != nullptr) &&
+         (!scope.promised || key.spec->promised(*scope.promised)) &&
+         (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
+         (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&
+         !(scope.in_cpp && key.spec->kernels_in_python) && (!scope.device || key.device == *scope.device) &&
+         (!scope.on_cpu_too || on_cpu(key));
+}
+
+}  // namespace opgate

@@ -1,0 +1,65 @@
+// Which calls of an operator, model or class a check is planned for. A scope is data and not code, so that
+// checks written in Python can be planned without starting Python.
+#pragma once
+
+#include <opgate/promises.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "inputs/call_key.h"
+#include "inputs/variant.h"
+
+namespace opgate {
+
+struct Scope {
+  enum class Variants {
+    contiguous,
+    /// The sample's sizes in another layout: transposed, stepped, expanded, two in one storage.
+    rearranged,
+    /// Other sizes, which an operator may refuse: empty along each dim, 0-dim.
+    resized,
+    /// Contiguous and rearranged: the sizes that the spec wrote.
+    same_sizes,
+    /// Contiguous, stepped and transposed: the calls that go into the AOTInductor package.
+    packaged,
+    /// All of the above.
+    every,
+    /// Inputs that the spec rejects, and those that the engine damages, which the operator may refuse.
+    bad,
+  };
+  enum class Sweep {
+    /// Every layout in every dtype.
+    every_combination,
+    /// Every sample contiguous in the first declared dtype. The first sample also in every layout in that
+    /// dtype, and contiguous in every dtype. For checks that cost a thousand times as much as a native one.
+    one_at_a_time,
+  };
+  enum class Dtypes {
+    declared,
+    every,    ///< undeclared ones too, on the first sample only; of a draft the declared ones
+    first,    ///< the first one that the spec declares for the device
+    doubles,  ///< declared ones in which every floating argument is Double
+  };
+  bool ops = true;
+  bool models = false;
+  bool classes = false;
+  Variants variants = Variants::every;
+  Dtypes dtypes = Dtypes::declared;
+  Sweep sweep = Sweep::every_combination;
+
+  std::optional<std::set<std::string>> subjects = {};  ///< only these, by name
+  bool first_sample = false;                           ///< only the spec's first sample
+  std::optional<Promise> promised = {};                ///< only where the spec makes this promise
+  std::optional<c10::DeviceType> device = {};          ///< only on this device
+  bool reference = false;    ///< only where the spec has a reference, which a draft need not have
+  bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
+  bool in_cpp = false;       ///< only operators that a C++ program can call
+  bool on_cpu_too = false;   ///< only dtypes that the spec declares on the CPU as well
+};
+
+/// True where a check of this scope is planned for this call. `variant` is the variant that `key` names.
+bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant);
+
+}  // namespace opgate

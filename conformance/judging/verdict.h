@@ -1,0 +1,51 @@
+// The verdict of a check on one case, and the finding that explains a failure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opgate {
+
+/// There is no "skip". `owed`: the case is planned but not run here, because this machine lacks what it
+/// needs, or because one worker after another died of the operator. `invalid`: the spec or its sample is
+/// wrong, not the operator.
+enum class Verdict { pass, fail, crash, timeout, owed, invalid };
+
+std::string_view to_string(Verdict verdict);
+
+/// Throws std::invalid_argument for another word.
+Verdict verdict_from_string(std::string_view text);
+
+/// A broken promise, in words that let a reader who does not know OpGate fix the operator. Except `detail`,
+/// each text is a clause in lower case without a final period.
+struct Finding {
+  std::string promised;             ///< "the same result whatever the layout of `x`"
+  std::string happened;             ///< what differs, how much, where first
+  std::string likely;               ///< the cause, where the engine could tell; may be empty
+  std::vector<std::string> detail;  ///< further lines, shown as they are: neighbouring elements, schemas ...
+
+  bool operator==(const Finding&) const = default;
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::pass;
+  std::optional<Finding> finding;  ///< where a promise is broken
+  std::string reason;              ///< for owed, invalid, crash, timeout: why
+  double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
+
+  static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps}; }
+  static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0}; }
+  static Judgement invalid(std::string reason) {
+    return {Verdict::invalid, std::nullopt, std::move(reason), 0};
+  }
+  static Judgement owed(std::string reason) { return {Verdict::owed, std::nullopt, std::move(reason), 0}; }
+};
+
+void to_json(nlohmann::json& json, const Judgement& judgement);
+void from_json(const nlohmann::json& json, Judgement& judgement);
+
+}  // namespace opgate

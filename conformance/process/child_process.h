@@ -1,0 +1,81 @@
+// A worker process. It reads commands from stdin and writes answers to descriptor 3, one line each;
+// everything that it prints goes to a log file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "process/command.h"
+
+namespace opgate {
+
+/// The descriptor on which a worker answers; stdout stays free for operators that print.
+inline constexpr int kAnswerDescriptor = 3;
+
+/// In a child: writes one line to kAnswerDescriptor. Exits the process if nobody reads the answers any
+/// more.
+void answer_line(std::string line);
+
+/// In a child: from now on, the kernel kills this process when the process that started it ends.
+void end_with_parent();
+
+class Child {
+ public:
+  /// Starts the process in a process group of its own, so that it can be ended together with all processes
+  /// that it starts. What it prints is appended to `log`. Throws SetupError.
+  Child(const Command& command, const std::filesystem::path& log);
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Sends as much of the line as fits into the pipe now, and keeps the rest for flush(), because the line
+  /// may be long and the process busy. Returns false once the process reads no more; its answers can still
+  /// be read.
+  bool send(std::string_view line);
+
+  /// Sends more of what is kept. Returns false once the process reads no more.
+  bool flush();
+
+  /// True while something is kept; then the descriptor commands() can be polled for room in the pipe.
+  bool has_unsent() const { return !unsent_.empty(); }
+  int commands() const { return commands_.get(); }
+
+  /// Closes the pipe of commands: the process exits by itself once it has done what it was told.
+  void close_commands() { commands_.reset(); }
+
+  /// Reads what has arrived and appends whole lines to `lines`. Returns false at the end of the stream.
+  bool receive(std::vector<std::string>& lines);
+
+  /// The last `count` lines that this process printed.
+  std::vector<std::string> last_printed(size_t count) const;
+
+  /// The descriptor to poll for answers.
+  int answers() const { return answers_.get(); }
+
+  /// Kills the process group, reaps the process and returns how it ended: "SIGSEGV (Segmentation fault)",
+  /// "exit status 1". A process that is exiting by itself has the time `grace` to do so, so that its own
+  /// status is reported and not SIGKILL.
+  std::string end(std::chrono::milliseconds grace = {});
+
+  /// Closes the process's stdin, waits up to ten seconds until it exits by itself, and kills it if it does
+  /// not.
+  void dismiss();
+
+ private:
+  std::filesystem::path log_;
+  std::streamoff log_begin_ = 0;  // what comes before it was printed by earlier processes
+  pid_t pid_ = -1;
+  Descriptor commands_;
+  Descriptor answers_;
+  std::string unsent_;
+  std::string partial_;
+};
+
+}  // namespace opgate

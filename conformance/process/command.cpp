@@ -1,0 +1,75 @@
+#include "process/command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <deque>
+#include <fstream>
+
+extern char** environ;
+
+namespace opgate {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!added.contains(std::string(text.substr(0, text.find('='))))) variables.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+// c10 prints backtraces in such lines: "frame #37: <unknown function> + 0x2bc2f (0x7f8cc01a3c2f in
+// libc.so.6)".
+bool is_frame(std::string_view line) { return line.starts_with("frame #"); }
+
+}  // namespace
+
+pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
+            const posix_spawnattr_t& attributes) {
+  std::vector<std::string> words = command.words;
+  std::vector<std::string> variables = environment_with(command.environment);
+  pid_t pid = -1;
+  const int status = posix_spawnp(&pid, words[0].c_str(), &files, &attributes, pointers(words).data(),
+                                  pointers(variables).data());
+  if (status != 0) {
+    throw SetupError(
+        fmt::format("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status)));
+  }
+  return pid;
+}
+
+std::string ending(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return fmt::format("SIG{} ({})", sigabbrev_np(number), sigdescr_np(number));
+  }
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count, std::streamoff begin) {
+  std::ifstream file(log);
+  file.seekg(begin);
+  std::deque<std::string> kept;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || is_frame(line)) continue;
+    kept.push_back(line);
+    if (kept.size() > count) kept.pop_front();
+  }
+  return {kept.begin(), kept.end()};
+}
+
+}  // namespace opgate

@@ -1,0 +1,94 @@
+#include "process/run_program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <opgate/error.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "base/descriptor.h"
+#include "process/interrupt.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kPollInterval{10};
+
+// Waits for the process to end and returns its status. If this process is interrupted, sends SIGTERM to the
+// group once; after `limit`, kills the group.
+int wait_for(pid_t pid, std::chrono::seconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  bool told = false;
+  bool killed = false;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    if (interrupted() && !std::exchange(told, true)) kill(-pid, SIGTERM);
+    if (std::chrono::steady_clock::now() > deadline && !std::exchange(killed, true)) kill(-pid, SIGKILL);
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return status;
+}
+
+}  // namespace
+
+int run_to_end(const Command& command, const fs::path& folder, const fs::path& log, Errors errors,
+               std::chrono::seconds limit) {
+  watch_signals();
+  std::error_code ignored;  // open() below reports what is wrong
+  fs::create_directories(log.parent_path(), ignored);
+  const Descriptor file(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.is_open()) {
+    throw SetupError(fmt::format("cannot write {}: {}; give another folder with --output", log.string(),
+                                 std::strerror(errno)));
+  }
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, file.get(), STDOUT_FILENO);
+  if (errors == Errors::logged) posix_spawn_file_actions_adddup2(&files, file.get(), STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t pipe;  // SIGPIPE, which this process ignores and the program should not
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const int status = wait_for(spawn(command, files, attributes), limit);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (interrupted()) throw Interrupted();
+  return status;
+}
+
+int run_here(const Command& command) {
+  std::fflush(stdout);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  const pid_t pid = spawn(command, files, attributes);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction before_int {
+  }, before_term{};
+  sigaction(SIGINT, &ignore, &before_int);
+  sigaction(SIGTERM, &ignore, &before_term);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  sigaction(SIGINT, &before_int, nullptr);
+  sigaction(SIGTERM, &before_term, nullptr);
+  return status;
+}
+
+}  // namespace opgate

@@ -1,0 +1,33 @@
+#include "run/project_setup.h"
+
+#include "process/library.h"
+#include "spec/recordings.h"
+#include "spec/regressions.h"
+#include "spec/spec_json.h"
+
+namespace opgate {
+
+Setup setup_from(const Config& config) {
+  Setup setup;
+  for (const std::string& name : config.libraries) setup.libraries.push_back(config.find_library(name));
+  for (const std::string& name : config.specs) setup.specs.push_back(config.find_library(name));
+  setup.modules = config.modules;
+  setup.regressions = config.regressions;
+  setup.recorded = config.recorded;
+  setup.packages = config.output / "packages";
+  return setup;
+}
+
+std::vector<Spec> load_subjects(const Setup& setup) {
+  for (const std::string& library : setup.libraries) load_library(library);
+  for (const std::string& library : setup.specs) load_library(library);
+  std::vector<Spec> subjects = registered_specs();
+  for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
+  add_recordings(setup.recorded, !setup.modules.empty(), subjects);
+  add_regressions(setup.regressions, subjects);
+  for (Spec& subject : subjects) fit_to_schema(subject);
+  name_subjects(subjects);
+  return subjects;
+}
+
+}  // namespace opgate

@@ -1,0 +1,19 @@
+// Loads the subjects (operators, classes, models) that a project's configuration names.
+#pragma once
+
+#include <vector>
+
+#include "plan/config.h"
+#include "run/protocol.h"
+#include "spec/specs.h"
+
+namespace opgate {
+
+/// The set-up that this project's workers receive first. Throws SetupError where a library is not found.
+Setup setup_from(const Config& config);
+
+/// Loads the libraries and collects their specs, the described models, the recorded calls and the
+/// regressions. Throws SetupError where a library, a recording or a regression cannot be loaded.
+std::vector<Spec> load_subjects(const Setup& setup);
+
+}  // namespace opgate

@@ -1,0 +1,106 @@
+#include "run/python_catalog.h"
+
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+#include <opgate/error.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/build.h"
+#include "judging/all_checks.h"
+
+extern char** environ;
+
+namespace opgate {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int64_t kNanoseconds = 1'000'000'000;
+
+// Empty where neither variable holds an absolute path.
+fs::path cache_folder() {
+  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
+    return fs::path(given) / "opgate";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "opgate";
+  return {};
+}
+
+// The variables that Python itself reads (PYTHON*), and those of OpGate and its users (OPGATE_*).
+json relevant_environment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("PYTHON") || text.starts_with("OPGATE_")) variables.emplace_back(text);
+  }
+  std::ranges::sort(variables);
+  return variables;
+}
+
+bool is_unchanged(const std::string& file, const json& was) {
+  struct stat is {};
+  if (stat(file.c_str(), &is) != 0) return false;
+  return was == json{is.st_size, is.st_mtim.tv_sec * kNanoseconds + is.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+PythonCatalog python_catalog_from(const json& said, const std::string& python) {
+  try {
+    PythonCatalog half{said.at("checks"), said.at("models"), said.at("torch"), said.at("sources")};
+    all_checks(half.checks);
+    return half;
+  } catch (const json::exception& error) {
+    throw SetupError(
+        fmt::format("the Python half at {} is of another version of OpGate: {}; install OpGate again there",
+                    python, error.what()));
+  }
+}
+
+PythonCatalogCache::PythonCatalogCache(const Command& command, const Setup& setup)
+    : key_(json{{"opgate", kVersion},
+                {"words", command.words},
+                {"environment", command.environment},
+                {"present", relevant_environment()},
+                {"libraries", setup.libraries},
+                {"specs", setup.specs},
+                {"modules", setup.modules}}
+               .dump()) {
+  if (const fs::path folder = cache_folder(); !folder.empty())
+    file_ = folder / fmt::format("python-{}.json", c10::sha1(key_).str());
+}
+
+std::optional<json> PythonCatalogCache::recall() const {
+  std::ifstream stream(file_);
+  const json kept = json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (!kept.is_object() || !kept.contains("said") || kept.value("key", json()) != key_) return std::nullopt;
+  const json& said = kept.at("said");
+  if (!said.is_object() || !said.contains("files")) return std::nullopt;
+  for (const auto& [file, was] : said.at("files").items()) {
+    if (!is_unchanged(file, was)) return std::nullopt;
+  }
+  return said;
+}
+
+void PythonCatalogCache::keep(const json& said) const {
+  if (file_.empty()) return;
+  try {
+    AtomicFile(file_, json{{"key", key_}, {"said", said}}.dump() + "\n").commit();
+  } catch (const SetupError&) {  // the cache only saves time: nothing depends on it
+  }
+}
+
+void PythonCatalogCache::forget() const {
+  std::error_code failed;
+  fs::remove(file_, failed);
+}
+
+}  // namespace opgate

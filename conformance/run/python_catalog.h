@@ -1,0 +1,49 @@
+// What the Python half describes: its checks, operators and models. The Python half takes seconds to
+// import, so its description is cached, and stays valid for as long as no file that it read has changed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "process/child_process.h"
+#include "run/protocol.h"
+
+namespace opgate {
+
+struct PythonCatalog {
+  nlohmann::json checks;  ///< see check_from_json()
+  nlohmann::json models;  ///< models, and operators whose spec is in Python; see spec_from_json()
+  std::string torch;      ///< version
+  /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
+  std::string sources;
+};
+
+/// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the
+/// message. Throws SetupError where the worker belongs to another version of OpGate.
+PythonCatalog python_catalog_from(const nlohmann::json& said, const std::string& python);
+
+/// Caches what a Python worker of this command and set-up said, in the user's cache folder
+/// ($XDG_CACHE_HOME/opgate or ~/.cache/opgate). Where neither XDG_CACHE_HOME nor HOME is set, or the folder
+/// cannot be written, nothing is cached.
+class PythonCatalogCache {
+ public:
+  PythonCatalogCache(const Command& command, const Setup& setup);
+
+  /// What the worker said last time; none if a file that it then read has another size or modification
+  /// time.
+  std::optional<nlohmann::json> recall() const;
+
+  /// Caches `said`. Its entry {"files": {FILE: [bytes, nanoseconds]}} lists the files that the worker read.
+  void keep(const nlohmann::json& said) const;
+
+  void forget() const;
+
+ private:
+  std::filesystem::path file_;  // empty: nothing is cached
+  std::string key_;
+};
+
+}  // namespace opgate

@@ -1,0 +1,96 @@
+// The calls that one kind of worker still has to run, handed out one by one to whichever worker asks. The
+// queue reads calls from the plan as they are needed, so a queue of a million calls takes no more memory
+// than one of ten.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "plan/case_set.h"
+
+namespace opgate {
+
+/// One command to a worker: a call with the checks that judge it, or a preparation.
+struct Job {
+  /// The checks of one call during which a worker died. Each is run again alone.
+  struct Suspects {
+    Verdict verdict;
+    std::string reason;
+    size_t unheard;  ///< checks without an answer yet
+    bool found = false;
+  };
+
+  std::optional<Calls::Position> call = {};  ///< none for a preparation
+  CheckList checks = {};
+  bool every_check = false;  ///< `checks` is all that the plan has for this call and kind of worker
+  nlohmann::json preparation = {};
+  std::shared_ptr<Suspects> suspects = {};  ///< set where the one check in `checks` is a suspect
+  std::chrono::seconds limit{};             ///< a worker that does not answer for this long counts as hung
+};
+
+class Queue {
+ public:
+  using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
+  /// Whether the queue holds the cases that need an AOTInductor package, which must wait until it is made.
+  enum class Packages { either, needed, not_needed };
+
+  /// Holds the cases of `todo` that this kind of worker judges. `limit` applies to each call. `on_verdict`
+  /// receives the verdicts of calls that are given up, and must remove them from `todo`. `workers` is the
+  /// number of workers that take jobs from this queue.
+  Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
+        OnVerdict on_verdict, Packages packages = Packages::either);
+
+  /// Preparations run in the order in which they are added, before every call.
+  void add_preparation(nlohmann::json preparation, std::chrono::seconds limit);
+
+  const Calls& calls() const { return calls_; }
+  bool empty();
+  std::optional<Job> next();
+
+  /// An upper bound on the number of jobs that next() will still return.
+  size_t left() const { return waiting_.size() + (calls_.size() - next_call_); }
+
+  /// The next call of next() considers this job first.
+  void put_back(Job job) { waiting_.push_front(std::move(job)); }
+
+  /// Notes that a worker has died on this call. If workers die eight times in a row on one operator,
+  /// without an answer in between and on more calls than there are workers, the rest of that operator's
+  /// cases are given up; `reason` goes into their verdicts.
+  void died_on(Calls::Position call, const std::string& reason);
+
+  /// Notes that a worker has answered a call of this operator.
+  void answered(const Spec& subject);
+
+ private:
+  struct Deaths {
+    std::ptrdiff_t count = 0;
+    std::set<Calls::Position> calls;
+  };
+
+  bool holds(Calls::Position call, const Check& check) const;
+  bool advance();
+  std::ptrdiff_t count(Calls::Position call) const;  // checks of the call that this queue is for
+  CheckList checks_of(Calls::Position call) const;
+  bool give_up_if_hopeless(const Job& job);
+
+  Worker kind_;
+  const Calls& calls_;
+  const CaseSet& todo_;
+  std::chrono::seconds limit_;
+  size_t workers_;
+  OnVerdict on_verdict_;
+  Packages packages_;
+  std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
+  Calls::Position next_call_ = 0;
+  std::map<const Spec*, Deaths> deaths_;         // since the last answer
+  std::map<const Spec*, std::string> given_up_;  // the reason for each
+};
+
+}  // namespace opgate

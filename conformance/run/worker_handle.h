@@ -1,0 +1,125 @@
+// One worker process: starts it, sends it jobs from a queue and reads its answers. Where the worker dies or
+// hangs, gives the case that it was running a verdict, starts another worker and goes on.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judging/call_facts.h"
+#include "process/child_process.h"
+#include "run/protocol.h"
+#include "run/work_queue.h"
+
+namespace opgate {
+
+class WorkerHandle {
+ public:
+  /// Receives what the workers answer.
+  struct Listener {
+    Queue::OnVerdict verdict;
+    std::function<void(Calls::Position, const CallFacts&)> facts = [](Calls::Position, const CallFacts&) {};
+    /// The worker spent this many seconds on the job.
+    std::function<void(const Job&, double)> took = [](const Job&, double) {};
+  };
+  using OnPreparationFailed =
+      std::function<void(const nlohmann::json& preparation, const std::string& reason)>;
+
+  struct Program {
+    Command command;
+    std::filesystem::path log;
+    Setup setup;
+  };
+
+  explicit WorkerHandle(Program program) : program_(std::move(program)) {}
+
+  /// Starts the worker without waiting for it.
+  void start();
+
+  /// Sets a function that receives what each worker started from now on says when it is ready.
+  void on_ready(std::function<void(const nlohmann::json& said)> hear) { on_ready_ = std::move(hear); }
+
+  /// feed() starts the worker only once `condition` returns true; without a condition at once.
+  void start_only_when(std::function<bool()> condition) { may_start_ = std::move(condition); }
+
+  /// True while the worker can take work.
+  bool is_ready() const { return state_ == State::ready; }
+
+  /// Waits until the worker has answered its set-up, and returns what it said. Throws SetupError where it
+  /// cannot start, and Interrupted.
+  nlohmann::json await_ready();
+
+  /// Takes jobs from these queues from now on, one queue after the other. `sharers` is the number of
+  /// workers that take jobs from them.
+  void work_on(std::vector<Queue*> queues, size_t sharers, Listener listener,
+               OnPreparationFailed on_preparation_failed);
+
+  bool finished();
+
+  /// Sends jobs so that the worker stays busy. Starts a worker where there is work and none runs.
+  void feed();
+
+  /// The descriptors to poll for reading, and for writing where data waits to be sent; else -1.
+  int answers() const { return child_ ? child_->answers() : -1; }
+  int commands() const { return child_ && child_->has_unsent() ? child_->commands() : -1; }
+
+  /// Sends the data that waits.
+  void send() { child_->flush(); }  // if the worker is gone, receive() notices
+
+  /// Reads the answers that have arrived. Throws SetupError where the worker reports that its set-up is
+  /// broken.
+  void receive();
+
+  /// Ends a worker that has not answered within its limit.
+  void check_deadline();
+
+  /// The call or preparation that the worker works on, for progress: its id, or nothing.
+  std::string current() const;
+
+  /// Tells the worker that no more commands come.
+  void close();
+
+  /// Lets the worker exit, and stops waiting for it.
+  void dismiss();
+
+ private:
+  enum class State {
+    stopped,   ///< no process: not started, or it ended
+    starting,  ///< it has not answered its set-up
+    ready,     ///< it takes work
+    draining,  ///< it gets no more commands, and exits once it has carried out those that it has
+  };
+
+  void take(const std::string& line, double seconds);
+  void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
+  void give(const Job& job, const Check& check, Judgement judgement);
+  double keep_pace(size_t answers);
+  std::string_view option_of_limit() const;
+  void worker_is_gone(Verdict verdict, const std::string& how);
+  void blame(Job job, Verdict verdict, const std::string& reason);
+  std::string kind() const { return std::string(to_string(program_.setup.worker)); }
+
+  Program program_;
+  std::vector<Queue*> queues_;
+  Queue* queue_ = nullptr;  // the one of `queues_` that the jobs in flight are from
+  size_t sharers_ = 1;
+  std::function<bool()> may_start_ = [] { return true; };
+  std::function<void(const nlohmann::json&)> on_ready_ = [](const nlohmann::json&) {};
+  Listener listener_;
+  OnPreparationFailed on_preparation_failed_;
+  std::unique_ptr<Child> child_;
+  State state_ = State::stopped;
+  int killed_starts_ = 0;
+  nlohmann::json said_when_ready_;
+  std::deque<Job> in_flight_;
+  size_t window_;  // how many calls may be sent ahead of their answers
+  std::chrono::steady_clock::time_point busy_since_;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+}  // namespace opgate

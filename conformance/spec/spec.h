@@ -1,0 +1,80 @@
+// What the engine knows about one subject: what its author promised, and what was found when its library
+// was loaded.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <opgate/accuracy.h>
+#include <opgate/dtypes.h>
+#include <opgate/promises.h>
+#include <opgate/reference.h>
+#include <opgate/sample.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/bench.h"
+
+namespace opgate {
+
+/// A call that must raise, and a part of the message that it must raise with.
+struct Rejection {
+  Sample sample;
+  std::string because;
+};
+
+/// A subject that is wrong on purpose: the id of the check that must fail it, and the correct operator
+/// beside it.
+struct Planted {
+  std::string check;
+  std::string twin;  ///< "namespace::op"
+};
+
+struct ClassPromises;  // spec/class_promises.h
+
+/// The promises of one subject: an operator overload, a model (a Python module that is exported), or a
+/// TorchBind class.
+struct Spec {
+  enum class Kind { op, model, torch_class };
+
+  std::string name;  ///< "namespace::op" or "namespace::op.overload"; a model's own name
+  std::string id;    ///< as in case ids: the name without its namespace, unless that is ambiguous
+  Kind kind = Kind::op;
+  std::optional<c10::OperatorHandle> op;  ///< the overload, once its library is loaded; none for a model
+  std::map<c10::DeviceType, Dtypes> dtypes;
+  std::vector<Sample> samples;
+  Reference reference;       ///< is called with contiguous arguments, floating ones widened to Double
+  std::string reference_op;  ///< the reference's name if it is an operator, otherwise empty
+  std::optional<Accuracy> accuracy;
+  Reference scale;  ///< computes the magnitudes at which errors are measured, in the reference's shapes
+  std::optional<Accuracy> gradient_accuracy;
+  Promises promises;
+  std::vector<Rejection> rejections;
+  std::set<std::string> trusted;           ///< arguments whose values the operator need not check
+  std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
+  std::set<size_t> unspecified;            ///< indices of results whose values are not promised
+  std::deque<Bench> benches;               ///< a deque, because BenchWriters keep references to elements
+  std::optional<Planted> planted;
+  std::string schema;                          ///< of the operator when the spec was read
+  const void* schema_seen = nullptr;           ///< address of the schema's arguments in the dispatcher then
+  std::shared_ptr<ClassPromises> torch_class;  ///< null unless the subject is a TorchBind class
+  std::string where;                           ///< file:line
+  bool draft = false;                          ///< not finished: what it does not say is not checked
+  bool in_python = false;                      ///< written in Python: the Python worker makes its calls
+  bool kernels_in_python = false;              ///< the kernels are, too: no C++ program can call them
+
+  bool promised(Promise promise) const { return promises.contains(promise); }
+  /// Whether the bits of the results must not depend on the layout of the arguments.
+  bool same_bits_in_any_layout() const { return accuracy->exact || promised(Promise::layout_invariant); }
+  /// The sample of that name, among `samples` and those of `rejections`; null if there is none.
+  const Sample* find_sample(std::string_view sample_name) const;
+  /// The rejection that `sample` belongs to; null if the sample is not one that must be rejected.
+  const Rejection* find_rejection(const Sample& sample) const;
+};
+
+}  // namespace opgate
