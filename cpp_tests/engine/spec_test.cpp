@@ -249,5 +249,12 @@ TEST(ModelJson, RefusesWhatDescribesNoModel) {
   EXPECT_THROW(spec_from_json(other_device), SpecError);
 }
 
+// The old word is torch's tag now; specs and recordings that have it still load.
+TEST(Promises, HaveTheTagOfTorchForRandomOperatorsAndStillTakeTheOldWord) {
+  EXPECT_EQ(known_promise("nondeterministic_seeded", "spec.cpp:1"), nondeterministic_seeded);
+  EXPECT_EQ(known_promise("draws_random", "spec.cpp:1"), nondeterministic_seeded);
+  EXPECT_EQ(to_string(nondeterministic_seeded), "nondeterministic_seeded");
+}
+
 }  // namespace
 }  // namespace opgate::spec_test

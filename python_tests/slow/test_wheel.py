@@ -55,11 +55,14 @@ def wheel(source: Path, build: Path) -> Path:
     """Builds the wheel as pip does, but not optimised (half the time), and keeps the objects for later."""
     dist = build / "wheel" / "dist"
     shutil.rmtree(dist, ignore_errors=True)
-    settings = ["-Ccmake.build-type=Debug", "-Ccmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0"]
+    settings = [
+        "--config-settings=cmake.build-type=Debug",
+        "--config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0",
+    ]
     settings += [
-        "-Ccmake.define.OPGATE_CUDA=OFF",
-        "-Cbuild.tool-args=-j2",
-        f"-Cbuild-dir={build / 'wheel' / 'objects'}",
+        "--config-settings=cmake.define.OPGATE_CUDA=OFF",
+        "--config-settings=build.tool-args=-j2",
+        f"--config-settings=build-dir={build / 'wheel' / 'objects'}",
     ]
     command = [sys.executable, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-w", dist]
     done(run(*command, *settings, folder=build, path=Path(sys.executable).parent))
