@@ -25,7 +25,7 @@ constexpr std::chrono::duration<double> kWorkAhead = std::chrono::milliseconds(2
 constexpr size_t kFewest = 2;
 constexpr size_t kMost = 1024;
 constexpr std::chrono::seconds kStartLimit{120};
-constexpr int kPollMilliseconds = 200;
+constexpr int kStartPollMilliseconds = 200;
 constexpr std::chrono::seconds kShutdownTimeout{2};
 constexpr size_t kLogLines = 6;
 constexpr int kStarts = 3;  // attempts where a worker is killed from outside before it is ready
@@ -66,7 +66,7 @@ json WorkerHandle::await_ready() {
   while (state_ != State::ready) {
     if (!child_) start();
     std::array<pollfd, 2> waiting{{{answers(), POLLIN, 0}, {commands(), POLLOUT, 0}}};
-    poll(waiting.data(), waiting.size(), kPollMilliseconds);
+    poll(waiting.data(), waiting.size(), kStartPollMilliseconds);
     if (interrupted()) throw Interrupted();
     if (waiting[1].revents != 0) send();
     if (waiting[0].revents != 0) receive();
