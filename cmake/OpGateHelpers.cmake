@@ -10,7 +10,7 @@ endfunction()
 # opgate_own_code(TARGET HEADERS): settings for this project's own libraries and programs, which a user's do not have.
 #   fmt     its compiled part is linked in (conformance/base/compiled_fmt.cpp); torch has it header-only, which costs two
 #           seconds for each file
-#   HEADERS engine: the torch headers that most of conformance/ includes; tests: the headers of tests and fixtures, which are
+#   HEADERS engine: the headers of libraries that most of conformance/ includes; tests: the headers of tests and fixtures, which are
 #           compiled at -O1, because compiling them takes longer than running them. Both sets are precompiled once for the
 #           whole build. GCC uses a precompiled header only where options and macros are the same as when it was made.
 function(opgate_own_code target headers)
@@ -32,7 +32,8 @@ function(opgate_own_code target headers)
       target_precompile_headers(${_from} PRIVATE ${_common} <opgate/spec.h> <torch/library.h> <ATen/Dispatch.h>
                                                  <ATen/TensorOperators.h> <torch/csrc/autograd/custom_function.h>)
     else()
-      target_precompile_headers(${_from} PRIVATE ${_common})
+      target_link_libraries(${_from} PRIVATE nlohmann_json::nlohmann_json)
+      target_precompile_headers(${_from} PRIVATE ${_common} <nlohmann/json.hpp>)
     endif()
     target_compile_options(${_from} PRIVATE ${_optimisation})
     opgate_warnings(${_from})
