@@ -70,7 +70,7 @@ class Examination {
   std::optional<Finding> look_at(Moment& moment) const {
     const c10::IValue object = grown(moment);
     const auto flatten = [&](const c10::IValue& one) {
-      return answer_of([&] { return copied(call_method(one, "__obj_flatten__")); }, key_.device);
+      return answer_of([&] { return deep_copy(call_method(one, "__obj_flatten__")); }, key_.device);
     };
     const Answer flattened = flatten(object);
     if (!flattened.ok())

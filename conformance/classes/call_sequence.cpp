@@ -31,7 +31,7 @@ torch::jit::Stack made(const Sample& sample, const CallKey& key, const std::stri
         tensors.push_back(made((*list)[i], key, fmt::format("{}[{}]", name, i)));
       stack.emplace_back(std::move(tensors));
     } else {
-      stack.push_back(copied(*argument.other()));  // a list is passed by reference
+      stack.push_back(deep_copy(*argument.other()));  // a list is passed by reference
     }
   }
   return stack;
@@ -111,7 +111,7 @@ std::vector<Answer> call_in_turn(const CallKey& key, const c10::IValue& object,
   for (const MethodCall& call : calls) {
     const torch::jit::Stack arguments = arguments_of(key, call);
     answers.push_back(
-        answer_of([&] { return copied(call_method(object, call.method->name, arguments)); }, key.device));
+        answer_of([&] { return deep_copy(call_method(object, call.method->name, arguments)); }, key.device));
   }
   return answers;
 }

@@ -75,11 +75,11 @@ at::Tensor covered(const at::Tensor& tensor) {
 
 }  // namespace
 
-c10::IValue copied(const c10::IValue& value) { return value.deepcopy(); }
+c10::IValue deep_copy(const c10::IValue& value) { return value.deepcopy(); }
 
-torch::jit::Stack copied(const torch::jit::Stack& values) {
+torch::jit::Stack deep_copy(const torch::jit::Stack& values) {
   torch::jit::Stack copies;
-  for (const c10::IValue& value : values) copies.push_back(copied(value));
+  for (const c10::IValue& value : values) copies.push_back(deep_copy(value));
   return copies;
 }
 

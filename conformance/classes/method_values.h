@@ -13,8 +13,8 @@
 namespace opgate {
 
 /// A copy that shares no memory with the value.
-c10::IValue copied(const c10::IValue& value);
-torch::jit::Stack copied(const torch::jit::Stack& values);
+c10::IValue deep_copy(const c10::IValue& value);
+torch::jit::Stack deep_copy(const torch::jit::Stack& values);
 
 /// How two values differ: "got 3, want 4", "element 1: got ..."; none where `got` is within `accuracy` of
 /// `want`. Nothing is converted: values of different types or dtypes differ. `worst_ulps` is raised to the

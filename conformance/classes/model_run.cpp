@@ -19,7 +19,7 @@ class ObjectBesideModel {
   ObjectBesideModel(const CallKey& key, Handling handling, std::string name)
       : key_(key), handling_(handling), name_(std::move(name)) {
     constructed_with_ = constructor_arguments(key);
-    make_model(copied(constructed_with_));
+    make_model(deep_copy(constructed_with_));
     object_ = construct(key, constructed_with_);
     if (handling == Handling::arguments_overwritten) {
       for (const c10::IValue& value : constructed_with_) overwrite(value);
@@ -29,8 +29,8 @@ class ObjectBesideModel {
 
   std::optional<Mismatch> call(const MethodCall& call) {
     torch::jit::Stack arguments = arguments_of(key_, call);
-    const torch::jit::Stack before = copied(arguments);
-    const torch::jit::Stack for_model = copied(arguments);
+    const torch::jit::Stack before = deep_copy(arguments);
+    const torch::jit::Stack for_model = deep_copy(arguments);
     const Answer got =
         answer_of([&] { return call_method(object_, call.method->name, arguments); }, key_.device);
     const Answer want = answer_of([&] { return call.method->call(model_.get(), for_model); }, key_.device);
@@ -127,7 +127,7 @@ class ObjectBesideModel {
     }
     if (call.method->may_share || !got.ok()) return std::nullopt;
     if (handling_ == Handling::results_overwritten) overwrite(got.value);
-    if (handling_ == Handling::kept) results_.push_back({text, got.value, copied(got.value)});
+    if (handling_ == Handling::kept) results_.push_back({text, got.value, deep_copy(got.value)});
     return std::nullopt;
   }
 

@@ -24,13 +24,13 @@ bool is_floating(const TensorInput& input) {
   return input.tensor.is_floating_point() || input.tensor.is_complex();
 }
 
-at::Tensor copied(const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : tensor; }
+at::Tensor cloned(const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : tensor; }
 
-c10::IValue copied(const c10::IValue& value) {
-  if (value.isTensor()) return copied(value.toTensor());
+c10::IValue cloned(const c10::IValue& value) {
+  if (value.isTensor()) return cloned(value.toTensor());
   if (!value.isTensorList()) return value;
   c10::List<at::Tensor> list;
-  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(copied(tensor));
+  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(cloned(tensor));
   return list;
 }
 
@@ -70,7 +70,7 @@ Outcome call_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool 
       under_test.op().callBoxed(stack);
       waited_for = gpu.queryStream(stream);
       home.emplace(stream);
-      for (c10::IValue& result : stack) result = copied(result);
+      for (c10::IValue& result : stack) result = cloned(result);
       gpu.synchronizeDevice(stream.device_index());
     };
     outcome = invoke(under_test.op(), call, arguments.stack, key.device);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kPollInterval{10};
+constexpr std::chrono::milliseconds kExitPollInterval{10};
 
 // Waits for the process to end and returns its status. If this process is interrupted, sends SIGTERM to the
 // group once; after `limit`, kills the group.
@@ -31,7 +31,7 @@ int wait_for(pid_t pid, std::chrono::seconds limit) {
   while (waitpid(pid, &status, WNOHANG) == 0) {
     if (interrupted() && !std::exchange(told, true)) kill(-pid, SIGTERM);
     if (std::chrono::steady_clock::now() > deadline && !std::exchange(killed, true)) kill(-pid, SIGKILL);
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(kExitPollInterval);
   }
   return status;
 }

@@ -82,7 +82,7 @@ TEST(AnswerDifference, TakesOneExceptionForAnother) {
 
 TEST(Answers, AreCopiedWithAllTheirTensors) {
   const IValue value = pair(std::vector<at::Tensor>{counted({3})}, counted({2}));
-  const IValue copy = copied(value);
+  const IValue copy = deep_copy(value);
   EXPECT_TRUE(same(value, copy));
   EXPECT_FALSE(share_memory(value, copy));
   EXPECT_EQ(tensors_in(copy).size(), 2u);
