@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import OpGate, assert_refused, read_results
+from harness import Completed, OpGate, assert_refused, read_results
 
 CALLS = """
 import torch
@@ -25,8 +25,27 @@ def folder(seen_library: Path, tmp_path: Path) -> Path:
     return place
 
 
-def test_specs_from_schemas_alone_run(folder: Path, opgate: OpGate) -> None:
-    result = opgate("init", "seen", "--library", "libseen.so", folder=folder)
+@pytest.fixture(scope="module")
+def first(
+    seen_library: Path, opgate: OpGate, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Completed, Path]:
+    """What `opgate init` printed for the library alone, and the folder where it wrote; tests copy it."""
+    place = tmp_path_factory.mktemp("first specs") / "a user's folder"
+    place.mkdir()
+    shutil.copy(seen_library, place / "libseen.so")
+    return opgate("init", "seen", "--library", "libseen.so", folder=place), place
+
+
+@pytest.fixture
+def with_specs(first: tuple[Completed, Path], tmp_path: Path) -> Path:
+    """A folder for which `opgate init` wrote specs from schemas alone."""
+    return shutil.copytree(first[1], tmp_path / "a folder with specs")
+
+
+def test_specs_from_schemas_alone_run(
+    first: tuple[Completed, Path], with_specs: Path, opgate: OpGate
+) -> None:
+    result, folder = first[0], with_specs
     assert result.returncode == 0, result
     assert "seen::blind  a guessed sample" in result.stdout
     assert "seen::pick   in comments: no arguments are known that it accepts" in result.stdout
@@ -73,8 +92,8 @@ def test_specs_from_recorded_calls_run(folder: Path, opgate: OpGate) -> None:
     }
 
 
-def test_what_is_there_is_kept(folder: Path, opgate: OpGate) -> None:
-    opgate("init", "seen", "--library", "libseen.so", folder=folder)
+def test_what_is_there_is_kept(with_specs: Path, opgate: OpGate) -> None:
+    folder = with_specs
     mine = folder / "opgate_specs" / "blind.py"
     mine.write_text("# mine\n")
     again = opgate("init", "seen", folder=folder)

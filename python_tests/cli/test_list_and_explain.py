@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -146,17 +147,26 @@ def test_tests_are_one_line_an_operator_group_and_device(opgate: OpGate, project
     ]
 
 
-def explained(opgate: OpGate, project: Path, check: str) -> dict[str, list[str]]:
-    """The lines of `opgate explain`, by title."""
-    result = opgate("explain", check, folder=project)
-    assert (result.returncode, result.stderr) == (0, "")
-    parts = [part.splitlines() for part in re.split(r"\n\n(?=\S)", result.stdout.rstrip())]
-    return {title: lines for title, *lines in parts}
+Explained = Callable[[str], dict[str, list[str]]]
+
+
+@pytest.fixture(scope="module")
+def explained(opgate: OpGate, project: Path) -> Explained:
+    """explained(CHECK) gives the lines of `opgate explain CHECK`, by title; it asks once for each check."""
+
+    @cache
+    def ask(check: str) -> dict[str, list[str]]:
+        result = opgate("explain", check, folder=project)
+        assert (result.returncode, result.stderr) == (0, "")
+        parts = [part.splitlines() for part in re.split(r"\n\n(?=\S)", result.stdout.rstrip())]
+        return {title: lines for title, *lines in parts}
+
+    return ask
 
 
 @pytest.mark.parametrize("check", sorted({*NATIVE, *PYTHON, *AOTI, *RULES, *SHOWN}))
-def test_each_check_and_rule_is_explained_in_parts(check: str, opgate: OpGate, project: Path) -> None:
-    parts = explained(opgate, project, check)
+def test_each_check_and_rule_is_explained_in_parts(check: str, explained: Explained) -> None:
+    parts = explained(check)
     code = ["Wrong", "Right"] if check in SHOWN else []
     assert list(parts) == [check, "Why it matters", "How to fix it", *code, "A bug of this kind"]
     assert all(len(lines[0]) > 20 for lines in parts.values())
@@ -164,8 +174,8 @@ def test_each_check_and_rule_is_explained_in_parts(check: str, opgate: OpGate, p
 
 
 @pytest.mark.parametrize("check", SHOWN)
-def test_wrong_and_right_code_is_short_and_whole(check: str, opgate: OpGate, project: Path) -> None:
-    parts = explained(opgate, project, check)
+def test_wrong_and_right_code_is_short_and_whole(check: str, explained: Explained) -> None:
+    parts = explained(check)
     assert parts["Wrong"] != parts["Right"]
     for lines in (parts["Wrong"], parts["Right"]):
         assert 2 <= len(lines) <= 10
@@ -208,13 +218,18 @@ def test_a_filter_that_leaves_nothing_is_refused(opgate: OpGate, project: Path) 
     assert_refused(opgate(*words, folder=project), "no case matches", "*/contiguous/*")
 
 
+@pytest.fixture(scope="module")
+def help_of_all(opgate: OpGate) -> str:
+    return opgate("--help").stdout
+
+
 @pytest.mark.parametrize("subcommand", ["run", "list", "explain", "repro", "aoti", "merge"])
-def test_each_subcommand_has_help(subcommand: str, opgate: OpGate) -> None:
+def test_each_subcommand_has_help(subcommand: str, opgate: OpGate, help_of_all: str) -> None:
     result = opgate(subcommand, "--help")
     assert (result.returncode, result.stderr) == (0, "")
     assert f"Usage: opgate {subcommand}" in result.stdout
     assert "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage" in result.stdout
-    assert subcommand in opgate("--help").stdout
+    assert subcommand in help_of_all
 
 
 def test_the_version_names_torch_too(opgate: OpGate) -> None:

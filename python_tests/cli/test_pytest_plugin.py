@@ -29,24 +29,30 @@ def _(x):
 @opgate.spec("plugin::doubled")
 def spec(spec: opgate.OpSpec) -> None:
     spec.dtypes(torch.float32, device="cpu").dtypes(torch.float32, device="cuda")
-    spec.reference(lambda x: x * FACTOR).accuracy(opgate.exact())
+    spec.reference(lambda x: x * 3).accuracy(opgate.exact())
     spec.sample(opgate.uniform(4, 6))
 """
 
 Pytest = Callable[..., Completed]
 
 
-@pytest.fixture
-def run_pytest(opgate: OpGate, new_project: Callable[..., Path]) -> Pytest:
-    """Runs `pytest --opgate` on an operator that doubles, with a reference that takes `factor` times."""
+@pytest.fixture(scope="module")
+def project(new_project: Callable[..., Path]) -> Path:
+    """An operator that doubles, with a reference that triples: only its values are wrong."""
+    folder = new_project(libraries=[], specs=[], python=["plugin_specs"], python_path=["."])
+    (folder / "plugin_specs.py").write_text(MODULE)
+    return folder
 
-    def run(*words: str, factor: int = 2) -> Completed:
-        folder = new_project(libraries=[], specs=[], python=["plugin_specs"], python_path=["."])
-        (folder / "plugin_specs.py").write_text(MODULE.replace("FACTOR", str(factor)))
+
+@pytest.fixture
+def run_pytest(opgate: OpGate, project: Path) -> Pytest:
+    """Runs `pytest --opgate` in the project."""
+
+    def run(*words: str) -> Completed:
         command = [sys.executable, "-m", "pytest", "-p", "opgate.pytest_plugin", "-p", "no:cacheprovider"]
         return subprocess.run(
             [*command, "--opgate", "opgate.toml", *words],
-            cwd=folder,
+            cwd=project,
             env={**os.environ, "OPGATE": str(opgate.program)},
             capture_output=True,
             text=True,
@@ -71,7 +77,7 @@ def test_what_is_selected_is_run_and_passes(run_pytest: Pytest) -> None:
 
 
 def test_a_finding_is_shown_as_the_command_line_does_and_without_a_stack(run_pytest: Pytest) -> None:
-    result = run_pytest("-q", "-k", "value.reference and cpu", factor=3)
+    result = run_pytest("-q", "-k", "value.reference and cpu")
     assert result.returncode == 1, result.stdout
     assert "FAIL doubled/float32/4x6/contiguous/cpu/value.reference" in result.stdout
     assert "promised" in result.stdout
@@ -92,5 +98,6 @@ def test_a_broken_project_is_a_usage_error(run_pytest: Pytest) -> None:
 
 
 def test_without_the_option_nothing_is_added(run_pytest: Pytest) -> None:
-    assert "unrecognized" not in run_pytest("--help").stdout
-    assert "--opgate=FILE" in run_pytest("--help").stdout.replace(" ", "")
+    told = run_pytest("--help").stdout
+    assert "unrecognized" not in told
+    assert "--opgate=FILE" in told.replace(" ", "")

@@ -35,8 +35,10 @@ sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 """
 
 IN_CPP = """
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sum.h>
 #include <dlfcn.h>
 #include <cstdio>
 
@@ -70,18 +72,36 @@ def record(opgate: OpGate) -> Callable[..., Completed]:
 Record = Callable[..., Completed]
 
 
+@pytest.fixture(scope="module")
+def recording(
+    seen_library: Path, opgate: OpGate, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Completed, Path]:
+    """What `opgate record` printed for the program, and the folder where it wrote; tests copy it."""
+    place = tmp_path_factory.mktemp("recording") / "a user's folder"
+    place.mkdir()
+    shutil.copy(seen_library, place / "libseen.so")
+    (place / "program.py").write_text(PROGRAM)
+    return opgate("record", "--", sys.executable, "program.py", folder=place), place
+
+
+@pytest.fixture
+def recorded_folder(recording: tuple[Completed, Path], tmp_path: Path) -> Path:
+    """A folder in which the program's calls were recorded once."""
+    return shutil.copytree(recording[1], tmp_path / "a recorded folder")
+
+
 def recorded(folder: Path, op: str) -> dict[str, Any]:
     described: dict[str, Any] = json.loads((folder / "recorded" / f"seen.{op}.json").read_text())
     return described
 
 
 def test_a_program_s_calls_become_samples_and_are_checked(
-    folder: Path, record: Record, opgate: OpGate
+    recording: tuple[Completed, Path], recorded_folder: Path, opgate: OpGate
 ) -> None:
+    result, folder = recording[0], recorded_folder
     alone = subprocess.run(
         [sys.executable, "program.py"], cwd=folder, capture_output=True, text=True, check=True
     )
-    result = record(folder)
     assert result.returncode == 0, result
     assert result.stdout.startswith(alone.stdout), "the program computes what it computes without"
     assert "recorded: 9 calls of 2 operators, 4 samples in " in result.stdout
@@ -115,8 +135,8 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     assert not any("value.reference" in case for case in results.cases)
 
 
-def test_a_second_recording_adds_and_a_new_one_forgets(folder: Path, record: Record) -> None:
-    record(folder)
+def test_a_second_recording_adds_and_a_new_one_forgets(recorded_folder: Path, record: Record) -> None:
+    folder = recorded_folder
     other = "import torch; torch.ops.load_library('libseen.so'); torch.ops.seen.blind(torch.ones(3))"
     record(folder, sys.executable, "-c", other)
     assert [sample["calls"] for sample in recorded(folder, "blind")["samples"]] == [1, 5, 1, 1]
@@ -196,7 +216,7 @@ twice.register_autograd(lambda context, gradient: gradient * 2)
     result = record(folder)
     assert result.returncode == 0, result
     assert 'python = ["my_ops"]' in (folder / "opgate.toml").read_text()
-    run = opgate("run", "--check", "value", "grad", "fake", folder=folder)
+    run = opgate("run", "--check", "value", "grad", "fake.metadata", folder=folder)
     assert run.returncode == 0, run
     results = read_results(folder / ".opgate")
     assert {case.rpartition("/")[2] for case in results.cases} >= {
@@ -252,23 +272,22 @@ def test_a_user_s_own_sitecustomize_is_imported(folder: Path, record: Record) ->
     ],
 )
 def test_a_record_that_does_not_fit_is_named(
-    change: dict[str, Any], said: str, folder: Path, record: Record, opgate: OpGate
+    change: dict[str, Any], said: str, recorded_folder: Path, opgate: OpGate
 ) -> None:
-    record(folder)
-    file = folder / "recorded" / "seen.blind.json"
+    file = recorded_folder / "recorded" / "seen.blind.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
-    assert_refused(opgate("run", "--check", "value.layout", folder=folder), "seen.blind.json", said)
+    refused = opgate("run", "--check", "value.layout", folder=recorded_folder)
+    assert_refused(refused, "seen.blind.json", said)
 
 
-def test_a_record_that_is_cut_is_named(folder: Path, record: Record, opgate: OpGate) -> None:
-    record(folder)
-    file = folder / "recorded" / "seen.blind.json"
+def test_a_record_that_is_cut_is_named(recorded_folder: Path, opgate: OpGate) -> None:
+    file = recorded_folder / "recorded" / "seen.blind.json"
     file.write_text(file.read_text()[:40])
-    assert_refused(opgate("run", folder=folder), "seen.blind.json: not a record of calls")
+    assert_refused(opgate("run", folder=recorded_folder), "seen.blind.json: not a record of calls")
 
 
-def test_samples_join_a_spec_that_is_there(folder: Path, record: Record, opgate: OpGate) -> None:
-    record(folder)
+def test_samples_join_a_spec_that_is_there(recorded_folder: Path, opgate: OpGate) -> None:
+    folder = recorded_folder
     with (folder / "opgate.toml").open("a") as config:
         config.write('specs = ["libopgate_seen_specs.so"]\n')
     run = opgate("run", "--check", "value.reference", folder=folder)

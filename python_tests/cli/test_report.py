@@ -70,13 +70,18 @@ def write_results(folder: Path, lines: list[dict[str, Any]], header: dict[str, A
     return file
 
 
+def write_project(folder: Path) -> Path:
+    """Writes a project with the results of a run and of a gate; returns its folder."""
+    (folder / "opgate.toml").write_text("")
+    (folder / ".opgate").mkdir()
+    write_results(folder / ".opgate", LINES)
+    (folder / ".opgate" / "gate.json").write_text(json.dumps(GATE))
+    return folder
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "opgate.toml").write_text("")
-    (tmp_path / ".opgate").mkdir()
-    write_results(tmp_path / ".opgate", LINES)
-    (tmp_path / ".opgate" / "gate.json").write_text(json.dumps(GATE))
-    return tmp_path
+    return write_project(tmp_path)
 
 
 @pytest.fixture
@@ -186,14 +191,23 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+@pytest.fixture(scope="module")
+def page_file(opgate: OpGate, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page, which no test changes."""
+    folder = write_project(tmp_path_factory.mktemp("page"))
+    result = opgate("report", "--html", "page.html", folder=folder)
+    assert (result.returncode, result.stderr) == (0, ""), result
+    return folder / "page.html"
+
+
 @pytest.fixture
-def page(browser: Any, report: Any, project: Path) -> Iterator[Any]:
-    report("--html", "page.html")
+def page(browser: Any, page_file: Path) -> Iterator[Any]:
+    """The page in a tab of its own."""
     tab = browser.new_page()
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("request", lambda request: errors.append(request.url) if "file:" not in request.url else None)
-    tab.goto((project / "page.html").as_uri())
+    tab.goto(page_file.as_uri())
     yield tab
     assert errors == [], "a script fails, or something is fetched from elsewhere"
     tab.close()

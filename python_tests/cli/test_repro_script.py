@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,11 +60,52 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("out put")
 
 
-def ran(script: Path) -> Completed:
-    """Runs the script with a Python that has torch but not OpGate."""
+# Imports torch once, and then runs each script that is named on stdin in a child process. What a script
+# prints is written beside it, and its exit status to stdout.
+INTERPRETER = """
+import os, runpy, sys, traceback
+import torch
+import torch.distributed.tensor  # torch.testing imports it at its first comparison
+
+for line in sys.stdin:
+    script = line.rstrip("\\n")
+    child = os.fork()
+    if child == 0:
+        for descriptor, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"{script}.{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), descriptor)
+        status = 0
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # to tear down all of torch would cost a third of its import
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+Run = Callable[[Path], Completed]
+
+
+@pytest.fixture(scope="module")
+def ran() -> Iterator[Run]:
+    """Runs a script in a process of its own with a Python that has torch but not OpGate."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, script]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800, check=False)
+    command = [sys.executable, "-c", INTERPRETER]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as interpreter:
+        assert interpreter.stdin is not None and interpreter.stdout is not None
+
+        def run(script: Path) -> Completed:
+            print(script, file=interpreter.stdin, flush=True)
+            status = int(interpreter.stdout.readline())
+            written = [Path(f"{script}.{name}").read_text() for name in ("out", "err")]
+            return subprocess.CompletedProcess([sys.executable, str(script)], status, *written)
+
+        yield run
+        interpreter.stdin.close()
 
 
 @pytest.mark.parametrize(
@@ -72,6 +113,7 @@ def ran(script: Path) -> Completed:
 )
 def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
     opgate: OpGate,
+    ran: Run,
     config: Path,
     tmp_path: Path,
     defect: str,
@@ -118,24 +160,28 @@ def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
     ],
 )
 def test_what_opgate_passes_its_script_passes(
-    opgate: OpGate, source: Path, config: Path, output: Path, tmp_path: Path, of: str, case: str
+    opgate: OpGate, ran: Run, source: Path, config: Path, output: Path, tmp_path: Path, of: str, case: str
 ) -> None:
     of_project = ("--config", config if of == "defects" else source / "opgate.toml", "--output", output / of)
     listed = opgate("list", "cases", "--case", case, *of_project).stdout.split()
     told = opgate("repro", "--python", listed[0], *of_project)
     assert told.returncode == 0, told
     (tmp_path / "script.py").write_text(told.stdout)
-    assert ran(tmp_path / "script.py").returncode == 0, ran(tmp_path / "script.py")
+    shown = ran(tmp_path / "script.py")
+    assert shown.returncode == 0, shown
 
 
-def test_names_that_python_keeps_for_itself(opgate: OpGate, new_project: Callable[..., Path]) -> None:
+def test_names_that_python_keeps_for_itself(
+    opgate: OpGate, ran: Run, new_project: Callable[..., Path]
+) -> None:
     folder = new_project(python=["odd_names"], python_path=["."])
     (folder / "odd_names.py").write_text(ODD_NAMES)
     case = "scale/float32/4x6,2./async=stepped/cpu/value.layout"
     told = opgate("repro", "--python", case, folder=folder)
     assert told.returncode == 0, told
     (folder / "script.py").write_text(told.stdout)
-    assert ran(folder / "script.py").returncode == 0, (told.stdout, ran(folder / "script.py"))
+    shown = ran(folder / "script.py")
+    assert shown.returncode == 0, (told.stdout, shown)
 
 
 @pytest.mark.parametrize(

@@ -150,11 +150,14 @@ def test_a_finished_run_is_replaced_by_the_next(opgate: OpGate, project: Path, t
     assert len(read_results(tmp_path).cases) == 27
 
 
-def test_results_are_whole_where_the_reader_leaves(opgate: OpGate, source: Path, tmp_path: Path) -> None:
-    """`opgate run | head -1` reads only the first line, and the rest is more than a pipe holds."""
-    defects = source / "fixtures" / "defects" / "opgate.toml"
+def test_results_are_whole_where_the_reader_leaves(
+    opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    """`opgate run | head -1` reads only the first line, and closes its end of the pipe."""
+    defects = new_project(libraries=["libopgate_defects.so"], specs=["libopgate_defects.so"])
     process = subprocess.Popen(
-        [str(opgate.program), "run", "--config", defects, "--check", "value.layout", "--output", tmp_path],
+        [str(opgate.program), "run", "--check", "value.layout", "--output", tmp_path],
+        cwd=defects,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

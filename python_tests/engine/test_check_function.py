@@ -61,23 +61,25 @@ def test_operators_that_the_process_has_specs_of_are_not_judged_with_it(build: P
 
 
 def test_a_strided_input_that_is_read_densely_is_found() -> None:
-    said = findings(reads_densely, SAMPLES)
+    said = findings(reads_densely, SAMPLES, checks=["value"])
     assert "for check_function::reads_densely" in said
     assert "value.layout" in said
     assert "opgate explain value.layout" in said
 
 
 def test_a_fake_kernel_with_other_strides_is_found() -> None:
-    assert "fake.metadata" in findings(wrong_strides, SAMPLES)
+    assert "fake.metadata" in findings(wrong_strides, SAMPLES, checks=["fake"])
 
 
 def test_a_wrong_result_is_found_by_a_reference() -> None:
-    said = findings(doubled, SAMPLES, reference=lambda x: x * 3, accuracy=opgate.ulps(1))
+    said = findings(doubled, SAMPLES, reference=lambda x: x * 3, accuracy=opgate.ulps(1), checks=["value"])
     assert "value.reference" in said
 
 
 def test_dtypes_that_are_accepted_beyond_those_told_are_found() -> None:
-    said = findings(doubled, [(opgate.uniform(4, 6),)], dtypes=[torch.float32])
+    said = findings(
+        doubled, [(opgate.uniform(4, 6),)], dtypes=[torch.float32]
+    )  # with all checks of the default
     assert "value.dtype" in said
 
 

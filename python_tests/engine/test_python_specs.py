@@ -51,11 +51,15 @@ def promise(spec):
     spec.accuracy(opgate.ulps(0.5))
     spec.promises("deterministic", "differentiable", "twice_differentiable")
     spec.sample(opgate.uniform(4, 6))
+
+
+def promise_with_another_sample(spec):
+    promise(spec)
     spec.sample(opgate.uniform(7), named="seven")
 
 
-for name in ("square", "half_gradient"):
-    opgate.spec(f"python_specs::{name}")(promise)
+opgate.spec("python_specs::square")(promise)
+opgate.spec("python_specs::half_gradient")(promise_with_another_sample)
 """
 
 WRITES = """
@@ -104,7 +108,8 @@ def run(opgate: OpGate, folder: Path, *words: str) -> Completed:
 
 def test_every_native_check_passes_a_correct_python_operator(opgate: OpGate, project: Project) -> None:
     folder = project(MODULE)
-    result = run(opgate, folder, "--op", "square")
+    # With one job, one worker imports torch and the compiler for all checks.
+    result = run(opgate, folder, "--op", "square", "--jobs", "1")
     assert result.returncode == 0, result
     checks = {case.rpartition("/")[2] for case in read_results(folder / ".opgate").cases}
     assert checks >= {
@@ -132,7 +137,9 @@ def test_a_wrong_gradient_in_python_is_convicted(opgate: OpGate, project: Projec
     folder = project(MODULE)
     result = run(opgate, folder, "--op", "half_gradient", "--check", "grad", "value")
     assert result.returncode == 1, result
-    convicted = read_results(folder / ".opgate").convicted("half_gradient")
+    results = read_results(folder / ".opgate")
+    assert {case.split("/")[2] for case in results.cases} == {"4x6", "seven"}
+    convicted = results.convicted("half_gradient")
     assert {"grad.reference", "grad.numeric", "grad.second"} <= convicted
     assert not {check for check in convicted if check.startswith("value")}
 

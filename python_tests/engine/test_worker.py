@@ -80,19 +80,31 @@ def worker(python_path: Path | None = None) -> Iterator[Worker]:
             process.communicate()
 
 
-@pytest.fixture
-def setup(build: Path, tmp_path: Path) -> dict[str, Any]:
-    """The first command for a worker that knows identity_conv."""
+def setup_of(build: Path, folder: Path) -> dict[str, Any]:
+    """The first command for a worker that knows identity_conv, with packages in this folder."""
     return {
         "libraries": [str(build / "lib" / "libopgate_ops.so")],
         "specs": [str(build / "lib" / "libopgate_ops_specs.so")],
         "modules": [],
-        "packages": str(tmp_path / "packages"),
+        "packages": str(folder / "packages"),
         "models": [],
         "regressions": "",
         "recorded": "",
         "memory": 64 << 30,
     }
+
+
+@pytest.fixture
+def setup(build: Path, tmp_path: Path) -> dict[str, Any]:
+    return setup_of(build, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ready(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Worker, dict[str, Any]]]:
+    """A worker that is set up, and what it answered; tests ask it for calls of their own."""
+    with worker() as python:
+        setup = setup_of(build, tmp_path_factory.mktemp("ready"))
+        yield python, python.ask({"setup": setup})["ready"]
 
 
 def test_a_worker_introduces_itself_judges_and_leaves(setup: dict[str, Any]) -> None:
@@ -106,21 +118,18 @@ def test_a_worker_introduces_itself_judges_and_leaves(setup: dict[str, Any]) -> 
         assert python.leave() == (0, "", "")
 
 
-def test_each_check_describes_itself_in_full(setup: dict[str, Any]) -> None:
-    with worker() as python:
-        for check in python.ask({"setup": setup})["ready"]["checks"]:
-            assert all(check[word].strip() for word in ("id", "promise", "why", "fix", "example"))
-            assert bool(check["wrong"]) == bool(check["right"])
-            variants = {"contiguous", "rearranged", "resized", "same_sizes", "packaged", "every", "bad"}
-            assert check["variants"] in variants
+def test_each_check_describes_itself_in_full(ready: tuple[Worker, dict[str, Any]]) -> None:
+    for check in ready[1]["checks"]:
+        assert all(check[word].strip() for word in ("id", "promise", "why", "fix", "example"))
+        assert bool(check["wrong"]) == bool(check["right"])
+        variants = {"contiguous", "rearranged", "resized", "same_sizes", "packaged", "every", "bad"}
+        assert check["variants"] in variants
 
 
-def test_a_package_that_was_never_made_is_a_failed_case(setup: dict[str, Any]) -> None:
-    with worker() as python:
-        python.ask({"setup": setup})
-        judgement = python.ask({"run": CALL, "checks": ["aoti.python"]})["judgements"]["aoti.python"]
-        assert judgement["verdict"] == "fail"
-        assert "no package was made in this run" in judgement["happened"]
+def test_a_package_that_was_never_made_is_a_failed_case(ready: tuple[Worker, dict[str, Any]]) -> None:
+    judgement = ready[0].ask({"run": CALL, "checks": ["aoti.python"]})["judgements"]["aoti.python"]
+    assert judgement["verdict"] == "fail"
+    assert "no package was made in this run" in judgement["happened"]
 
 
 def test_an_operator_that_prints_does_not_disturb_the_answers(setup: dict[str, Any], tmp_path: Path) -> None:
@@ -136,15 +145,12 @@ def test_an_operator_that_prints_does_not_disturb_the_answers(setup: dict[str, A
     assert "loud" in err
 
 
-def test_a_call_that_cannot_be_is_answered_and_survived(setup: dict[str, Any]) -> None:
-    with worker() as python:
-        python.ask({"setup": setup})
-        nonsense = CALL.replace("4x8", "5x5")
-        judgement = python.ask({"run": nonsense, "checks": ["opcheck"]})["judgements"]["opcheck"]
-        assert judgement["verdict"] == "fail" or "no sample '5x5'" in judgement["reason"]
-        assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {
-            "verdict": "pass"
-        }
+def test_a_call_that_cannot_be_is_answered_and_survived(ready: tuple[Worker, dict[str, Any]]) -> None:
+    python, _ = ready
+    nonsense = CALL.replace("4x8", "5x5")
+    judgement = python.ask({"run": nonsense, "checks": ["opcheck"]})["judgements"]["opcheck"]
+    assert judgement["verdict"] == "fail" or "no sample '5x5'" in judgement["reason"]
+    assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {"verdict": "pass"}
 
 
 @pytest.mark.parametrize(
