@@ -132,7 +132,7 @@ Evidences evidence_of(const RunState& run) {
       const auto device = subject.devices.find(name);
       if (device == subject.devices.end() || subject.facts.sources.empty()) continue;
       DeviceEvidence one{name, model, {run.header.torch, run.header.sources, subject.facts.sources}, {}};
-      for (const auto& [check, by_dtype] : device->second.cases) {
+      for (const auto& [check, by_dtype] : device->second.planned.count()) {
         const bool broken = std::ranges::any_of(run.broken, [&](const Broken& group) {
           const CaseParts parts = parts_of_case(group.case_id);
           return parts.op == id && parts.device == name && parts.check == check;

@@ -1,9 +1,12 @@
 #include "gate/ledger.h"
 
+#include <c10/util/hash.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/atomic_file.h"
 #include "base/files.h"
@@ -16,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kWriter = "`opgate accept`";
+constexpr size_t kGroupDigits = 8;              // of the digest that names a group of checks
+constexpr std::string_view kGroup = "checks_";  // begins its name
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 std::string number(size_t value) { return std::to_string(value); }
@@ -49,19 +54,81 @@ void append_table(std::string& text, const std::string& name, std::string_view c
     text += fmt::format("{} = {}\n", toml_string(key), by_dtype(values));
 }
 
+// A group of checks is named by a digest of what it is, so that its name changes where it does.
+std::string group_name(const CheckedDtypes& checks) {
+  std::string text;
+  for (const auto& [check, dtypes] : checks) text += fmt::format("{} {};", check, fmt::join(dtypes, " "));
+  return std::string(kGroup) + c10::sha1(text).str().substr(0, kGroupDigits);
+}
+
+void append_planned(std::string& text, const std::string& device, const PlannedCases& planned) {
+  std::map<std::string, const CheckedDtypes*> groups;
+  for (const CheckedDtypes& checks : planned.groups()) groups[group_name(checks)] = &checks;
+  for (const auto& [name, checks] : groups) {
+    text += fmt::format("\n[{}.{}]\n", device, name);
+    for (const auto& [check, dtypes] : *checks)
+      text += fmt::format("{} = {}\n", toml_string(check),
+                          toml_string(fmt::format("{}", fmt::join(dtypes, " "))));
+  }
+  for (const auto& [sample, variants_of_group] : planned.by_sample()) {
+    std::map<std::string, const std::vector<std::string>*> lines;
+    for (const auto& [group, variants] : variants_of_group)
+      lines[group_name(planned.groups()[group])] = &variants;
+    text += fmt::format("\n[{}.planned.{}]\n", device, toml_string(sample));
+    for (const auto& [group, variants] : lines) text += fmt::format("{} = {}\n", group, list(*variants));
+  }
+}
+
 void append_device(std::string& text, const std::string& name, const DeviceState& device) {
-  const bool all_owed = device.owed == device.cases;
+  const bool all_owed = device.owed == device.planned.count();
   if (all_owed) text += fmt::format("\n[{}]\neverything = \"owed\"  # no machine has checked it\n", name);
-  append_table(text, name + ".cases", "how many are planned, by check", device.cases);
-  if (!all_owed) append_table(text, name + ".owed", "of those, what no machine has checked", device.owed);
-  append_table(text, name + ".worst", "error in ulps, by check", device.worst);
-  append_table(text, name + ".speed", "times that of its baseline, and an interval", device.speed);
-  append_table(text, name + ".bits", "digests of what contiguous calls return, by sample", device.bits);
+  append_planned(text, name, device.planned);
+  if (!all_owed) append_table(text, name + ".owed", "how many cases no machine has checked", device.owed);
+  append_table(text, name + ".values", "summaries of what contiguous calls return, by sample", device.values);
+  append_table(text, name + ".reference", "summaries of what the reference returns, by sample",
+               device.reference);
+  for (const auto& [machine, results] : device.machines) {
+    const std::string table = fmt::format("{}.machines.{}", name, toml_string(machine));
+    append_table(text, table + ".worst", "error in ulps, by check", results.worst);
+    append_table(text, table + ".bits", "digests of what contiguous calls return, by sample", results.bits);
+    append_table(text, table + ".speed", "times that of its baseline, and an interval", results.speed);
+  }
   for (const auto& [sample, by_variant] : device.outputs) {
     text += fmt::format("\n[{}.outputs.{}]\n", name, toml_string(sample));
     for (const auto& [variant, output] : by_variant)
       text += fmt::format("{} = {}\n", toml_string(variant), toml_string(output));
   }
+}
+
+void append_texts(std::string& text, const std::string& name,
+                  const std::map<std::string, std::string>& texts) {
+  if (texts.empty()) return;
+  text += fmt::format("\n[{}]\n", name);
+  for (const auto& [key, value] : texts)
+    text += fmt::format("{} = {}\n", toml_string(key), toml_string(value));
+}
+
+void append_spec(std::string& text, const SubjectFacts& facts) {
+  text += fmt::format("schema = {}\nkernels = {}\ntags = {}\npromises = {}\n", toml_string(facts.schema),
+                      list(facts.kernels), list(facts.tags), list(facts.promises));
+  if (facts.accuracy) text += fmt::format("accuracy = {}\n", toml_string(to_text(*facts.accuracy)));
+  if (facts.gradient_accuracy)
+    text += fmt::format("gradient_accuracy = {}\n", toml_string(to_text(*facts.gradient_accuracy)));
+  text += fmt::format("reference = {}\n", toml_string(facts.reference));
+  if (facts.draft) text += "draft = true\n";
+  for (const auto& [word, names] : {std::pair{"trusted", &facts.trusted},
+                                    {"wants_contiguous", &facts.wants_contiguous},
+                                    {"unspecified", &facts.unspecified}}) {
+    if (!names->empty()) text += fmt::format("{} = {}\n", word, list(*names));
+  }
+  if (!facts.dtypes.empty()) text += "\n[spec.dtypes]\n";
+  for (const auto& [device, dtypes] : facts.dtypes) text += fmt::format("{} = {}\n", device, list(dtypes));
+  append_texts(text, "spec.samples", facts.samples);
+  append_texts(text, "spec.rejections", facts.rejections);
+  append_texts(text, "spec.benches", facts.benches);
+  if (!facts.speed_limits.empty()) text += "\n[spec.speed_limits]  # times the speed of the baseline\n";
+  for (const auto& [bench, ratio] : facts.speed_limits)
+    text += fmt::format("{} = {:.6g}\n", toml_string(bench), ratio);
 }
 
 // Reads one file of the ledger, and reports errors with file and line.
@@ -71,18 +138,34 @@ class Reader {
 
   SubjectState subject() {
     SubjectState subject;
+    SubjectFacts& facts = subject.facts;
+    if (!table_.contains("schema") || !table_.contains("kernels")) throw not_whole();
     for (const auto& [key_, node] : table_) {
       const std::string_view key = key_.str();
       if (key == "schema")
-        subject.facts.schema = text(node);
+        facts.schema = text(node);
       else if (key == "kernels")
-        subject.facts.kernels = texts(node);
+        facts.kernels = texts(node);
+      else if (key == "tags")
+        facts.tags = texts(node);
       else if (key == "promises")
-        subject.facts.promises = texts(node);
-      else if (key == "ulps")
-        subject.facts.ulps = value<double>(node);
-      else if (key == "measured")
-        subject.measured = text(node);
+        facts.promises = texts(node);
+      else if (key == "accuracy")
+        facts.accuracy = accuracy(node);
+      else if (key == "gradient_accuracy")
+        facts.gradient_accuracy = accuracy(node);
+      else if (key == "reference")
+        facts.reference = text(node);
+      else if (key == "draft")
+        facts.draft = flag(node);
+      else if (key == "trusted")
+        facts.trusted = texts(node);
+      else if (key == "wants_contiguous")
+        facts.wants_contiguous = texts(node);
+      else if (key == "unspecified")
+        facts.unspecified = texts(node);
+      else if (key == "spec")
+        read_spec(table(node), facts);
       else
         subject.devices[std::string(key)] = device(table(node));
     }
@@ -94,6 +177,45 @@ class Reader {
     throw SetupError(
         fmt::format("{}:{}: this is no line of a ledger; check out the file, or run `opgate accept` again",
                     file_.string(), static_cast<unsigned>(node.source().begin.line)));
+  }
+  SetupError not_whole() const {
+    return SetupError(fmt::format(
+        "{}: this file is {}; check it out, or remove it and run `opgate accept` again", file_.string(),
+        table_.empty() ? "empty" : "no whole file of a ledger: it has no schema and kernels"));
+  }
+  bool flag(const toml::node& node) const {
+    if (!node.is_boolean()) wrong(node);
+    return *node.value<bool>();
+  }
+  AccuracyFacts accuracy(const toml::node& node) const {
+    const auto known = accuracy_from(text(node));
+    if (!known) wrong(node);
+    return *known;
+  }
+  void read_spec(const toml::table& described, SubjectFacts& facts) const {
+    for (const auto& [key_, node] : described) {
+      const std::string_view key = key_.str();
+      if (key == "dtypes") {
+        for (const auto& [device, names] : table(node))
+          facts.dtypes[std::string(device.str())] = texts(names);
+      } else if (key == "samples") {
+        facts.samples = by_name(node);
+      } else if (key == "rejections") {
+        facts.rejections = by_name(node);
+      } else if (key == "benches") {
+        facts.benches = by_name(node);
+      } else if (key == "speed_limits") {
+        for (const auto& [bench, ratio] : table(node))
+          facts.speed_limits[std::string(bench.str())] = value<double>(ratio);
+      } else {
+        wrong(node);
+      }
+    }
+  }
+  std::map<std::string, std::string> by_name(const toml::node& node) const {
+    std::map<std::string, std::string> all;
+    for (const auto& [name, value] : table(node)) all[std::string(name.str())] = text(value);
+    return all;
   }
   template <class Value>
   Value value(const toml::node& node) const {
@@ -136,34 +258,70 @@ class Reader {
     }
   }
 
-  const toml::node& cases_of(const toml::table& described, const toml::node& request) const {
-    const toml::node* cases = described.get("cases");
-    if (cases == nullptr) wrong(request);
-    return *cases;
+  CheckedDtypes group(const toml::node& node) const {
+    CheckedDtypes checks;
+    for (const auto& [check, dtypes] : table(node)) {
+      std::istringstream words(text(dtypes));
+      for (std::string word; words >> word;) checks[std::string(check.str())].insert(word);
+    }
+    return checks;
+  }
+
+  PlannedCases planned(const toml::table& described) const {
+    PlannedCases planned;
+    const toml::node* samples = described.get("planned");
+    if (samples == nullptr) return planned;
+    for (const auto& [sample, by_group] : table(*samples)) {
+      for (const auto& [name, variants] : table(by_group)) {
+        const toml::node* checks = described.get(name);
+        if (checks == nullptr) wrong(variants);
+        for (const std::string& variant : texts(variants))
+          planned.add(std::string(sample.str()), variant, group(*checks));
+      }
+    }
+    return planned;
   }
 
   DeviceState device(const toml::table& described) const {
     DeviceState device;
+    device.planned = planned(described);
     for (const auto& [key_, node] : described) {
       const std::string_view key = key_.str();
-      if (key == "cases")
-        device.cases = by_dtype<size_t>(node);
+      if (key == "planned" || key.starts_with(kGroup))
+        continue;  // read above
       else if (key == "owed")
         device.owed = by_dtype<size_t>(node);
       else if (key == "everything" && text(node) == "owed")
-        device.owed = by_dtype<size_t>(cases_of(described, node));
-      else if (key == "worst")
-        device.worst = by_dtype<double>(node);
-      else if (key == "speed")
-        device.speed = by_dtype<double>(node);
-      else if (key == "bits")
-        device.bits = by_dtype<std::string>(node);
+        device.owed = device.planned.count();
+      else if (key == "values")
+        device.values = by_dtype<std::string>(node);
+      else if (key == "reference")
+        device.reference = by_dtype<std::string>(node);
+      else if (key == "machines")
+        device.machines = machines(table(node));
       else if (key == "outputs")
         device.outputs = by_dtype<std::string>(node);  // by sample and variant
       else
         wrong(node);
     }
     return device;
+  }
+
+  std::map<std::string, MachineResults> machines(const toml::table& described) const {
+    std::map<std::string, MachineResults> all;
+    for (const auto& [machine, results] : described) {
+      for (const auto& [key, node] : table(results)) {
+        if (key == "worst")
+          all[std::string(machine.str())].worst = by_dtype<double>(node);
+        else if (key == "bits")
+          all[std::string(machine.str())].bits = by_dtype<std::string>(node);
+        else if (key == "speed")
+          all[std::string(machine.str())].speed = by_dtype<double>(node);
+        else
+          wrong(node);
+      }
+    }
+    return all;
   }
 
   const fs::path& file_;
@@ -175,11 +333,7 @@ class Reader {
 std::string ledger_text(const std::string& id, const SubjectState& subject) {
   std::string text = fmt::format(
       "# {}, as it was accepted: written by `opgate accept`, compared with by `opgate gate`.\n", id);
-  const SubjectFacts& facts = subject.facts;
-  text += fmt::format("schema = {}\nkernels = {}\npromises = {}\n", toml_string(facts.schema),
-                      list(facts.kernels), list(facts.promises));
-  if (facts.ulps) text += fmt::format("ulps = {:.4g}  # of the reference\n", *facts.ulps);
-  text += fmt::format("measured = {}\n", toml_string(subject.measured));
+  append_spec(text, subject.facts);
   for (const auto& [name, device] : subject.devices) append_device(text, name, device);
   return text;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include <algorithm>
+
 #include "plan/plan.h"
 
 namespace opgate {
@@ -22,27 +24,70 @@ namespace {
 bool is_unchecked(const DeviceState& device) {
   size_t planned = 0;
   size_t not_here = 0;
-  for (const auto& [check, by_dtype] : device.cases) planned += total(by_dtype);
+  for (const auto& [check, by_dtype] : device.planned.count()) planned += total(by_dtype);
   for (const auto* table : {&device.owed, &device.by_evidence}) {
     for (const auto& [check, by_dtype] : *table) not_here += total(by_dtype);
   }
   return planned == not_here;
 }
 
+bool is_for_cuda(const std::string& kernel) { return kernel.find("CUDA") != std::string::npos; }
+
+// A build without any CUDA kernel was made without nvcc: its CUDA cases are owed, and no kernel is lost.
+bool built_without_cuda(const State& state) {
+  return std::ranges::none_of(
+      state, [](const auto& entry) { return std::ranges::any_of(entry.second.facts.kernels, is_for_cuda); });
+}
+
+// Results of the same values on the same machine, or, where this machine is new, values that are the same
+// but for their rounding.
+bool unchanged_on(const std::string& machine, const DeviceState& base, const DeviceState& head) {
+  const MachineResults *then = base.on(machine), *now = head.on(machine);
+  if (then != nullptr && now != nullptr) return then->bits == now->bits && base.planned == head.planned;
+  return base.planned == head.planned && base.reference == head.reference;
+}
+
 }  // namespace
 
-void keep_unchecked_devices(const State& base, State& head) {
+size_t keep_unchecked_devices(const State& base, State& head) {
+  const bool without_cuda = built_without_cuda(head);
+  size_t kernels_kept = 0;
+  for (auto& [id, subject] : head) {
+    const auto known = base.find(id);
+    if (known == base.end()) continue;
+    if (without_cuda) {
+      for (const std::string& kernel : known->second.facts.kernels) {
+        if (!is_for_cuda(kernel)) continue;
+        subject.facts.kernels.push_back(kernel);
+        ++kernels_kept;
+      }
+    }
+    for (auto& [name, device] : subject.devices) {
+      const auto then = known->second.devices.find(name);
+      if (then == known->second.devices.end()) continue;
+      for (auto& [machine, results] : device.machines) {
+        const MachineResults* before = then->second.on(machine);
+        if (before != nullptr && results.speed.empty())
+          results.speed = before->speed;  // not measured this time
+      }
+      if (!is_unchecked(device)) continue;
+      device.machines = then->second.machines;
+      device.outputs = then->second.outputs;
+      device.values = then->second.values;
+      device.reference = then->second.reference;
+    }
+  }
+  return kernels_kept;
+}
+
+void keep_other_machines(const State& base, const std::string& machine, State& head) {
   for (auto& [id, subject] : head) {
     const auto known = base.find(id);
     if (known == base.end()) continue;
     for (auto& [name, device] : subject.devices) {
       const auto then = known->second.devices.find(name);
-      if (then == known->second.devices.end()) continue;
-      if (device.speed.empty()) device.speed = then->second.speed;  // speeds were not measured this time
-      if (!is_unchecked(device)) continue;
-      device.worst = then->second.worst;
-      device.bits = then->second.bits;
-      device.outputs = then->second.outputs;
+      if (then == known->second.devices.end() || !unchanged_on(machine, then->second, device)) continue;
+      for (const auto& [other, results] : then->second.machines) device.machines.try_emplace(other, results);
     }
   }
 }

@@ -10,9 +10,14 @@ namespace opgate {
 /// of those operators, because such a run does not show the state of an operator.
 bool is_partial(const RunState& run);
 
-/// Copies results from `base` to `head` for each device on which no case ran here, and speeds for each
-/// device on which none was measured: a machine without a GPU must not remove from the ledger what one with
-/// a GPU saw.
-void keep_unchecked_devices(const State& base, State& head);
+/// Copies results from `base` to `head` for each device on which no case ran here, speeds for each device on
+/// which none was measured, and kernels for CUDA where the build of `head` has none at all: a machine without a
+/// GPU must not remove from the ledger what one with a GPU saw. Returns how many kernels were copied, which were
+/// not compared.
+size_t keep_unchecked_devices(const State& base, State& head);
+
+/// Copies the bits and errors of other machines from `base` to `head`, for each operator and device whose
+/// results on `machine` did not change. Where they changed, those of the other machines are out of date.
+void keep_other_machines(const State& base, const std::string& machine, State& head);
 
 }  // namespace opgate

@@ -27,8 +27,31 @@ void for_each_device(const Change& change, const OnDevice& on_device) {
   });
 }
 
-bool measured_comparably(const SubjectState& base, const SubjectState& head) {
-  return base.measured == head.measured;
+const MachineResults* results_here(const Change& change, const DeviceState& base) {
+  return base.on(machine_of(change.head.header));
+}
+
+bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const std::string& sample) {
+  for (const auto samples : {&SubjectFacts::samples, &SubjectFacts::rejections}) {
+    const auto then = (base.*samples).find(sample), now = (head.*samples).find(sample);
+    if (then != (base.*samples).end()) return now != (head.*samples).end() && then->second == now->second;
+  }
+  return true;  // the sample of a model, which is described elsewhere
+}
+
+std::map<std::string, std::string> renamed_samples(const SubjectFacts& base, const SubjectFacts& head) {
+  std::map<std::string, std::string> renamed;
+  const auto match = [&](const auto& then, const auto& now) {
+    for (const auto& [name, arguments] : then) {
+      if (now.contains(name)) continue;
+      const auto same = std::ranges::find_if(
+          now, [&](const auto& entry) { return entry.second == arguments && !then.contains(entry.first); });
+      if (same != now.end()) renamed[name] = same->first;
+    }
+  };
+  match(base.samples, head.samples);
+  match(base.rejections, head.rejections);
+  return renamed;
 }
 
 }  // namespace opgate

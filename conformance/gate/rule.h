@@ -35,6 +35,7 @@ struct Change {
   bool strict_gpu = false;                ///< owed cases are refused on every device
   std::vector<OldPackage> packages = {};  ///< packages of other builds, run with the head's libraries
   SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
+  size_t kernels_kept = 0;                ///< kernels of devices that the head's build lacks
 };
 
 using Remarks = std::vector<Remark>;
@@ -59,9 +60,16 @@ using OnDevice = std::function<void(const std::string& id, const std::string& de
 /// Calls `on_device` for each operator and device that both base and head have.
 void for_each_device(const Change& change, const OnDevice& on_device);
 
-/// True where both were measured with the same torch and vector instructions. Digests and errors can only
-/// be compared then.
-bool measured_comparably(const SubjectState& base, const SubjectState& head);
+/// The base's results of the machine on which the head was run; null where there are none. Bits and errors can
+/// only be compared then.
+const MachineResults* results_here(const Change& change, const DeviceState& base);
+
+/// Whether both specs give the sample the same arguments. Results of other arguments are not compared.
+bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const std::string& sample);
+
+/// The names that samples have in the head, by their names in the base, where a sample with the same arguments
+/// has another name now.
+std::map<std::string, std::string> renamed_samples(const SubjectFacts& base, const SubjectFacts& head);
 
 }  // namespace opgate
 

@@ -19,18 +19,18 @@ std::string name_of(const json& line) {
   return name;
 }
 
-void add_line(const json& line, State& state) {
+void add_line(const json& line, const std::string& machine, State& state) {
   const auto subject = state.find(line.at("op").get<std::string>());
   if (subject == state.end() || !line.contains("ratio")) return;
   DeviceState& device = subject->second.devices[line.at("device").get<std::string>()];
-  device.speed[name_of(line)] = {{"ratio", line.at("ratio").get<double>()},
-                                 {"low", line.at("interval").at(0).get<double>()},
-                                 {"high", line.at("interval").at(1).get<double>()}};
+  device.machines[machine].speed[name_of(line)] = {{"ratio", line.at("ratio").get<double>()},
+                                                   {"low", line.at("interval").at(0).get<double>()},
+                                                   {"high", line.at("interval").at(1).get<double>()}};
 }
 
 }  // namespace
 
-void add_speeds(const std::filesystem::path& bench, const std::string& libraries, State& state) {
+void add_speeds(const std::filesystem::path& bench, const std::string& libraries, RunState& run) {
   std::ifstream stream(bench);
   if (!stream) throw SetupError(fmt::format("cannot read {}; `opgate bench` writes it", bench.string()));
   size_t number = 0;
@@ -43,7 +43,7 @@ void add_speeds(const std::filesystem::path& bench, const std::string& libraries
             "{} was measured with other builds of the libraries; run `opgate bench` again", bench.string()));
       }
       finished = line.contains("finished");
-      if (number > 1 && !finished) add_line(line, state);
+      if (number > 1 && !finished) add_line(line, machine_of(run.header), run.state);
     }
   } catch (const json::exception& error) {
     throw SetupError(fmt::format("{}:{}: not a line of `opgate bench`: {}", bench.string(),

@@ -68,15 +68,16 @@ class Gathering {
   explicit Gathering(RunState& run) : run_(run) {}
 
   void begin(const RunHeader& header) {
-    for (const auto& [id, facts] : header.subjects)
-      run_.state[id] = {facts, {}, fmt::format("torch {}, {}", header.torch, header.capability)};
+    for (const auto& [id, facts] : header.subjects) run_.state[id] = {facts, {}};
+    machine_ = machine_of(header);
   }
 
   void take(const std::string& case_id, const Judgement& judgement) {
     const CaseParts parts = parts_of_case(case_id);
     DeviceState& device = device_of(parts);
     const std::string check(parts.check), dtype(parts.dtype);
-    ++device.cases[check][dtype];
+    planned_[{std::string(parts.op), std::string(parts.device)}].add(parts.sample, parts.variant, parts.dtype,
+                                                                     parts.check);
     ++run_.entries;
     if (judgement.verdict == Verdict::pass) {
       ++run_.passed;
@@ -98,7 +99,12 @@ class Gathering {
     const std::string sample(parts.sample), dtype(parts.dtype);
     outputs_[{std::string(parts.op), std::string(parts.device)}][sample][std::string(parts.variant)][dtype] =
         in_words(facts, parts.dtype);
-    if (!facts.bits.empty()) device_of(parts).bits[sample][dtype] = facts.bits;
+    DeviceState& device = device_of(parts);
+    if (!facts.bits.empty()) device.machines[machine_].bits[sample][dtype] = facts.bits;
+    if (!facts.values.empty())
+      device.values[sample][dtype] = fmt::format("{}", fmt::join(facts.values, "; "));
+    if (!facts.reference.empty())
+      device.reference[sample][dtype] = fmt::format("{}", fmt::join(facts.reference, "; "));
   }
 
   void finish() {
@@ -106,6 +112,8 @@ class Gathering {
       DeviceState& device = run_.state.at(op_device.first).devices[op_device.second];
       for (const auto& [sample, by_variant] : by_sample) device.outputs[sample] = joined(by_variant);
     }
+    for (const auto& [op_device, cases] : planned_)
+      run_.state.at(op_device.first).devices[op_device.second].planned = cases.build();
   }
 
  private:
@@ -120,7 +128,7 @@ class Gathering {
 
   void note_error(DeviceState& device, const CaseParts& parts, const std::string& case_id, double ulps) {
     if (ulps <= 0) return;
-    double& worst = device.worst[std::string(parts.check)][std::string(parts.dtype)];
+    double& worst = device.machines[machine_].worst[std::string(parts.check)][std::string(parts.dtype)];
     if (ulps <= worst) return;
     worst = ulps;
     run_.worst[fmt::format("{}/{}/{}/{}", parts.op, parts.device, parts.check, parts.dtype)] = case_id;
@@ -133,21 +141,29 @@ class Gathering {
     } else {
       ++run_.broken[place->second].others;
     }
-    run_.broken[place->second].cases.insert(
-        std::hash<std::string>()(fmt::format("{} {}", case_id, to_string(judgement.verdict))));
+    run_.broken[place->second].cases.insert(Broken::hash_of(case_id, judgement.verdict));
   }
 
   RunState& run_;
+  std::string machine_;
   std::map<std::pair<std::string, std::string>, RawOutputs> outputs_;  // by operator and device
+  std::map<std::pair<std::string, std::string>, PlannedCasesBuilder> planned_;
   std::map<std::string, size_t> groups_;
 };
 
 }  // namespace
 
-size_t total(const ByDtype<size_t>& counts) {
-  size_t sum = 0;
-  for (const auto& [dtype, count] : counts) sum += count;
-  return sum;
+const MachineResults* DeviceState::on(const std::string& machine) const {
+  const auto found = machines.find(machine);
+  return found == machines.end() ? nullptr : &found->second;
+}
+
+size_t Broken::hash_of(std::string_view case_id, Verdict verdict) {
+  return std::hash<std::string>()(fmt::format("{} {}", case_id, to_string(verdict)));
+}
+
+std::string machine_of(const RunHeader& header) {
+  return fmt::format("torch {}, {}", header.torch, header.capability);
 }
 
 CaseParts parts_of_case(std::string_view id) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gate/planned_cases.h"
 #include "run/journal.h"
 #include "spec/subject_facts.h"
 
@@ -17,32 +18,38 @@ namespace opgate {
 /// The reason of a verdict that another machine gave begins with this: "evidence: NVIDIA H200, 2026-11-22".
 inline constexpr std::string_view kByEvidence = "evidence: ";
 
-/// By name of the dtype.
-template <class Value>
-using ByDtype = std::map<std::string, Value>;
+/// What depends on the machine and on torch, by the name of the machine: see machine_of().
+struct MachineResults {
+  std::map<std::string, ByDtype<double>> worst;  ///< worst error in ulps of passing cases, by check
+  /// The first digits of a digest of what contiguous calls return, by sample; only for deterministic
+  /// operators.
+  std::map<std::string, ByDtype<std::string>> bits;
+  /// Speeds relative to a baseline, by case of `opgate bench`: "ratio", and "low" and "high" of its
+  /// interval.
+  std::map<std::string, std::map<std::string, double>> speed;
 
-/// The sum over all dtypes.
-size_t total(const ByDtype<size_t>& counts);
+  bool operator==(const MachineResults&) const = default;
+};
 
 /// One operator (model, class) on one device.
 struct DeviceState {
-  std::map<std::string, ByDtype<size_t>> cases;        ///< number of planned cases, by check
-  std::map<std::string, ByDtype<size_t>> owed;         ///< how many of them no machine has checked
+  PlannedCases planned;
+  std::map<std::string, ByDtype<size_t>> owed;  ///< how many planned cases no machine has checked, by check
   std::map<std::string, ByDtype<size_t>> by_evidence;  ///< how many of them passed on another machine
-  std::map<std::string, ByDtype<double>> worst;        ///< worst error in ulps of passing cases, by check
 
   /// What calls return, by sample and then by variant: "[4, 8] strides (8, 1)", preceded by the dtype where
   /// it is not the call's. Variants that return the same as the contiguous call are left out. Where dtypes
   /// return different metadata, each has an entry of its own, as "x=stepped, float64".
   std::map<std::string, std::map<std::string, std::string>> outputs;
-  /// The first digits of a digest of what contiguous calls return, by sample; only for deterministic
-  /// operators.
-  std::map<std::string, ByDtype<std::string>> bits;
+  /// The texts of a ValueSummary for each result of the contiguous call, joined by "; ", by sample. The values of
+  /// the reference are kept in the same form.
+  std::map<std::string, ByDtype<std::string>> values;
+  std::map<std::string, ByDtype<std::string>> reference;
 
-  /// Speeds relative to a baseline, by case of `opgate bench`: "ratio", and "low" and "high" of its
-  /// interval.
-  std::map<std::string, std::map<std::string, double>> speed;
+  std::map<std::string, MachineResults> machines;  ///< a run has one, the accepted state may have several
 
+  /// The results of that machine; null where there are none.
+  const MachineResults* on(const std::string& machine) const;
   bool operator==(const DeviceState&) const = default;
 };
 
@@ -50,7 +57,6 @@ struct DeviceState {
 struct SubjectState {
   SubjectFacts facts;
   std::map<std::string, DeviceState> devices;  ///< by name: "cpu", "cuda"
-  std::string measured;                        ///< what bits and errors depend on: "torch 2.15.0, AVX512"
 
   bool operator==(const SubjectState&) const = default;
 };
@@ -66,7 +72,12 @@ struct Broken {
   size_t others = 0;
   /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
   std::set<size_t> cases = {};
+
+  static size_t hash_of(std::string_view case_id, Verdict verdict);
 };
+
+/// What bits and errors depend on: "torch 2.15.0, AVX512".
+std::string machine_of(const RunHeader& header);
 
 /// A run as the gate sees it.
 struct RunState {

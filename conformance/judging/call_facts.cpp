@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
+#include "compare/value_summary.h"
 #include "judging/output_judgement.h"
 #include "layouts/layout.h"
 
@@ -27,6 +28,20 @@ std::string metadata(const at::Tensor& tensor) {
   return text;
 }
 
+std::vector<std::string> summaries(const std::vector<at::Tensor>& tensors,
+                                   const std::set<size_t>& unspecified) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const bool promised = tensors[i].defined() && !unspecified.contains(i);
+    texts.push_back(promised ? to_text(summary_of(tensors[i])) : "");
+  }
+  return texts;
+}
+
+bool is_random(const Spec& spec) {
+  return spec.promised(Promise::nondeterministic_seeded) || spec.op->hasTag(at::Tag::nondeterministic_seeded);
+}
+
 }  // namespace
 
 CallFacts facts_of(CallUnderTest& under_test) {
@@ -35,19 +50,27 @@ CallFacts facts_of(CallUnderTest& under_test) {
   CallFacts facts;
   for (const at::Tensor& tensor : outcome.returned()) facts.outputs.push_back(metadata(tensor));
   const CallKey& key = under_test.key();
-  if (key.variant == kContiguous && key.spec->promised(Promise::deterministic))
-    facts.bits = digest(outcome.values()).substr(0, kDigits);
+  if (key.variant != kContiguous) return facts;
+  if (key.spec->promised(Promise::deterministic)) facts.bits = digest(outcome.values()).substr(0, kDigits);
+  if (is_random(*key.spec)) return facts;
+  facts.values = summaries(outcome.values(), key.spec->unspecified);
+  if (const Outcome* reference = under_test.known_reference(); reference != nullptr && reference->ok())
+    facts.reference = summaries(reference->returned(), key.spec->unspecified);
   return facts;
 }
 
 void to_json(nlohmann::json& json, const CallFacts& facts) {
   json = {{"outputs", facts.outputs}};
   if (!facts.bits.empty()) json["bits"] = facts.bits;
+  if (!facts.values.empty()) json["values"] = facts.values;
+  if (!facts.reference.empty()) json["reference"] = facts.reference;
 }
 
 void from_json(const nlohmann::json& json, CallFacts& facts) {
   json.at("outputs").get_to(facts.outputs);
   facts.bits = json.value("bits", "");
+  facts.values = json.value("values", std::vector<std::string>());
+  facts.reference = json.value("reference", std::vector<std::string>());
 }
 
 }  // namespace opgate

@@ -57,6 +57,8 @@ class CallUnderTest {
   /// ones are widened to Double and complex ones to ComplexDouble, and others keep their dtype. Throws
   /// SpecError where the spec has no reference.
   const Outcome& reference();
+  /// The same where it was made before; null otherwise.
+  const Outcome* known_reference() const { return reference_ ? &*reference_ : nullptr; }
   /// The same on values made with `options`; runs the reference again for values that are not the case's
   /// own.
   Outcome reference(const MaterializeOptions& options);

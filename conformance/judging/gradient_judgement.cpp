@@ -139,6 +139,7 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
                           const std::string& when) {
   const Accuracy accuracy = spec.gradient_accuracy.value_or(kGradientAccuracy).scaled_by_inputs();
   const double cotangent_size = largest_cotangent(got);
+  double worst = 0;
   for (const auto& [at, exact_gradient] : got.leaf_gradients) {
     const LeafGradient* expected = find(want, at);
     if (expected == nullptr)
@@ -151,6 +152,7 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
     const double scale = largest(expected->gradient) + allowed / (std::max(accuracy.ulps, 1.0) * ulp);
     const at::Tensor scales = at::full_like(expected->gradient, scale, at::kDouble);
     const Comparison comparison = compare(gradient, expected->gradient, accuracy, scales);
+    worst = std::max(worst, comparison.worst_ulps);
     if (comparison.within()) continue;
     return Judgement::fail(
         {promised,
@@ -159,7 +161,7 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
                      difference_text(comparison, gradient, expected->gradient)),
          "", neighbourhood(comparison, gradient, expected->gradient)});
   }
-  return Judgement::pass();  // without ulps: the spec's accuracy is for values, not for gradients
+  return Judgement::pass(worst);
 }
 
 Judgement judge_reference_gradients(CallUnderTest& under_test, const DerivativeRequest& request,

@@ -35,8 +35,8 @@ GradientTolerance gradient_tolerance(CallUnderTest& under_test, const Derivative
 
 /// Passes where each gradient of `got` is near its counterpart in `want`, which may have gradients of
 /// further inputs. Near is within the spec's gradient_accuracy (64 ulps where it names none), in ulps at
-/// the largest element of the counterpart, plus `tolerance`. `when` begins the finding: "when only `x`
-/// requires grad".
+/// the largest element of the counterpart, plus `tolerance`. A pass has the worst error in these ulps. `when`
+/// begins the finding: "when only `x` requires grad".
 Judgement judge_gradients(const Derivative& got, const Derivative& want, const Spec& spec,
                           const GradientTolerance& tolerance, const std::string& promised,
                           const std::string& when = {});

@@ -91,7 +91,7 @@ void append_pass(std::string& buffer, std::string_view case_id, double worst_ulp
 std::map<std::string, double> RunHeader::accuracy() const {
   std::map<std::string, double> ulps;
   for (const auto& [id, facts] : subjects) {
-    if (facts.ulps) ulps[id] = *facts.ulps;
+    if (facts.accuracy && facts.accuracy->ulps) ulps[id] = *facts.accuracy->ulps;
   }
   return ulps;
 }

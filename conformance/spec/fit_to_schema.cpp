@@ -93,6 +93,7 @@ void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound)
                                     sample.where, formals[i].name(), c10::toString(schema)));
       }
       sample.arguments.emplace_back(*formals[i].default_value());
+      ++sample.defaults;
     }
     const Argument& argument = sample.arguments[i - bound];
     if (!fits(argument, formals[i].type())) {

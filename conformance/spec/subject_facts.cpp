@@ -1,54 +1,195 @@
 #include "spec/subject_facts.h"
 
+#include <c10/util/hash.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "base/dtypes.h"
+#include "spec/class_promises.h"
+#include "spec/registration.h"
+#include "spec/sample_json.h"
 
 namespace opgate {
 namespace {
 
-constexpr std::array kKernels{c10::DispatchKey::CPU,
-                              c10::DispatchKey::CUDA,
-                              c10::DispatchKey::Meta,
-                              c10::DispatchKey::Autograd,
-                              c10::DispatchKey::AutogradCPU,
-                              c10::DispatchKey::AutogradCUDA,
-                              c10::DispatchKey::Autocast,
-                              c10::DispatchKey::CompositeExplicitAutograd,
-                              c10::DispatchKey::FuncTorchBatched,
-                              c10::DispatchKey::CompositeImplicitAutograd};
+using nlohmann::json;
+
+constexpr size_t kLongest = 160;      // characters of a description
+constexpr size_t kDigestDigits = 16;  // hexadecimal digits of a digest that stands for the rest
+
+constexpr std::string_view kUlps = " ulps";
+constexpr std::string_view kByInputs = " scaled by inputs";
+constexpr std::string_view kByFunction = " scaled by a function";
+
+// Compact, so that it fits on a line of the ledger, but the same for the same values.
+std::string shortened(std::string text) {
+  if (text.size() <= kLongest) return text;
+  const std::string digest = c10::sha1(text).str().substr(0, kDigestDigits);
+  return fmt::format("{}... sha1 {}", text.substr(0, kLongest), digest);
+}
+
+// Defaults are left out: a new argument with a default must not make every sample another one.
+std::string described(const Sample& sample) {
+  Sample written = sample;
+  written.arguments.resize(written.arguments.size() - written.defaults, Argument(none));
+  return shortened(to_json(written).at("arguments").dump());
+}
+
+std::string described(const Rejection& rejection) {
+  return fmt::format("{} raises \"{}\"", described(rejection.sample), rejection.because);
+}
+
+std::string described(const Bench& bench) {
+  const std::string baseline = bench.baseline_op.empty() ? "" : ", against " + bench.baseline_op;
+  return fmt::format("{} in {}{}", described(bench.sample), dtype_name(bench.dtype), baseline);
+}
+
+void add_limits(const std::string& bench, const SpeedLimit& limit, std::string_view pass,
+                SubjectFacts& facts) {
+  const std::string name = fmt::format("{}, {}", bench, pass);
+  if (limit.everywhere) facts.speed_limits[name] = *limit.everywhere;
+  for (const auto& [device, ratio] : limit.by_device)
+    facts.speed_limits[fmt::format("{} on {}", name, c10::DeviceTypeName(device, true))] = ratio;
+}
+
+AccuracyFacts facts_of(const Accuracy& accuracy, bool at_own_scale) {
+  AccuracyFacts facts;
+  if (!accuracy.exact) facts.ulps = accuracy.ulps;
+  facts.scale = at_own_scale ? "function" : accuracy.by_inputs ? "inputs" : "";
+  return facts;
+}
+
+void add_class(const Spec& spec, SubjectFacts& facts) {
+  const ClassPromises& promises = *spec.torch_class;
+  for (const ClassMethod& method : promises.methods) {
+    for (const Sample& call : method.calls)
+      facts.samples[fmt::format("method {}({})", method.name, call.name)] = described(call);
+    if (method.calls.empty()) facts.samples[fmt::format("method {}()", method.name)] = "[]";
+    if (method.may_share) facts.unspecified.push_back(fmt::format("memory that {} shares", method.name));
+  }
+  if (!promises.exported) facts.unspecified.emplace_back("export");
+}
+
+template <class Range>
+std::vector<std::string> sorted_texts(const Range& range) {
+  std::vector<std::string> texts;
+  for (const auto& entry : range) texts.push_back(fmt::format("{}", entry));
+  std::ranges::sort(texts);
+  return texts;
+}
+
+json optional_text(const std::optional<AccuracyFacts>& accuracy) {
+  return accuracy ? json(to_text(*accuracy)) : json();
+}
+
+std::optional<AccuracyFacts> read_accuracy(const json& text) {
+  return text.is_null() ? std::nullopt : accuracy_from(text.get<std::string>());
+}
 
 }  // namespace
+
+std::string to_text(const AccuracyFacts& accuracy) {
+  if (!accuracy.ulps) return "exact";
+  const std::string_view scale = accuracy.scale == "inputs"     ? kByInputs
+                                 : accuracy.scale == "function" ? kByFunction
+                                                                : "";
+  return fmt::format("{:.6g}{}{}", *accuracy.ulps, kUlps, scale);
+}
+
+std::optional<AccuracyFacts> accuracy_from(std::string_view text) {
+  if (text == "exact") return AccuracyFacts{};
+  double ulps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ulps);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  if (text == kUlps) return AccuracyFacts{ulps, ""};
+  if (!text.starts_with(kUlps)) return std::nullopt;
+  text.remove_prefix(kUlps.size());
+  if (text == kByInputs) return AccuracyFacts{ulps, "inputs"};
+  if (text == kByFunction) return AccuracyFacts{ulps, "function"};
+  return std::nullopt;
+}
 
 SubjectFacts facts_of(const Spec& spec) {
   SubjectFacts facts;
   facts.schema = spec.schema;
-  for (const c10::DispatchKey key : kKernels) {
-    if (spec.op && spec.op->hasKernelForDispatchKey(key)) facts.kernels.emplace_back(c10::toString(key));
+  if (spec.op) {
+    facts.kernels = registered_kernels(*spec.op);
+    facts.tags = tag_names(*spec.op);
   }
   for (const Promise promise : spec.promises) facts.promises.emplace_back(to_string(promise));
   std::ranges::sort(facts.promises);
-  if (spec.accuracy && !spec.accuracy->exact) facts.ulps = spec.accuracy->ulps;
+  if (spec.accuracy) facts.accuracy = facts_of(*spec.accuracy, spec.scale != nullptr);
+  if (spec.gradient_accuracy) facts.gradient_accuracy = facts_of(*spec.gradient_accuracy, false);
+  facts.reference = !spec.reference_op.empty()  ? spec.reference_op
+                    : spec.reference != nullptr ? "function"
+                                                : "";
+  facts.draft = spec.draft;
+  facts.trusted = sorted_texts(spec.trusted);
+  facts.wants_contiguous = sorted_texts(spec.wants_contiguous);
+  facts.unspecified = sorted_texts(spec.unspecified);
+  for (const auto& [device, dtypes] : spec.dtypes) {
+    std::vector<std::string>& names = facts.dtypes[c10::DeviceTypeName(device, true)];
+    for (const c10::ScalarType dtype : dtypes) names.emplace_back(dtype_name(dtype));
+    std::ranges::sort(names);
+  }
+  for (const Sample& sample : spec.samples) facts.samples[sample.name] = described(sample);
+  for (const Rejection& rejection : spec.rejections)
+    facts.rejections[rejection.sample.name] = described(rejection);
+  for (const Bench& bench : spec.benches) {
+    facts.benches[bench.sample.name] = described(bench);
+    add_limits(bench.sample.name, bench.forward, "forward", facts);
+    add_limits(bench.sample.name, bench.backward, "backward", facts);
+  }
+  if (spec.torch_class) add_class(spec, facts);
   facts.where = spec.where;
   return facts;
 }
 
-void to_json(nlohmann::json& json, const SubjectFacts& facts) {
+void to_json(json& json, const SubjectFacts& facts) {
   json = {{"schema", facts.schema},
           {"kernels", facts.kernels},
+          {"tags", facts.tags},
           {"promises", facts.promises},
+          {"accuracy", optional_text(facts.accuracy)},
+          {"gradient_accuracy", optional_text(facts.gradient_accuracy)},
+          {"reference", facts.reference},
+          {"draft", facts.draft},
+          {"trusted", facts.trusted},
+          {"wants_contiguous", facts.wants_contiguous},
+          {"unspecified", facts.unspecified},
+          {"dtypes", facts.dtypes},
+          {"samples", facts.samples},
+          {"rejections", facts.rejections},
+          {"benches", facts.benches},
+          {"speed_limits", facts.speed_limits},
           {"where", facts.where},
           {"sources", facts.sources}};
-  if (facts.ulps) json["ulps"] = *facts.ulps;
 }
 
-void from_json(const nlohmann::json& json, SubjectFacts& facts) {
+void from_json(const json& json, SubjectFacts& facts) {
   json.at("schema").get_to(facts.schema);
   json.at("kernels").get_to(facts.kernels);
+  json.at("tags").get_to(facts.tags);
   json.at("promises").get_to(facts.promises);
+  facts.accuracy = read_accuracy(json.at("accuracy"));
+  facts.gradient_accuracy = read_accuracy(json.at("gradient_accuracy"));
+  json.at("reference").get_to(facts.reference);
+  json.at("draft").get_to(facts.draft);
+  json.at("trusted").get_to(facts.trusted);
+  json.at("wants_contiguous").get_to(facts.wants_contiguous);
+  json.at("unspecified").get_to(facts.unspecified);
+  json.at("dtypes").get_to(facts.dtypes);
+  json.at("samples").get_to(facts.samples);
+  json.at("rejections").get_to(facts.rejections);
+  json.at("benches").get_to(facts.benches);
+  json.at("speed_limits").get_to(facts.speed_limits);
   json.at("where").get_to(facts.where);
   json.at("sources").get_to(facts.sources);
-  if (json.contains("ulps")) facts.ulps = json.at("ulps").get<double>();
 }
 
 }  // namespace opgate

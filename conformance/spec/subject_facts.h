@@ -1,9 +1,10 @@
-// What is known about an operator, model or class without calling it. The gate compares it with a later
-// state.
+// What is known about an operator, model or class without calling it: what it is registered with, and what its
+// spec says. The gate compares it with a later state.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,14 +13,44 @@
 
 namespace opgate {
 
-/// What is known about a subject without calling it.
+/// An accuracy as a spec promises it.
+struct AccuracyFacts {
+  std::optional<double> ulps;  ///< none where it is exact
+  std::string scale;           ///< what the ulps are at: "" the result, "inputs", or "function"
+
+  bool operator==(const AccuracyFacts&) const = default;
+};
+
+/// "exact", "4 ulps", "4 ulps scaled by inputs" or "4 ulps scaled by a function".
+std::string to_text(const AccuracyFacts& accuracy);
+
+/// The inverse of to_text(); nothing for any other text.
+std::optional<AccuracyFacts> accuracy_from(std::string_view text);
+
+/// What is known about a subject without calling it. Lists are sorted.
 struct SubjectFacts {
   std::string schema;                 ///< empty unless the subject is an operator
   std::vector<std::string> kernels;   ///< dispatch keys for which the loaded libraries have a kernel
-  std::vector<std::string> promises;  ///< names, sorted
-  std::optional<double> ulps;         ///< the promised accuracy; none if it is exact, or for a class
-  std::string where;                  ///< file:line of the spec
-  std::string sources = "";           ///< digest of the sources; empty if they are not on this machine
+  std::vector<std::string> tags;      ///< of the operator: "pt2_compliant_tag"
+  std::vector<std::string> promises;  ///< names
+  std::optional<AccuracyFacts> accuracy;
+  std::optional<AccuracyFacts> gradient_accuracy;
+  std::string reference;             ///< an operator's name, "function", or empty where there is none
+  bool draft = false;                ///< what the spec does not say is not checked
+  std::vector<std::string> trusted;  ///< arguments whose values the operator need not check
+  std::vector<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
+  std::vector<std::string> unspecified;       ///< indices of results without promised values
+  std::map<std::string, std::vector<std::string>> dtypes;  ///< by device
+  /// Descriptions of arguments, by sample: JSON, whose end is replaced by a digest where it is long. The
+  /// methods of a class are here, too, as "method add(2)".
+  std::map<std::string, std::string> samples;
+  std::map<std::string, std::string> rejections;  ///< the same for calls that must raise, with the message
+  std::map<std::string, std::string> benches;     ///< the same for benches
+  std::map<std::string, double> speed_limits;     ///< "64x64, forward" or "64x64, forward on cuda"
+  std::string where;                              ///< file:line of the spec
+  std::string sources = "";  ///< digest of the sources; empty if they are not on this machine
+
+  bool operator==(const SubjectFacts&) const = default;
 };
 
 SubjectFacts facts_of(const Spec& spec);

@@ -107,10 +107,12 @@ RunState run_on_gpu() {
   SubjectState& subject = run.state["op"];
   subject.facts.sources = "s1";
   const ByDtype<size_t> two{{"float32", 1}, {"float64", 1}};
-  subject.devices["cuda"].cases = {{"ok", two}, {"owed", two}, {"broken", two}, {"elsewhere", two}};
+  const std::set<std::string> both{"float32", "float64"};
+  subject.devices["cuda"].planned.add("4", "contiguous",
+                                      {{"ok", both}, {"owed", both}, {"broken", both}, {"elsewhere", both}});
   subject.devices["cuda"].owed = {{"owed", {{"float32", 1}}}};
   subject.devices["cuda"].by_evidence = {{"elsewhere", two}};
-  subject.devices["cpu"].cases = {{"ok", two}};
+  subject.devices["cpu"].planned.add("4", "contiguous", {{"ok", both}});
   run.broken = {{"op/float32/4/contiguous/cuda/broken", {}, 0}};
   return run;
 }

@@ -20,18 +20,27 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-const RunHeader kHeader{
-    "0.1.0",
-    "e1",
-    "2.15.0",
-    "abc123",
-    3,
-    "2026-01-02T03:04:05Z",
-    "f00",
-    {2, 3},
-    {{"op", {"o*"}}},
-    "AVX2",
-    {{"op", {"my::op(Tensor x) -> Tensor", {"CPU", "Meta"}, {"deterministic"}, 4, "spec.cpp:7"}}}};
+SubjectFacts some_facts() {
+  SubjectFacts facts;
+  facts.schema = "my::op(Tensor x) -> Tensor";
+  facts.kernels = {"CPU", "Meta"};
+  facts.promises = {"deterministic"};
+  facts.accuracy = AccuracyFacts{4, ""};
+  facts.where = "spec.cpp:7";
+  return facts;
+}
+
+const RunHeader kHeader{"0.1.0",
+                        "e1",
+                        "2.15.0",
+                        "abc123",
+                        3,
+                        "2026-01-02T03:04:05Z",
+                        "f00",
+                        {2, 3},
+                        {{"op", {"o*"}}},
+                        "AVX2",
+                        {{"op", some_facts()}}};
 
 const Judgement kFailure = Judgement::fail(
     {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1  >2<", "want 1  >3<"}});
@@ -96,10 +105,7 @@ TEST(Journal, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read.header.capability, "AVX2");
   EXPECT_EQ(read.header.accuracy(), (std::map<std::string, double>{{"op", 4}}));
   const SubjectFacts& facts = read.header.subjects.at("op");
-  EXPECT_EQ(facts.schema, "my::op(Tensor x) -> Tensor");
-  EXPECT_EQ(facts.kernels, (std::vector<std::string>{"CPU", "Meta"}));
-  EXPECT_EQ(facts.where, "spec.cpp:7");
-  EXPECT_EQ(facts.promises, (std::vector<std::string>{"deterministic"}));
+  EXPECT_EQ(facts, some_facts());
   EXPECT_EQ(read.header.difference(kHeader), "");
   EXPECT_TRUE(read.finished);
   EXPECT_EQ(read.entries, 3u);

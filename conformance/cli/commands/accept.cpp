@@ -52,8 +52,12 @@ int accept(const AcceptOptions& options) {
   RunState run = state_of_run(options.results.empty() ? results_file(config) : options.results);
   const bool some = is_partial(run);
   demand_kept(run, read_waivers(config.waivers));
-  if (fs::is_directory(config.ledger)) keep_unchecked_devices(read_ledger(config.ledger), run.state);
-  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), run.state);
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), run);
+  if (fs::is_directory(config.ledger)) {
+    const State before = read_ledger(config.ledger);
+    keep_unchecked_devices(before, run.state);
+    keep_other_machines(before, machine_of(run.header), run.state);
+  }
   const LedgerChanges changes = write_ledger(config.ledger, run.state, some);
   print_changes("new", changes.added);
   print_changes("changed", changes.changed);

@@ -205,8 +205,8 @@ int gate(const GateOptions& options) {
   config.apply_environment();
   change.packages = ask_old_packages(base, config, results);
   change.speeds = std::move(speeds);
-  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head.state);
-  keep_unchecked_devices(base.state, head.state);
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head);
+  change.kernels_kept = keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
   apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
   write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);

@@ -11,14 +11,15 @@ namespace {
 
 constexpr auto kRule = "bits.changed";
 
-void judge_bits(const std::string& id, const std::string& device, const DeviceState& base,
-                const DeviceState& head, Remarks& remarks) {
+void judge_bits(const Change& change, const std::string& id, const std::string& device,
+                const MachineResults& base, const MachineResults& head, Remarks& remarks) {
   std::set<std::string> dtypes;
   std::string first;
   size_t changed = 0;
   for (const auto& [sample, by_dtype] : base.bits) {
     const auto found = head.bits.find(sample);
-    if (found == head.bits.end()) continue;
+    const bool same = same_arguments(change.base.at(id).facts, change.head.state.at(id).facts, sample);
+    if (found == head.bits.end() || !same) continue;
     for (const auto& [dtype, then] : by_dtype) {
       const auto now = found->second.find(dtype);
       if (now == found->second.end() || now->second == then) continue;
@@ -37,22 +38,23 @@ void judge_bits(const std::string& id, const std::string& device, const DeviceSt
 }
 
 void judge(const Change& change, Remarks& remarks) {
-  std::set<std::pair<std::string, std::string>> incomparable;
+  std::set<std::string> others;
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    const SubjectState &then = change.base.at(id), &now = change.head.state.at(id);
-    if (measured_comparably(then, now)) {
-      judge_bits(id, device, base, head, remarks);
+    const MachineResults* now = results_here(change, head);
+    if (now == nullptr) return;
+    if (const MachineResults* then = results_here(change, base)) {
+      judge_bits(change, id, device, *then, *now, remarks);
     } else {
-      incomparable.emplace(then.measured, now.measured);
+      for (const auto& [machine, results] : base.machines) others.insert(machine);
     }
   });
-  for (const auto& [then, now] : incomparable) {
-    remarks.push_back(
-        {Remark::Kind::note, kRule, "",
-         fmt::format("bits and errors were accepted on {} and are not compared with those of {}", then, now),
-         ""});
-  }
+  if (others.empty()) return;
+  remarks.push_back({Remark::Kind::note, kRule, "",
+                     fmt::format("bits and errors were accepted on {} and are not compared with those of {}; "
+                                 "the tolerances of the specs hold all the same",
+                                 fmt::join(others, " and "), machine_of(change.head.header)),
+                     ""});
 }
 
 OPGATE_REGISTER_RULE(

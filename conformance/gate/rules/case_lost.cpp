@@ -30,12 +30,21 @@ class Losses {
   void judge() {
     if (!change_.partial) {
       for (const std::string& id : lost_keys(change_.base, change_.head.state))
-        refuse(id, "the operator no longer has a spec");
+        refuse(id, "the operator no longer has a spec; remove it from the ledger with the operator");
+    }
+    if (change_.kernels_kept > 0) {
+      remarks_.push_back(
+          {Remark::Kind::note, kRule, "",
+           fmt::format("{} kernels for CUDA were not compared, because the libraries were built "
+                       "without CUDA here",
+                       change_.kernels_kept),
+           ""});
     }
     for_each_subject(change_, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
       for (const std::string& device : lost_keys(base.devices, head.devices))
         refuse(id, fmt::format("is no longer promised on {}", device));
       judge_kernels(id, base.facts, head.facts);
+      judge_samples(id, base.facts, head.facts);
     });
     for_each_device(change_, [&](const std::string& id, const std::string& device, const DeviceState& base,
                                  const DeviceState& head) { judge_cases(id, device, base, head); });
@@ -46,19 +55,18 @@ class Losses {
     remarks_.push_back({Remark::Kind::refused, kRule, id, std::move(what), std::move(shown)});
   }
 
-  // A build without any CUDA kernel was made without nvcc: its CUDA cases are owed, and no kernel is lost.
-  bool built_without(const std::string& kernel) const {
-    return kernel.find("CUDA") != std::string::npos &&
-           std::ranges::none_of(change_.head.state, [](const auto& entry) {
-             return std::ranges::find(entry.second.facts.kernels, "CUDA") != entry.second.facts.kernels.end();
-           });
-  }
-
   void judge_kernels(const std::string& id, const SubjectFacts& base, const SubjectFacts& head) {
     std::vector<std::string> lost;
     for (const std::string& kernel : base.kernels) {
-      const bool present = std::ranges::find(head.kernels, kernel) != head.kernels.end();
-      if (!present && !built_without(kernel)) lost.push_back(kernel);
+      if (std::ranges::find(head.kernels, kernel) == head.kernels.end()) lost.push_back(kernel);
+    }
+    std::vector<std::string> added;
+    for (const std::string& kernel : head.kernels) {
+      if (std::ranges::find(base.kernels, kernel) == base.kernels.end()) added.push_back(kernel);
+    }
+    if (!added.empty()) {
+      remarks_.push_back({Remark::Kind::note, kRule, id,
+                          fmt::format("has a kernel for {} now", fmt::join(added, ", ")), ""});
     }
     if (!lost.empty()) {
       refuse(id, fmt::format("no longer has a kernel for {}", fmt::join(lost, ", ")),
@@ -66,33 +74,58 @@ class Losses {
     }
   }
 
+  // A sample of the same name with other arguments makes the same number of cases, but not the same ones.
+  void judge_samples(const std::string& id, const SubjectFacts& base, const SubjectFacts& head) {
+    for (const auto& [name, arguments] : base.samples) {
+      const auto now = head.samples.find(name);
+      if (now == head.samples.end() || now->second == arguments) continue;
+      refuse(id, fmt::format("the sample `{}` has other arguments", name),
+             fmt::format("{} -> {}", arguments, now->second));
+    }
+    for (const auto& [then, now] : renamed_samples(base, head)) {
+      remarks_.push_back(
+          {Remark::Kind::note, kRule, id, fmt::format("the sample `{}` is called `{}` now", then, now), ""});
+    }
+  }
+
   void judge_cases(const std::string& id, const std::string& device, const DeviceState& base,
                    const DeviceState& head) {
-    if (const auto samples = lost_keys(base.outputs, head.outputs); !samples.empty() && !head.outputs.empty())
-      refuse(id, fmt::format("{}: missing samples: `{}`", device, fmt::join(samples, "`, `")));
-    // Dtypes that are missing, and checks with fewer cases, are collected so that each is reported once.
-    std::set<std::string> dtypes, fewer;
-    std::string shown;
-    for (const auto& [check, by_dtype] : base.cases) {
-      const auto found = head.cases.find(check);
-      if (found == head.cases.end()) {
-        refuse(id, fmt::format("{}: {} is no longer checked", device, check),
-               fmt::format("{} cases -> 0", total(by_dtype)));
-        continue;
-      }
-      for (const auto& [dtype, count] : by_dtype) {
-        const auto now = found->second.find(dtype);
-        if (now == found->second.end()) {
-          dtypes.insert(dtype);
-        } else if (now->second < count && fewer.insert(check).second && shown.empty()) {
-          shown = fmt::format("{}, {}: {} -> {}", check, dtype, count, now->second);
-        }
+    const auto renamed = renamed_samples(change_.base.at(id).facts, change_.head.state.at(id).facts);
+    const std::vector<PlannedCase> lost = base.planned.lost_in(head.planned, renamed);
+    if (lost.empty()) return;
+    const std::set<std::string> samples_now = head.planned.samples();
+    const auto then = base.planned.count(), now = head.planned.count();
+    // What is missing altogether is reported once, and not by its cases.
+    std::set<std::string> samples, dtypes, fewer;
+    std::map<std::string, size_t> checks;
+    size_t others = 0;
+    std::string first;
+    for (const PlannedCase& one : lost) {
+      if (!now.contains(one.check)) {
+        ++checks[one.check];
+      } else if (!now.at(one.check).contains(one.dtype)) {
+        dtypes.insert(one.dtype);
+      } else if (!samples_now.contains(one.sample) && !renamed.contains(one.sample)) {
+        samples.insert(one.sample);
+      } else {
+        ++others;
+        fewer.insert(one.check);
+        if (first.empty())
+          first = fmt::format("{}/{}/{}/{}/{}/{}", id, one.dtype, one.sample, one.variant, device, one.check);
       }
     }
-    if (!fewer.empty())
-      refuse(id, fmt::format("{}: {} has fewer cases", device, fmt::join(fewer, ", ")), shown);
+    if (!samples.empty())
+      refuse(id, fmt::format("{}: missing samples: `{}`", device, fmt::join(samples, "`, `")));
+    for (const auto& [check, count] : checks)
+      refuse(id, fmt::format("{}: {} is no longer checked", device, check),
+             fmt::format("{} cases -> 0", count));
     if (!dtypes.empty())
       refuse(id, fmt::format("{}: {} is no longer checked", device, fmt::join(dtypes, ", ")));
+    if (others > 0) {
+      refuse(id,
+             fmt::format("{}: {} cases of {} are no longer planned", device, others, fmt::join(fewer, ", ")),
+             first);
+    }
   }
 
   const Change& change_;
@@ -102,8 +135,8 @@ class Losses {
 OPGATE_REGISTER_RULE(
     case_lost,
     {kRule,
-     {"What was checked before is still checked: operators, devices, kernels, samples, checks, dtypes and "
-      "cases.",
+     {"What was checked before is still checked: operators, devices, kernels, samples with the same "
+      "arguments, checks, dtypes and cases.",
       "A check that does not run finds nothing: deleting a sample makes a failure go away without a fix.",
       "Restore what is missing. If the operator is really meant to lose it, tell its users, and run "
       "`opgate accept`.",

@@ -33,11 +33,20 @@ bool told_apart(const Texts& texts, const std::string& variant) {
   return next != texts.end() && next->first.starts_with(variant + ", ");
 }
 
-void compare_sample(const std::string& sample, const Texts& base, const Texts& head, Changed& changed) {
+// True where a call of the variant is planned: "x=stepped" or "x=stepped, float64".
+bool is_planned(const PlannedCases& planned, const std::string& sample, const std::string& variant) {
+  return planned.find(sample, variant.substr(0, variant.rfind(", "))) != nullptr;
+}
+
+void compare_sample(const std::string& sample, const DeviceState& base_state, const DeviceState& head_state,
+                    Changed& changed) {
+  const Texts &base = base_state.outputs.at(sample), &head = head_state.outputs.at(sample);
   Texts variants = base;
   variants.insert(head.begin(), head.end());
   for (const auto& [variant, ignored] : variants) {
     if (told_apart(base, variant) || told_apart(head, variant)) continue;
+    if (!is_planned(base_state.planned, sample, variant) || !is_planned(head_state.planned, sample, variant))
+      continue;  // there is nothing to compare with; case.lost judges whether it may be gone
     const std::string then = text_of(base, variant), now = text_of(head, variant);
     if (then == now || then.empty() || now.empty() || then == "raises") continue;
     if (changed.count++ == 0) changed = {1, fmt::format("{}, {}", sample, variant), then, now};
@@ -49,8 +58,8 @@ void judge(const Change& change, Remarks& remarks) {
                               const DeviceState& head) {
     Changed changed;
     for (const auto& [sample, texts] : base.outputs) {
-      const auto found = head.outputs.find(sample);
-      if (found != head.outputs.end()) compare_sample(sample, texts, found->second, changed);
+      const bool same = same_arguments(change.base.at(id).facts, change.head.state.at(id).facts, sample);
+      if (head.outputs.contains(sample) && same) compare_sample(sample, base, head, changed);
     }
     if (changed.count == 0) return;
     remarks.push_back(

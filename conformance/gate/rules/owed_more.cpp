@@ -1,8 +1,6 @@
 // owed.more: on the CPU, no more cases are owed than before; with --strict-gpu, no case is owed on a GPU.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "gate/rule.h"
 
 namespace opgate::owed_more {
@@ -10,30 +8,32 @@ namespace {
 
 constexpr auto kRule = "owed.more";
 
-size_t total_owed(const std::map<std::string, ByDtype<size_t>>& counts) {
-  size_t sum = 0;
-  for (const auto& [check, by_dtype] : counts) sum += total(by_dtype);
-  return sum;
+using Owed = std::map<std::string, ByDtype<size_t>>;
+
+size_t owed_of(const Owed& owed, const std::string& check) {
+  const auto found = owed.find(check);
+  return found == owed.end() ? 0 : total(found->second);
 }
 
 void judge(const Change& change, Remarks& remarks) {
   for (const auto& [id, subject] : change.head.state) {
     for (const auto& [device, head] : subject.devices) {
-      const size_t owed = total_owed(head.owed);
-      if (device != "cpu") {
-        if (change.strict_gpu && owed > 0)
-          remarks.push_back({Remark::Kind::refused, kRule, id,
-                             fmt::format("{}: {} cases are owed, and --strict-gpu wants none", device, owed),
-                             ""});
-        continue;
-      }
+      const auto refuse = [&](std::string what) {
+        remarks.push_back({Remark::Kind::refused, kRule, id, fmt::format("{}: {}", device, what), ""});
+      };
       const auto known = change.base.find(id);
-      if (known == change.base.end() || !known->second.devices.contains(device)) continue;
-      const size_t before = total_owed(known->second.devices.at(device).owed);
-      if (owed > before)
-        remarks.push_back(
-            {Remark::Kind::refused, kRule, id,
-             fmt::format("{}: {} cases are owed that were checked before", device, owed - before), ""});
+      const bool is_known = known != change.base.end() && known->second.devices.contains(device);
+      size_t all_owed = 0;
+      for (const auto& [check, by_dtype] : head.owed) {
+        const size_t owed = total(by_dtype);
+        all_owed += owed;
+        if (device != "cpu") continue;
+        const size_t before = is_known ? owed_of(known->second.devices.at(device).owed, check) : owed;
+        if (owed > before)
+          refuse(fmt::format("{} cases of {} are owed that were checked before", owed - before, check));
+      }
+      if (device != "cpu" && change.strict_gpu && all_owed > 0)
+        refuse(fmt::format("{} cases are owed, and --strict-gpu wants none", all_owed));
     }
   }
 }

@@ -51,10 +51,11 @@ void judge(const Change& change, Remarks& remarks) {
   for (const SpeedPair& pair : change.speeds) judge_pair(pair, remarks);
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    if (!measured_comparably(change.base.at(id), change.head.state.at(id))) return;
-    for (const auto& [name, then] : base.speed) {
-      const auto found = head.speed.find(name);
-      if (found == head.speed.end()) continue;
+    const MachineResults *accepted = results_here(change, base), *measured = results_here(change, head);
+    if (accepted == nullptr || measured == nullptr) return;
+    for (const auto& [name, then] : accepted->speed) {
+      const auto found = measured->speed.find(name);
+      if (found == measured->speed.end()) continue;
       const ByDtype<double>& now = found->second;
       const bool slower = now.at("high") < kLedgerSpeedRatio * then.at("low");
       const bool faster = kLedgerSpeedRatio * now.at("low") > then.at("high");

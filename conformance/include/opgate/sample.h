@@ -73,6 +73,8 @@ struct Sample {
   std::string name;  ///< unique in its spec and part of the case id; by default the shapes: "2x3x257,257"
   std::vector<Argument> arguments;
   std::string where;  ///< file:line of the spec that wrote it, for messages
+  /// How many of the arguments are the schema's defaults, which the spec left out; the engine sets it.
+  size_t defaults = 0;
 
   /// The number of tensors to generate; each tensor in a list counts.
   int64_t tensor_count() const;

@@ -54,11 +54,17 @@ def on_axis(ulps: float) -> float:
     return round(100 * min(share, 1.0), 2)
 
 
+def bound_of(accuracy: str | None) -> float | None:
+    """Returns the number in "4 ulps scaled by inputs"; None for "exact" and where nothing is promised."""
+    return None if accuracy in (None, "exact") else float(accuracy.split()[0])
+
+
 def worst_errors(summary: Summary) -> list[WorstError]:
     """Returns one error for each operator, device, check and dtype; the nearest to its bound comes first."""
     errors = []
     for group in summary.groups.values():
-        bound = summary.header["subjects"].get(group.op, {}).get("ulps")
+        word = "gradient_accuracy" if group.check.startswith("grad.") else "accuracy"
+        bound = bound_of(summary.header["subjects"].get(group.op, {}).get(word))
         for dtype, (ulps, case) in group.worst.items():
             errors.append(WorstError(f"{group.op} {group.device} {dtype} {group.check}", case, ulps, bound))
     return sorted(errors, key=lambda error: -error.ulps / (error.bound or error.ulps))

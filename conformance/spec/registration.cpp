@@ -1,0 +1,51 @@
+#include "spec/registration.h"
+
+#include <ATen/core/enum_tag.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace opgate {
+namespace {
+
+// PyTorch gives tags no names in C++. The compiler has them: "... [with at::Tag tag = torch::headeronly::Tag::core]".
+// It writes a value without a name as a cast, such as "(torch::headeronly::Tag)99".
+template <at::Tag tag>
+constexpr std::string_view tag_name() {
+  constexpr std::string_view signature = __PRETTY_FUNCTION__;
+  constexpr std::string_view scope = "Tag::";
+  const auto at = signature.rfind(scope);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = signature.substr(at + scope.size());
+  return rest.substr(0, rest.find_first_of(";]"));
+}
+
+constexpr size_t kTags = 64;  // more than there are
+
+template <size_t... I>
+constexpr std::array<std::string_view, sizeof...(I)> all_tag_names(std::index_sequence<I...>) {
+  return {tag_name<static_cast<at::Tag>(I)>()...};
+}
+
+constexpr auto kTagNames = all_tag_names(std::make_index_sequence<kTags>());
+
+}  // namespace
+
+std::vector<std::string> registered_kernels(const c10::OperatorHandle& op) {
+  std::vector<std::string> names;
+  for (uint16_t i = 1; i <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++i) {
+    const auto key = static_cast<c10::DispatchKey>(i);
+    if (op.hasKernelForDispatchKey(key)) names.emplace_back(c10::toString(key));
+  }
+  return names;
+}
+
+std::vector<std::string> tag_names(const c10::OperatorHandle& op) {
+  std::vector<std::string> names;
+  for (const at::Tag tag : op.getTags()) names.emplace_back(kTagNames.at(static_cast<size_t>(tag)));
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace opgate
