@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct Remark {
   std::string op;     ///< id; empty where the remark is about all operators, for which a waiver says "*"
   std::string what;   ///< "accuracy, float16: worst error 1.1 -> 3.6 ulps"
   std::string shown;  ///< the case or line that shows it; may be empty
+  std::string device = {};            ///< the device that it is about; empty where it is about all
+  std::set<std::string> dtypes = {};  ///< the dtypes that it is about; empty where it is about all
+  bool ended = false;                 ///< a crash or a timeout, which a waiver must name
 };
 
 /// The change that the rules judge.

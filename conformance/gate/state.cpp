@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "layouts/layout.h"
 
 namespace opgate {
@@ -90,7 +91,11 @@ class Gathering {
       ++device.owed[check][dtype];
       ++run_.owed[judgement.reason];
     } else {
-      note_broken(fmt::format("{}/{}/{}", parts.op, parts.device, check), case_id, judgement);
+      // A crash or timeout is not hidden behind an earlier failure of the same check, nor behind another signal.
+      const bool ended = judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
+      note_broken(fmt::format("{}/{}/{}{}", parts.op, parts.device, check,
+                              ended ? "/" + first_line(judgement.reason) : ""),
+                  case_id, judgement);
     }
   }
 
@@ -141,7 +146,9 @@ class Gathering {
     } else {
       ++run_.broken[place->second].others;
     }
-    run_.broken[place->second].cases.insert(Broken::hash_of(case_id, judgement.verdict));
+    Broken& broken = run_.broken[place->second];
+    broken.cases.insert(Broken::hash_of(case_id, judgement.verdict));
+    broken.dtypes.emplace(parts_of_case(case_id).dtype);
   }
 
   RunState& run_;

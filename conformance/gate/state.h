@@ -72,6 +72,7 @@ struct Broken {
   size_t others = 0;
   /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
   std::set<size_t> cases = {};
+  std::set<std::string> dtypes = {};
 
   static size_t hash_of(std::string_view case_id, Verdict verdict);
 };

@@ -5,6 +5,8 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 namespace opgate {
 namespace {
@@ -35,10 +37,16 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
       waiver.issue = text;
     else if (key == "expires")
       waiver.expires = date_text(node);
+    else if (key == "dtype")
+      waiver.dtype = text;
+    else if (key == "device")
+      waiver.device = text;
+    else if (key == "defect")
+      waiver.defect = text;
     else
       throw SetupError(
-          fmt::format("{}:{}: `{}` is no word of a waiver; there are check, op, reason, issue "
-                      "and expires",
+          fmt::format("{}:{}: `{}` is no word of a waiver; there are check, op, reason, issue, "
+                      "expires, dtype, device and defect",
                       file.string(), static_cast<unsigned>(node.source().begin.line), key));
   }
   const auto demand = [&](const std::string& value, std::string_view what, std::string_view example) {
@@ -50,7 +58,22 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   demand(waiver.reason, "reason", "reason = \"why it may be broken until then\"");
   demand(waiver.issue, "issue", "issue = \"https://...\", where the fix is tracked");
   demand(waiver.expires, "end", "expires = 2026-12-31, a date without quotes");
+  if (waiver.check == kRule)
+    throw SetupError(
+        fmt::format("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where));
   return waiver;
+}
+
+// The day after `today` by so many days; both as "2026-11-22".
+std::string day_after(const std::string& today, int64_t days) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  std::sscanf(today.c_str(), "%d-%u-%u", &year, &month, &day);
+  const std::chrono::sys_days first =
+      std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
+  const std::chrono::year_month_day last(first + std::chrono::days(days));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(last.year()), static_cast<unsigned>(last.month()),
+                     static_cast<unsigned>(last.day()));
 }
 
 // Applies the waiver and returns how many remarks it matches. It also matches notes: what fails in the
@@ -58,10 +81,7 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
 size_t use(const Waiver& waiver, Remarks& remarks) {
   size_t used = 0;
   for (Remark& remark : remarks) {
-    const bool for_all = remark.op.empty() && waiver.op == kAllOperators;
-    if (remark.kind == Remark::Kind::better || remark.rule != waiver.check ||
-        (remark.op != waiver.op && !for_all))
-      continue;
+    if (remark.kind == Remark::Kind::better || !covers(waiver, remark)) continue;
     remark.kind = Remark::Kind::note;
     remark.what += fmt::format("; waived until {}: {} ({})", waiver.expires, waiver.reason, waiver.issue);
     ++used;
@@ -70,6 +90,15 @@ size_t use(const Waiver& waiver, Remarks& remarks) {
 }
 
 }  // namespace
+
+bool covers(const Waiver& waiver, const Remark& remark) {
+  const bool for_all = remark.op.empty() && waiver.op == kAllOperators;
+  if (remark.rule != waiver.check || (remark.op != waiver.op && !for_all)) return false;
+  if (remark.ended && waiver.defect.empty()) return false;
+  const bool only_dtype = remark.dtypes == std::set<std::string>{waiver.dtype};
+  return (waiver.dtype.empty() || only_dtype) && (waiver.device.empty() || remark.device == waiver.device) &&
+         remark.what.find(waiver.defect) != std::string::npos;
+}
 
 std::vector<Waiver> read_waivers(const fs::path& file) {
   std::vector<Waiver> waivers;
@@ -87,13 +116,22 @@ std::vector<Waiver> read_waivers(const fs::path& file) {
     throw SetupError(fmt::format("{}:{}: {}", file.string(), static_cast<unsigned>(error.source().begin.line),
                                  error.description()));
   }
+  int64_t max_days = Waiver().max_days;
   for (const auto& [key, node] : table) {
+    if (key == "max_days") {
+      max_days = node.value_or<int64_t>(0);
+      if (max_days <= 0)
+        throw SetupError(fmt::format("{}:{}: max_days is a number of days, such as 90", file.string(),
+                                     static_cast<unsigned>(node.source().begin.line)));
+      continue;
+    }
     if (key != "waiver" || !node.is_array_of_tables()) {
-      throw SetupError(fmt::format("{}:{}: there are only [[waiver]] tables in this file", file.string(),
-                                   static_cast<unsigned>(node.source().begin.line)));
+      throw SetupError(fmt::format("{}:{}: there are only [[waiver]] tables and max_days in this file",
+                                   file.string(), static_cast<unsigned>(node.source().begin.line)));
     }
     for (const toml::node& entry : *node.as_array()) waivers.push_back(waiver_from(*entry.as_table(), file));
   }
+  for (Waiver& waiver : waivers) waiver.max_days = max_days;
   return waivers;
 }
 
@@ -106,6 +144,9 @@ void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today,
     if (waiver.expires < today) {
       refuse(fmt::format("the waiver of {} expired on {}: fix the operator, or agree on another date ({})",
                          waiver.check, waiver.expires, waiver.issue));
+    } else if (const std::string last = day_after(today, waiver.max_days); waiver.expires > last) {
+      refuse(fmt::format("the waiver of {} ends on {}, and no waiver may end after {} ({} days, `max_days`)",
+                         waiver.check, waiver.expires, last, waiver.max_days));
     } else if (use(waiver, remarks) == 0) {
       const bool not_run = change.partial && !change.head.state.contains(waiver.op);
       // Not every run of the gate judges these two rules.

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,8 @@ def test_another_factor_allows_other_errors(runs: Runs) -> None:
 
 # Waivers
 
+LATER = (datetime.now(UTC) + timedelta(days=60)).date().isoformat()
+
 
 def waiver(**changed: str) -> str:
     """A waiver for the layouts of stride_blind."""
@@ -121,7 +124,7 @@ def waiver(**changed: str) -> str:
         "op": '"scale"',
         "reason": '"fixed in the next release"',
         "issue": '"https://example.org/1"',
-        "expires": "2999-12-31",
+        "expires": LATER,
     }
     lines = [f"{word} = {value}" for word, value in (words | changed).items() if value]
     return "[[waiver]]\n" + "\n".join(lines) + "\n"
@@ -141,7 +144,7 @@ def checks_refused(result: Completed) -> str:
 def test_a_waiver_lets_one_check_of_one_operator_pass_and_says_so(runs: Runs, waivers: Path) -> None:
     waivers.write_text(waiver(check='"accuracy.worse"') + waiver(check='"bits.changed"'))
     result = runs.gate("", "inaccurate")
-    assert "waived until 2999-12-31: fixed in the next release (https://example.org/1)" in result.stdout
+    assert f"waived until {LATER}: fixed in the next release (https://example.org/1)" in result.stdout
     assert "scale.twice" in checks_refused(result), "another operator is not waived"
     assert "  scale  " not in checks_refused(result)
 
@@ -164,6 +167,10 @@ def test_a_waiver_of_a_rule_that_was_not_asked_waits(check: str, runs: Runs, wai
     [
         ({"expires": "2026-01-01"}, "the waiver of value.layout expired on 2026-01-01"),
         ({"op": '"scale.twice"'}, "the waiver of value.layout waives nothing: remove it"),
+        (
+            {"expires": "9999-12-31"},
+            "the waiver of value.layout ends on 9999-12-31, and no waiver may end after",
+        ),
     ],
 )
 def test_an_expired_or_unused_waiver_is_refused(
@@ -184,6 +191,7 @@ def test_an_expired_or_unused_waiver_is_refused(
         ({"expires": ""}, "this waiver has no end"),
         ({"expires": '"2999-12-31"'}, "a date without quotes"),
         ({"because": '"x"'}, "`because` is no word of a waiver"),
+        ({"check": '"waiver"'}, "the rule of waivers cannot be waived"),
     ],
 )
 def test_a_waiver_that_lacks_something_is_refused(
@@ -191,6 +199,43 @@ def test_a_waiver_that_lacks_something_is_refused(
 ) -> None:
     waivers.write_text(waiver(**changed))
     assert_refused(runs.gate("", ""), "waivers.toml:", said)
+
+
+@pytest.mark.parametrize(
+    ("limits", "is_waived"),
+    [
+        ({"dtype": '"float32"', "device": '"cpu"'}, True),
+        ({"dtype": '"float64"'}, False),
+        ({"device": '"cuda"'}, False),
+        ({"defect": '"worst error 1.5 -> "'}, True),
+        ({"defect": '"another reason"'}, False),
+    ],
+)
+def test_a_waiver_may_be_for_one_dtype_device_or_defect(
+    limits: dict[str, str], is_waived: bool, runs: Runs, waivers: Path
+) -> None:
+    waivers.write_text(waiver(check='"accuracy.worse"', **limits))
+    result = runs.gate("", "inaccurate")
+    line = "scale        accuracy, cpu, float32, value.reference: worst error"
+    assert (line not in checks_refused(result)) == is_waived
+
+
+def test_a_crash_is_waived_by_its_name_alone(runs: Runs, waivers: Path) -> None:
+    waivers.write_text(waiver(check='"value.layout"'))
+    unnamed = runs.gate("", "crashes")
+    assert "value.layout, cpu: crash" in checks_refused(unnamed)
+    assert "the waiver of value.layout waives nothing" in unnamed.stdout
+    waivers.write_text(waiver(check='"value.layout"', defect='"SIGABRT"'))
+    named = runs.gate("", "crashes")
+    assert "value.layout, cpu: crash" not in checks_refused(named)
+    assert f"waived until {LATER}" in named.stdout
+
+
+def test_a_file_of_waivers_may_allow_another_term(runs: Runs, waivers: Path) -> None:
+    waivers.write_text("max_days = 10\n" + waiver(check='"accuracy.worse"'))
+    assert "no waiver may end after" in runs.gate("", "inaccurate").stdout
+    waivers.write_text("max_days = 0\n")
+    assert_refused(runs.gate("", ""), "max_days is a number of days")
 
 
 def test_a_missing_file_of_waivers_is_named(runs: Runs, waivers: Path) -> None:

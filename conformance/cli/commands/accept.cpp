@@ -25,12 +25,13 @@ struct AcceptOptions {
 
 // A broken promise is accepted only if a waiver says why. Throws SetupError.
 void demand_kept(const RunState& run, const std::vector<Waiver>& waivers) {
+  const State nothing;
   std::vector<std::string> broken;
-  for (const Broken& group : run.broken) {
-    const CaseParts parts = parts_of_case(group.case_id);
-    const bool waived = std::ranges::any_of(
-        waivers, [&](const Waiver& waiver) { return waiver.check == parts.check && waiver.op == parts.op; });
-    if (!waived) broken.push_back(group.case_id);
+  for (const Remark& remark : judge_change({.base = nothing, .head = run})) {
+    const bool is_verdict = !Registry<Rule>::instance().find(remark.rule);
+    const bool waived =
+        std::ranges::any_of(waivers, [&](const Waiver& waiver) { return covers(waiver, remark); });
+    if (is_verdict && remark.kind == Remark::Kind::refused && !waived) broken.push_back(remark.shown);
   }
   if (broken.empty()) return;
   throw SetupError(

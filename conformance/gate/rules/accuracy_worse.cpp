@@ -42,8 +42,13 @@ void judge_errors(const Change& change, const std::string& id, const std::string
       if (limit && worse)
         what += fmt::format(" (limit {:.4g}, factor {:.3g})", *limit, change.accuracy_factor);
       const auto where = change.head.worst.find(fmt::format("{}/{}/{}/{}", id, device, check, dtype));
-      remarks.push_back({worse ? Remark::Kind::refused : Remark::Kind::better, kRule, id, std::move(what),
-                         where == change.head.worst.end() ? "" : where->second});
+      remarks.push_back({worse ? Remark::Kind::refused : Remark::Kind::better,
+                         kRule,
+                         id,
+                         std::move(what),
+                         where == change.head.worst.end() ? "" : where->second,
+                         device,
+                         {dtype}});
     }
   }
 }

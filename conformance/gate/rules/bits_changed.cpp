@@ -34,7 +34,7 @@ void judge_bits(const Change& change, const std::string& id, const std::string& 
       {Remark::Kind::refused, kRule, id,
        fmt::format("{}: the bits of {} results changed ({}), though it promises to be deterministic", device,
                    changed, fmt::join(dtypes, ", ")),
-       first});
+       first, device, dtypes});
 }
 
 void judge(const Change& change, Remarks& remarks) {

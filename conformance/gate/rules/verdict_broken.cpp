@@ -9,21 +9,12 @@
 namespace opgate::verdict_broken {
 namespace {
 
-// Shortens "layer_norm/float32/.../cpu/value.layout" to "layer_norm/cpu/value.layout".
-std::string group_of(const std::string& case_id) {
-  const CaseParts parts = parts_of_case(case_id);
-  return fmt::format("{}/{}/{}", parts.op, parts.device, parts.check);
-}
-
 // The number of cases that had the same verdict in the base.
 size_t broken_before(const RunState* base, const Broken& broken) {
   if (base == nullptr) return 0;
-  const std::string group = group_of(broken.case_id);
-  const auto then = std::ranges::find_if(
-      base->broken, [&](const Broken& other) { return group_of(other.case_id) == group; });
-  if (then == base->broken.end()) return 0;
-  return static_cast<size_t>(
-      std::ranges::count_if(broken.cases, [&](size_t id) { return then->cases.contains(id); }));
+  return static_cast<size_t>(std::ranges::count_if(broken.cases, [&](size_t id) {
+    return std::ranges::any_of(base->broken, [&](const Broken& then) { return then.cases.contains(id); });
+  }));
 }
 
 void judge(const Change& change, Remarks& remarks) {
@@ -31,10 +22,15 @@ void judge(const Change& change, Remarks& remarks) {
     const CaseParts parts = parts_of_case(broken.case_id);
     const std::string& happened =
         broken.judgement.finding ? broken.judgement.finding->happened : broken.judgement.reason;
-    Remark remark{Remark::Kind::refused, std::string(parts.check), std::string(parts.op),
+    Remark remark{Remark::Kind::refused,
+                  std::string(parts.check),
+                  std::string(parts.op),
                   fmt::format("{}, {}: {}: {}", parts.check, parts.device,
                               to_string(broken.judgement.verdict), first_line(happened)),
-                  broken.case_id};
+                  broken.case_id,
+                  std::string(parts.device),
+                  broken.dtypes,
+                  broken.judgement.verdict == Verdict::crash || broken.judgement.verdict == Verdict::timeout};
     if (broken.others > 0) remark.what += fmt::format(" (and {} more cases)", broken.others);
     const size_t before = broken_before(change.base_run, broken);
     if (before == broken.cases.size()) {
