@@ -275,8 +275,9 @@ class Reader {
       for (const auto& [name, variants] : table(by_group)) {
         const toml::node* checks = described.get(name);
         if (checks == nullptr) wrong(variants);
+        const CheckedDtypes checked = group(*checks);
         for (const std::string& variant : texts(variants))
-          planned.add(std::string(sample.str()), variant, group(*checks));
+          planned.add(std::string(sample.str()), variant, checked);
       }
     }
     return planned;

@@ -39,8 +39,8 @@ bool built_without_cuda(const State& state) {
       state, [](const auto& entry) { return std::ranges::any_of(entry.second.facts.kernels, is_for_cuda); });
 }
 
-// Results of the same values on the same machine, or, where this machine is new, values that are the same
-// but for their rounding.
+// The same cases with the same bits on this machine. Where it is new, its bits cannot be compared, and the
+// summaries of the reference's values must be the same.
 bool unchanged_on(const std::string& machine, const DeviceState& base, const DeviceState& head) {
   const MachineResults *then = base.on(machine), *now = head.on(machine);
   if (then != nullptr && now != nullptr) return then->bits == now->bits && base.planned == head.planned;

@@ -26,12 +26,13 @@ struct AcceptOptions {
 // A broken promise is accepted only if a waiver says why. Throws SetupError.
 void demand_kept(const RunState& run, const std::vector<Waiver>& waivers) {
   const State nothing;
+  Remarks remarks;
+  Registry<Rule>::instance().find("verdict.broken")->judge({.base = nothing, .head = run}, remarks);
   std::vector<std::string> broken;
-  for (const Remark& remark : judge_change({.base = nothing, .head = run})) {
-    const bool is_verdict = !Registry<Rule>::instance().find(remark.rule);
+  for (const Remark& remark : remarks) {
     const bool waived =
         std::ranges::any_of(waivers, [&](const Waiver& waiver) { return covers(waiver, remark); });
-    if (is_verdict && remark.kind == Remark::Kind::refused && !waived) broken.push_back(remark.shown);
+    if (!waived) broken.push_back(remark.shown);
   }
   if (broken.empty()) return;
   throw SetupError(
