@@ -36,9 +36,9 @@ class Runs:
     def gate(self, base: str, head: str, *options: str) -> Completed:
         """The output of the gate for the change from `base` to `head`."""
         results = self.of(head) / "results.jsonl"
-        return self.opgate(
-            "gate", "--base", self.of(base), "--results", results, *options, folder=self.project
-        )
+        words = ["gate", "--base", self.of(base), "--results", results, *options]
+        # The gate calls the head with samples of the base, for which it loads the library again.
+        return self.opgate(*words, folder=self.project, environment={"OPGATE_CHANGES": head})
 
     def remarks(self, head: str) -> list[dict[str, str]]:
         """The content of gate.json for the last gate of that state."""

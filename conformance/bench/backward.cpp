@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-constexpr uint64_t kSeed = 20160816;
+constexpr uint64_t kCotangentSeed = 20160816;
 
 // A floating-point argument with respect to which results are differentiated.
 struct Leaf {
@@ -34,7 +34,7 @@ std::vector<Leaf> leaves_of(const Arguments& arguments) {
 
 Tensors random_like(const Tensors& outputs) {
   Tensors all;
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(kSeed);
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(kCotangentSeed);
   for (const at::Tensor& output : outputs) {
     const at::Tensor random =
         at::empty(output.sizes(), output.options().device(c10::kCPU).requires_grad(false));

@@ -34,7 +34,7 @@ json to_line(const BenchCase& measured, const BenchResult& result) {
   return line;
 }
 
-constexpr std::string_view kRemedy = "name another file with --json";
+constexpr std::string_view kBenchRemedy = "name another file with --json";
 
 }  // namespace
 
@@ -42,7 +42,7 @@ BenchFile::BenchFile(const std::filesystem::path& file, const json& header) : fi
   std::error_code error;  // opening the file reports the error
   std::filesystem::create_directories(file.parent_path(), error);
   stream_.open(file, std::ios::trunc);
-  if (!stream_) throw cannot_write(file, kRemedy);
+  if (!stream_) throw cannot_write(file, kBenchRemedy);
   write(header);
 }
 
@@ -54,7 +54,7 @@ void BenchFile::finish() { write({{"finished", timestamp()}}); }
 
 void BenchFile::write(const json& line) {
   stream_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
-  if (!stream_) throw cannot_write(file_, kRemedy);
+  if (!stream_) throw cannot_write(file_, kBenchRemedy);
 }
 
 }  // namespace opgate

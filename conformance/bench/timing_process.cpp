@@ -21,9 +21,9 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kSilence{60};
-constexpr int kPollMilliseconds = 200;
-constexpr std::chrono::milliseconds kShutdownTimeout{2000};
-constexpr size_t kLogLines = 4;
+constexpr int kTimerPollMilliseconds = 200;
+constexpr std::chrono::milliseconds kTimerShutdownTimeout{2000};
+constexpr size_t kTimerLogLines = 4;
 
 void answer_with(const json& message) {
   answer_line(message.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -90,15 +90,15 @@ json StopwatchProcess::answer() {
   bool open = true;
   while (open && lines.empty() && steady_clock::now() < deadline) {
     pollfd waiting{child_.answers(), POLLIN, 0};
-    poll(&waiting, 1, kPollMilliseconds);
+    poll(&waiting, 1, kTimerPollMilliseconds);
     if (interrupted()) throw Interrupted();
     if (waiting.revents != 0) open = child_.receive(lines);
   }
   if (!lines.empty()) return json::parse(lines.front());
   const std::string how =
-      open ? fmt::format("no answer for {} s", kSilence.count()) : child_.end(kShutdownTimeout);
+      open ? fmt::format("no answer for {} s", kSilence.count()) : child_.end(kTimerShutdownTimeout);
   throw SetupError(fmt::format("speeds cannot be compared: {}: {}; see {}", how,
-                               fmt::join(child_.last_printed(kLogLines), " | "), log_.string()));
+                               fmt::join(child_.last_printed(kTimerLogLines), " | "), log_.string()));
 }
 
 json StopwatchProcess::ask(const json& question) {

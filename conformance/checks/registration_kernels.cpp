@@ -91,6 +91,7 @@ OPGATE_REGISTER_CHECK(
           .example = "vllm 44396, FBGEMM 5870: operators without a kernel for a device that is supported."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
+     .needs_device = false,
      .judge = &judge});
 
 }  // namespace

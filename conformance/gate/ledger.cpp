@@ -80,10 +80,12 @@ void append_planned(std::string& text, const std::string& device, const PlannedC
 }
 
 void append_device(std::string& text, const std::string& name, const DeviceState& device) {
-  const bool all_owed = device.owed == device.planned.count();
+  // Checks that make no call are judged on every machine whose build has the kernels, so they are left out.
+  const CaseCounts owed = of_calls(device.owed);
+  const bool all_owed = owed == of_calls(device.planned.count());
   if (all_owed) text += fmt::format("\n[{}]\neverything = \"owed\"  # no machine has checked it\n", name);
   append_planned(text, name, device.planned);
-  if (!all_owed) append_table(text, name + ".owed", "how many cases no machine has checked", device.owed);
+  if (!all_owed) append_table(text, name + ".owed", "how many cases no machine has checked", owed);
   append_table(text, name + ".values", "summaries of what contiguous calls return, by sample", device.values);
   append_table(text, name + ".reference", "summaries of what the reference returns, by sample",
                device.reference);
@@ -166,6 +168,8 @@ class Reader {
         facts.unspecified = texts(node);
       else if (key == "spec")
         read_spec(table(node), facts);
+      else if (key == "waivers")
+        subject.waivers = by_name(node);
       else
         subject.devices[std::string(key)] = device(table(node));
     }
@@ -293,7 +297,7 @@ class Reader {
       else if (key == "owed")
         device.owed = by_dtype<size_t>(node);
       else if (key == "everything" && text(node) == "owed")
-        device.owed = device.planned.count();
+        device.owed = of_calls(device.planned.count());
       else if (key == "values")
         device.values = by_dtype<std::string>(node);
       else if (key == "reference")
@@ -335,6 +339,7 @@ std::string ledger_text(const std::string& id, const SubjectState& subject) {
   std::string text = fmt::format(
       "# {}, as it was accepted: written by `opgate accept`, compared with by `opgate gate`.\n", id);
   append_spec(text, subject.facts);
+  append_texts(text, "waivers", subject.waivers);
   for (const auto& [name, device] : subject.devices) append_device(text, name, device);
   return text;
 }

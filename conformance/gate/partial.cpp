@@ -5,30 +5,60 @@
 
 #include <algorithm>
 
+#include "plan/patterns.h"
 #include "plan/plan.h"
 
 namespace opgate {
 
-bool is_partial(const RunState& run) {
-  const Filter filter = run.header.filter.get<Filter>();
-  if (filter.checks.empty() && filter.devices.empty() && filter.cases.empty()) return !filter.ops.empty();
+namespace {
+
+// Throws SetupError for samples or cases of which the run has only a part.
+Filter filter_of_whole_samples(const RunState& run) {
+  if (!run.header.samples.empty()) {
+    throw SetupError(
+        fmt::format("{} has the samples of {} and not those of the specs; run again without --samples",
+                    run.file.string(), run.header.samples));
+  }
+  Filter filter = run.header.filter.get<Filter>();
+  if (filter.devices.empty() && filter.cases.empty()) return filter;
   throw SetupError(
-      fmt::format("{} has only some checks, devices or cases of its operators; run them again "
-                  "without --check, --device and --case",
+      fmt::format("{} has only some devices or cases of its operators; run them again without --device "
+                  "and --case",
                   run.file.string()));
+}
+
+}  // namespace
+
+bool is_partial(const RunState& run) {
+  const Filter filter = filter_of_whole_samples(run);
+  if (filter.checks.empty()) return !filter.ops.empty();
+  throw SetupError(fmt::format("{} has only some checks of its operators; run them again without --check",
+                               run.file.string()));
+}
+
+std::vector<std::string> checks_of(const RunState& run) { return filter_of_whole_samples(run).checks; }
+
+void keep_checks(const std::vector<std::string>& checks, State& base) {
+  const auto keep = [&](const std::string& check) { return selects_check(checks, check); };
+  const auto keep_in = [&](auto& by_check) {
+    std::erase_if(by_check, [&](const auto& entry) { return !keep(entry.first); });
+  };
+  for (auto& [id, subject] : base) {
+    for (auto& [name, device] : subject.devices) {
+      device.planned = device.planned.of_checks(keep);
+      keep_in(device.owed);
+      keep_in(device.by_evidence);
+      for (auto& [machine, results] : device.machines) keep_in(results.worst);
+    }
+  }
 }
 
 namespace {
 
-// True where no case ran on this machine: each one is owed, or passed on another machine.
+// True where no call was made on this machine: each case is owed, or passed on another machine.
 bool is_unchecked(const DeviceState& device) {
-  size_t planned = 0;
-  size_t not_here = 0;
-  for (const auto& [check, by_dtype] : device.planned.count()) planned += total(by_dtype);
-  for (const auto* table : {&device.owed, &device.by_evidence}) {
-    for (const auto& [check, by_dtype] : *table) not_here += total(by_dtype);
-  }
-  return planned == not_here;
+  return total(of_calls(device.planned.count())) ==
+         total(of_calls(device.owed)) + total(of_calls(device.by_evidence));
 }
 
 bool is_for_cuda(const std::string& kernel) { return kernel.find("CUDA") != std::string::npos; }

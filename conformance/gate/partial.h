@@ -10,6 +10,14 @@ namespace opgate {
 /// of those operators, because such a run does not show the state of an operator.
 bool is_partial(const RunState& run);
 
+/// The checks to which the run was limited by --check; none where it has all. Throws SetupError where it left out
+/// devices or cases.
+std::vector<std::string> checks_of(const RunState& run);
+
+/// Leaves in `base` only what a run of these checks can show: other checks' cases and errors are removed. `checks` are
+/// patterns, as --check takes them.
+void keep_checks(const std::vector<std::string>& checks, State& base);
+
 /// Copies results from `base` to `head` for each device on which no case ran here, speeds for each device on
 /// which none was measured, and kernels for CUDA where the build of `head` has none at all: a machine without a
 /// GPU must not remove from the ledger what one with a GPU saw. Returns how many kernels were copied, which were

@@ -4,11 +4,24 @@
 
 #include <limits>
 
+#include "judging/check.h"
+
 namespace opgate {
 
 size_t total(const ByDtype<size_t>& counts) {
   size_t sum = 0;
   for (const auto& [dtype, count] : counts) sum += count;
+  return sum;
+}
+
+CaseCounts of_calls(CaseCounts counts) {
+  std::erase_if(counts, [](const auto& entry) { return !needs_device(entry.first); });
+  return counts;
+}
+
+size_t total(const CaseCounts& counts) {
+  size_t sum = 0;
+  for (const auto& [check, by_dtype] : counts) sum += total(by_dtype);
   return sum;
 }
 
@@ -44,14 +57,25 @@ bool PlannedCases::contains(const std::string& sample, const std::string& varian
   return false;
 }
 
-std::map<std::string, ByDtype<size_t>> PlannedCases::count() const {
-  std::map<std::string, ByDtype<size_t>> counts;
+CaseCounts PlannedCases::count() const {
+  CaseCounts counts;
   for (const auto& [call, group] : calls_) {
     for (const auto& [check, dtypes] : groups_[group]) {
       for (const std::string& dtype : dtypes) ++counts[check][dtype];
     }
   }
   return counts;
+}
+
+PlannedCases PlannedCases::of_checks(const std::function<bool(const std::string&)>& keep) const {
+  std::vector<CheckedDtypes> kept = groups_;
+  for (CheckedDtypes& group : kept)
+    std::erase_if(group, [&](const auto& entry) { return !keep(entry.first); });
+  PlannedCases some;
+  for (const auto& [call, group] : calls_) {
+    if (!kept[group].empty()) some.add(call.first, call.second, kept[group]);
+  }
+  return some;
 }
 
 std::map<std::string, std::map<size_t, std::vector<std::string>>> PlannedCases::by_sample() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +19,15 @@ using ByDtype = std::map<std::string, Value>;
 
 /// The sum over all dtypes.
 size_t total(const ByDtype<size_t>& counts);
+
+/// How many cases there are, by check.
+using CaseCounts = std::map<std::string, ByDtype<size_t>>;
+
+/// The counts of those checks that make calls; see Check::needs_device.
+CaseCounts of_calls(CaseCounts counts);
+
+/// The sum over all checks and dtypes.
+size_t total(const CaseCounts& counts);
 
 /// The checks of a call, and the dtypes that each is planned in.
 using CheckedDtypes = std::map<std::string, std::set<std::string>>;
@@ -38,8 +48,10 @@ class PlannedCases {
   const CheckedDtypes* find(const std::string& sample, const std::string& variant) const;
   bool contains(const std::string& sample, const std::string& variant, const std::string& dtype) const;
 
-  /// How many cases there are, by check.
-  std::map<std::string, ByDtype<size_t>> count() const;
+  CaseCounts count() const;
+
+  /// The cases of those checks; calls without any are left out.
+  PlannedCases of_checks(const std::function<bool(const std::string& check)>& keep) const;
 
   /// The variants of each sample, grouped by their checks: by sample, then by the position in groups().
   std::map<std::string, std::map<size_t, std::vector<std::string>>> by_sample() const;

@@ -39,6 +39,16 @@ bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const st
   return true;  // the sample of a model, which is described elsewhere
 }
 
+const RunState* run_on_base_sample(const Change& change, const std::string& id, const std::string& sample) {
+  const auto has = [&](const RunState& run) {
+    const auto subject = run.state.find(id);
+    return subject != run.state.end() &&
+           same_arguments(change.base.at(id).facts, subject->second.facts, sample);
+  };
+  if (has(change.head)) return &change.head;
+  return change.on_base_samples != nullptr && has(*change.on_base_samples) ? change.on_base_samples : nullptr;
+}
+
 std::map<std::string, std::string> renamed_samples(const SubjectFacts& base, const SubjectFacts& head) {
   std::map<std::string, std::string> renamed;
   const auto match = [&](const auto& then, const auto& now) {

@@ -12,6 +12,7 @@
 #include "gate/old_package.h"
 #include "gate/speed_pair.h"
 #include "gate/state.h"
+#include "gate/value_differences.h"
 
 namespace opgate {
 
@@ -36,10 +37,16 @@ struct Change {
   const RunState* base_run = nullptr;     ///< null where the base is the ledger
   double accuracy_factor = 1.5;           ///< errors above this many times the accepted error are refused
   bool partial = false;                   ///< only some operators were run
+  std::vector<std::string> checks = {};   ///< patterns of the only checks that were run; empty for all
   bool strict_gpu = false;                ///< owed cases are refused on every device
   std::vector<OldPackage> packages = {};  ///< packages of other builds, run with the head's libraries
   SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
+  bool waivers_known = false;             ///< of the base
   size_t kernels_kept = 0;                ///< kernels of devices that the head's build lacks
+  /// The head's operators called with those samples of the base that the head's specs lack or give other arguments;
+  /// null where there are none, or where the base's samples are not known.
+  const RunState* on_base_samples = nullptr;
+  ValueDifferences differences = {};  ///< where both are runs that kept their results
 };
 
 using Remarks = std::vector<Remark>;
@@ -70,6 +77,10 @@ const MachineResults* results_here(const Change& change, const DeviceState& base
 
 /// Whether both specs give the sample the same arguments. Results of other arguments are not compared.
 bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const std::string& sample);
+
+/// The run in which the head was called with the arguments that the sample has in the base: its own, or
+/// Change::on_base_samples; null where there is neither.
+const RunState* run_on_base_sample(const Change& change, const std::string& id, const std::string& sample);
 
 /// The names that samples have in the head, by their names in the base, where a sample with the same arguments
 /// has another name now.

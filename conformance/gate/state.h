@@ -34,8 +34,8 @@ struct MachineResults {
 /// One operator (model, class) on one device.
 struct DeviceState {
   PlannedCases planned;
-  std::map<std::string, ByDtype<size_t>> owed;  ///< how many planned cases no machine has checked, by check
-  std::map<std::string, ByDtype<size_t>> by_evidence;  ///< how many of them passed on another machine
+  CaseCounts owed;         ///< how many planned cases no machine has checked
+  CaseCounts by_evidence;  ///< how many of them passed on another machine
 
   /// What calls return, by sample and then by variant: "[4, 8] strides (8, 1)", preceded by the dtype where
   /// it is not the call's. Variants that return the same as the contiguous call are left out. Where dtypes
@@ -57,6 +57,8 @@ struct DeviceState {
 struct SubjectState {
   SubjectFacts facts;
   std::map<std::string, DeviceState> devices;  ///< by name: "cpu", "cuda"
+  /// Waivers that are about it: what they are for, and until when, why and where. Not known of a mere run.
+  std::map<std::string, std::string> waivers = {};
 
   bool operator==(const SubjectState&) const = default;
 };

@@ -8,13 +8,14 @@
 #include <chrono>
 #include <cstdio>
 
+#include "plan/patterns.h"
+
 namespace opgate {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kAllOperators = "*";  // for a remark that is about all operators
-constexpr auto kRule = "waiver";
 
 std::string date_text(const toml::node& node) {
   const auto date = node.value<toml::date>();
@@ -58,7 +59,7 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   demand(waiver.reason, "reason", "reason = \"why it may be broken until then\"");
   demand(waiver.issue, "issue", "issue = \"https://...\", where the fix is tracked");
   demand(waiver.expires, "end", "expires = 2026-12-31, a date without quotes");
-  if (waiver.check == kRule)
+  if (waiver.check == kWaiverRule)
     throw SetupError(
         fmt::format("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where));
   return waiver;
@@ -100,6 +101,19 @@ bool covers(const Waiver& waiver, const Remark& remark) {
          remark.what.find(waiver.defect) != std::string::npos;
 }
 
+void note_waivers(const std::vector<Waiver>& waivers, State& state) {
+  for (const Waiver& waiver : waivers) {
+    const auto subject = state.find(waiver.op);
+    if (subject == state.end()) continue;
+    std::string what = waiver.check;
+    for (const std::string* limit : {&waiver.dtype, &waiver.device, &waiver.defect}) {
+      if (!limit->empty()) what += ", " + *limit;
+    }
+    subject->second.waivers[what] =
+        fmt::format("until {}: {} ({})", waiver.expires, waiver.reason, waiver.issue);
+  }
+}
+
 std::vector<Waiver> read_waivers(const fs::path& file) {
   std::vector<Waiver> waivers;
   if (file.empty()) return waivers;
@@ -139,7 +153,7 @@ void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today,
                    Remarks& remarks) {
   for (const Waiver& waiver : waivers) {
     const auto refuse = [&](std::string what) {
-      remarks.push_back({Remark::Kind::refused, kRule, waiver.op, std::move(what), waiver.where});
+      remarks.push_back({Remark::Kind::refused, kWaiverRule, waiver.op, std::move(what), waiver.where});
     };
     if (waiver.expires < today) {
       refuse(fmt::format("the waiver of {} expired on {}: fix the operator, or agree on another date ({})",
@@ -152,7 +166,8 @@ void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today,
       // Not every run of the gate judges these two rules.
       const bool not_asked = (waiver.check == "package.stale" && change.packages.empty()) ||
                              (waiver.check == "speed.slower" && change.speeds.empty());
-      if (!not_run && !not_asked)
+      const bool not_checked = !change.checks.empty() && !selects_check(change.checks, waiver.check);
+      if (!not_run && !not_asked && !not_checked)
         refuse(fmt::format("the waiver of {} waives nothing: remove it", waiver.check));
     }
   }

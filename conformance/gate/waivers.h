@@ -10,6 +10,9 @@
 
 namespace opgate {
 
+/// The rule of refusals about waivers themselves; it cannot be waived.
+inline constexpr auto kWaiverRule = "waiver";
+
 /// One table [[waiver]] of the file.
 struct Waiver {
   std::string check;      ///< a check that fails, or a rule of the gate
@@ -26,6 +29,10 @@ struct Waiver {
 
 /// Whether the waiver is for this remark.
 bool covers(const Waiver& waiver, const Remark& remark);
+
+/// Adds the waivers to the states of their operators, by what they are for: "value.layout, float16" = "until
+/// 2026-12-31: reason (issue)". Waivers of all operators, and of those that are not in the state, are left out.
+void note_waivers(const std::vector<Waiver>& waivers, State& state);
 
 /// Reads the file; returns no waivers where the path is empty. Throws SetupError, with file and line, for a
 /// waiver that lacks a key, has an unknown one, or is for the rule of waivers itself.

@@ -28,13 +28,17 @@ std::string metadata(const at::Tensor& tensor) {
   return text;
 }
 
-std::vector<std::string> summaries(const std::vector<at::Tensor>& tensors,
-                                   const std::set<size_t>& unspecified) {
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const bool promised = tensors[i].defined() && !unspecified.contains(i);
-    texts.push_back(promised ? to_text(summary_of(tensors[i])) : "");
+std::vector<at::Tensor> specified(std::vector<at::Tensor> tensors, const std::set<size_t>& unspecified) {
+  for (const size_t i : unspecified) {
+    if (i < tensors.size()) tensors[i] = at::Tensor();
   }
+  return tensors;
+}
+
+std::vector<std::string> summaries(const std::vector<at::Tensor>& tensors) {
+  std::vector<std::string> texts;
+  for (const at::Tensor& tensor : tensors)
+    texts.push_back(tensor.defined() ? to_text(summary_of(tensor)) : "");
   return texts;
 }
 
@@ -53,10 +57,14 @@ CallFacts facts_of(CallUnderTest& under_test) {
   if (key.variant != kContiguous) return facts;
   if (key.spec->promised(Promise::deterministic)) facts.bits = digest(outcome.values()).substr(0, kDigits);
   if (is_random(*key.spec)) return facts;
-  facts.values = summaries(outcome.values(), key.spec->unspecified);
+  facts.values = summaries(compared_results(under_test));
   if (const Outcome* reference = under_test.known_reference(); reference != nullptr && reference->ok())
-    facts.reference = summaries(reference->returned(), key.spec->unspecified);
+    facts.reference = summaries(specified(reference->returned(), key.spec->unspecified));
   return facts;
+}
+
+std::vector<at::Tensor> compared_results(CallUnderTest& under_test) {
+  return specified(under_test.observed().outcome.values(), under_test.key().spec->unspecified);
 }
 
 void to_json(nlohmann::json& json, const CallFacts& facts) {

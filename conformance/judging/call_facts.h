@@ -27,6 +27,9 @@ struct CallFacts {
 /// The facts of a call; makes the call if it was not observed yet.
 CallFacts facts_of(CallUnderTest& under_test);
 
+/// The results of a call whose facts have values. Those that the spec leaves unspecified are undefined.
+std::vector<at::Tensor> compared_results(CallUnderTest& under_test);
+
 void to_json(nlohmann::json& json, const CallFacts& facts);
 void from_json(const nlohmann::json& json, CallFacts& facts);
 

@@ -16,6 +16,7 @@ namespace opgate {
 struct WorkerCache {
   ValueCache values;
   std::string package_folder;               ///< where the AOTInductor packages of this run lie
+  std::string outputs_folder;               ///< where results are kept; empty to keep none
   std::shared_ptr<PackageFolder> packages;  ///< opened on first use
   std::string dense_call;                   ///< id of the call whose observation is kept in `dense`
   std::shared_ptr<const Observation> dense;

@@ -27,6 +27,11 @@ std::string_view to_string(Worker worker) { return kWorkers[static_cast<size_t>(
 
 Worker worker_from_string(std::string_view text) { return static_cast<Worker>(position(kWorkers, text)); }
 
+bool needs_device(std::string_view check) {
+  const Check* native = Registry<Check>::instance().find(check);
+  return native == nullptr || native->needs_device;
+}
+
 Check check_from_json(const nlohmann::json& described) {
   Check check;
   check.name = described.at("id");

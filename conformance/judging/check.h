@@ -29,11 +29,15 @@ struct Check {
   Worker worker = Worker::native;
   Scope scope;
   bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
+  bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too
   Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half
 
   /// "value" of "value.layout"
   std::string_view group() const { return std::string_view(name).substr(0, name.find('.')); }
 };
+
+/// Whether the check of that id makes calls on its device. True for checks of the Python half.
+bool needs_device(std::string_view check);
 
 /// A check of the Python half, as its worker describes it. Throws nlohmann::json::exception, or
 /// std::invalid_argument for an unknown kind of variants, or SpecError for an unknown promise.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compare/kept_results.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -43,7 +44,11 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       judgements[check->name] = Judgement::invalid(std::string("OpGate itself failed: ") + error.what());
     }
   }
-  if (facts != nullptr && under_test.was_observed() && is_declared(key)) *facts = facts_of(under_test);
+  if (facts != nullptr && under_test.was_observed() && is_declared(key)) {
+    *facts = facts_of(under_test);
+    if (!cache.outputs_folder.empty() && !(*facts)->values.empty())
+      keep_results(cache.outputs_folder, call_id(key), compared_results(under_test));
+  }
   return judgements;
 }
 

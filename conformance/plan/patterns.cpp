@@ -19,6 +19,10 @@ bool selects(const std::vector<std::string>& patterns, const std::string& text) 
          std::ranges::any_of(patterns, [&](const std::string& p) { return matches(p, text); });
 }
 
+bool selects_check(const std::vector<std::string>& patterns, const std::string& check) {
+  return selects(patterns, check) || selects(patterns, check.substr(0, check.find('.')));
+}
+
 void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names) {
   for (const std::string& pattern : patterns) {
     const auto named = [&](const auto& part) {

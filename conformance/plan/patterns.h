@@ -13,6 +13,9 @@ bool matches(const std::string& pattern, const std::string& text);
 /// True where one of the patterns matches, or where there are no patterns.
 bool selects(const std::vector<std::string>& patterns, const std::string& text);
 
+/// The same for the id of a check, which the name of its group selects as well: "value" stands for "value.*".
+bool selects_check(const std::vector<std::string>& patterns, const std::string& check);
+
 /// Each name as it is listed, with a second name that also selects it.
 using Names = std::map<std::string, std::string>;
 

@@ -15,12 +15,6 @@
 namespace opgate {
 namespace {
 
-// "value" stands for "value.*", so that the name of a group selects all its checks.
-bool selects_check(const std::vector<std::string>& patterns, const Check& check) {
-  return selects(patterns, check.name) ||
-         (!patterns.empty() && selects(patterns, std::string(check.group())));
-}
-
 void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
   Names ops;
   Names ids;
@@ -46,7 +40,7 @@ class Planner {
     if (!selects(filter_.ops, spec.id) && !selects(filter_.ops, spec.name)) return;
     checks_.clear();
     for (const Check& check : every_check_) {
-      if (selects_check(filter_.checks, check) || planted_[spec.name].contains(check.name))
+      if (selects_check(filter_.checks, check.name) || planted_[spec.name].contains(check.name))
         checks_.push_back(&check);
     }
     for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {

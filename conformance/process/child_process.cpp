@@ -17,7 +17,7 @@ namespace opgate {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{5};
-constexpr std::chrono::seconds kShutdownTimeout{10};
+constexpr std::chrono::seconds kChildShutdownTimeout{10};
 
 }  // namespace
 
@@ -126,7 +126,7 @@ std::string Child::end(std::chrono::milliseconds grace) {
 void Child::dismiss() {
   commands_.reset();
   answers_.reset();  // what it still writes is not waited for: the pipe could be full, and the process stuck
-  end(kShutdownTimeout);  // also ends compilers and process pools that it may have left behind
+  end(kChildShutdownTimeout);  // also ends compilers and process pools that it may have left behind
 }
 
 std::vector<std::string> Child::last_printed(size_t count) const {

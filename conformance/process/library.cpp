@@ -3,7 +3,13 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <opgate/error.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
 
 namespace opgate {
 namespace fs = std::filesystem;
@@ -19,9 +25,40 @@ class WithoutOverrides : public c10::WarningHandler {
   }
 };
 
+// A new system library is a new machine, and the results say which machine they are of.
+constexpr std::array<std::string_view, 4> kSystemFolders{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+
+std::set<fs::path> loaded_files() {
+  std::set<fs::path> files;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* all) {
+        const std::string_view name = object->dlpi_name;
+        if (name.starts_with('/')) static_cast<std::set<fs::path>*>(all)->insert(fs::weakly_canonical(name));
+        return 0;
+      },
+      &files);
+  return files;
+}
+
+const std::set<fs::path>& loaded_before() {
+  static const std::set<fs::path> files = loaded_files();
+  return files;
+}
+
 }  // namespace
 
+std::vector<fs::path> files_loaded_with_libraries() {
+  std::vector<fs::path> files;
+  std::ranges::set_difference(loaded_files(), loaded_before(), std::back_inserter(files));
+  std::erase_if(files, [](const fs::path& file) {
+    return std::ranges::any_of(kSystemFolders,
+                               [&](std::string_view folder) { return file.native().starts_with(folder); });
+  });
+  return files;
+}
+
 void load_library(const fs::path& file) {
+  loaded_before();
   if (!fs::exists(file))
     throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
   WithoutOverrides handler;

@@ -3,9 +3,14 @@
 #include <c10/util/hash.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/files.h"
+#include "process/library.h"
 
 namespace opgate {
+namespace fs = std::filesystem;
 
 std::string libraries_digest(const Setup& setup) {
   std::string bytes = setup.sources;
@@ -13,6 +18,17 @@ std::string libraries_digest(const Setup& setup) {
     for (const std::string& file : *files) bytes += content_of(file);
   }
   return c10::sha1(bytes).str();
+}
+
+std::map<std::string, std::string> digests_of_files(const Setup& setup,
+                                                    const std::vector<std::string>& others) {
+  std::map<std::string, std::string> digests;
+  const auto add = [&](const fs::path& file) {
+    digests.try_emplace(fs::weakly_canonical(file), c10::sha1(content_of(file)).str());
+  };
+  for (const auto* files : {&setup.libraries, &setup.specs, &others}) std::ranges::for_each(*files, add);
+  std::ranges::for_each(files_loaded_with_libraries(), add);
+  return digests;
 }
 
 std::string engine_digest() {

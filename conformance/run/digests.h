@@ -1,7 +1,9 @@
 // Digests of what was tested, and of the engine that tested it.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "run/protocol.h"
 
@@ -9,6 +11,11 @@ namespace opgate {
 
 /// SHA-1 over setup.sources and the bytes of the operator and spec libraries.
 std::string libraries_digest(const Setup& setup);
+
+/// By path: SHA-1 of each file that the tested operators come from: the libraries of operators and specs, those that
+/// they load, and `others`, such as Python modules. Call it after the libraries were loaded.
+std::map<std::string, std::string> digests_of_files(const Setup& setup,
+                                                    const std::vector<std::string>& others);
 
 /// SHA-1 over the bytes of the library that holds this engine.
 std::string engine_digest();

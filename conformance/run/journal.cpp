@@ -29,20 +29,13 @@ constexpr size_t kFlushBytes = 1 << 16;
 constexpr std::string_view kRemedy = "give another folder with --output";
 
 json to_line(const RunHeader& header) {
-  return {{"opgate", header.opgate},
-          {"engine", header.engine},
-          {"torch", header.torch},
-          {"plan", header.plan},
-          {"cases", header.cases},
-          {"started", header.started},
-          {"libraries", header.libraries},
-          {"filter", header.filter},
-          {"shard", to_string(header.shard)},
-          {"subjects", header.subjects},
-          {"capability", header.capability},
-          {"sources", header.sources},
-          {"devices", header.devices},
-          {"costs", header.costs}};
+  return {
+      {"opgate", header.opgate},       {"engine", header.engine},         {"torch", header.torch},
+      {"plan", header.plan},           {"cases", header.cases},           {"started", header.started},
+      {"libraries", header.libraries}, {"filter", header.filter},         {"shard", to_string(header.shard)},
+      {"subjects", header.subjects},   {"capability", header.capability}, {"sources", header.sources},
+      {"devices", header.devices},     {"costs", header.costs},           {"samples", header.samples},
+      {"files", header.files}};
 }
 
 // Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
@@ -64,7 +57,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("libraries"), shard_from_string(line.at("shard").get<std::string>()),
           line.at("filter"),    line.at("capability"),
           line.at("subjects"),  line.at("sources"),
-          line.at("devices"),   line.at("costs")};
+          line.at("devices"),   line.at("costs"),
+          line.at("samples"),   line.at("files")};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.
@@ -107,7 +101,8 @@ std::string RunHeader::difference(const RunHeader& other) const {
         differs("build of OpGate", engine, other.engine),
         differs("vector instructions", capability, other.capability),
         differs("GPU", json(devices).dump(), json(other.devices).dump()),
-        differs("costs that the shards are cut by", costs, other.costs)}) {
+        differs("costs that the shards are cut by", costs, other.costs),
+        differs("samples", samples, other.samples)}) {
     if (first.empty()) first = difference;
   }
   return first;

@@ -38,6 +38,10 @@ struct RunHeader {
   std::string sources = "";                           ///< digest of engine_sources() and the Python half's
   std::map<std::string, std::string> devices = {};    ///< devices of this machine; "cuda": "NVIDIA H200"
   std::string costs = "";  ///< digest() of the costs by which the plan was sharded; empty without --costs
+  std::string samples =
+      "";  ///< the file of samples that were run instead of the specs'; empty without --samples
+
+  std::map<std::string, std::string> files = {};  ///< digests_of_files() of what was tested
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;

@@ -3,6 +3,7 @@
 #include "process/library.h"
 #include "spec/recordings.h"
 #include "spec/regressions.h"
+#include "spec/samples_file.h"
 #include "spec/spec_json.h"
 
 namespace opgate {
@@ -25,6 +26,7 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
   add_recordings(setup.recorded, !setup.modules.empty(), subjects);
   add_regressions(setup.regressions, subjects);
+  if (!setup.samples.empty()) replace_samples(setup.samples, subjects);
   for (Spec& subject : subjects) fit_to_schema(subject);
   name_subjects(subjects);
   return subjects;

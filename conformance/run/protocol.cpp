@@ -14,7 +14,9 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"plan", setup.plan},
           {"worker", to_string(setup.worker)},
           {"regressions", setup.regressions},
-          {"recorded", setup.recorded}};
+          {"recorded", setup.recorded},
+          {"samples", setup.samples},
+          {"outputs", setup.outputs}};
 }
 
 void from_json(const nlohmann::json& json, Setup& setup) {
@@ -25,6 +27,8 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   setup.models = json.at("models");
   json.at("regressions").get_to(setup.regressions);
   json.at("recorded").get_to(setup.recorded);
+  json.at("samples").get_to(setup.samples);
+  json.at("outputs").get_to(setup.outputs);
   json.at("memory").get_to(setup.memory);
   setup.checks = json.at("checks");
   json.at("filter").get_to(setup.filter);

@@ -43,6 +43,8 @@ struct Setup {
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
   std::string regressions;                          ///< folder of samples in JSON; may be empty
   std::string recorded;                             ///< folder of recorded calls; may be empty
+  std::string samples;                              ///< file of samples instead of the specs'; may be empty
+  std::string outputs;                              ///< folder in which results are kept; may be empty
   std::string sources;                              ///< digest of the Python half's files
 
   uint64_t memory = 0;  ///< limit on the worker's own memory (RLIMIT_DATA), in bytes

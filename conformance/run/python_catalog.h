@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "process/child_process.h"
 #include "run/protocol.h"
@@ -19,6 +20,7 @@ struct PythonCatalog {
   std::string torch;      ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
   std::string sources;
+  std::vector<std::string> modules;  ///< the Python files of the packages of those modules
 };
 
 /// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the

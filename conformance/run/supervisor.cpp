@@ -72,13 +72,30 @@ std::optional<json> without_culprit(const fs::path& folder, const json& preparat
   return json{{"package", package}};
 }
 
-// The reason why calls of the operator cannot run on this device of this machine; none if they can.
-std::optional<std::string> why_owed(const Spec& spec, c10::DeviceType device) {
-  if (auto reason = missing_device(device)) return reason;
-  if (device != c10::kCUDA || !spec.op || spec.kernels_in_python) return std::nullopt;
-  if (spec.op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA)) return std::nullopt;
-  return fmt::format("{} has no CUDA kernel in the library that is loaded (was it built without nvcc?)",
-                     spec.id);
+bool has_cuda_kernel(const Spec& spec) {
+  return spec.op && spec.op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
+// A composite kernel serves CUDA tensors as well, but was built without nvcc.
+bool was_built_with_cuda(const Spec& spec) {
+  return spec.op && spec.op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
+// What keeps the calls of an operator from running on a device of this machine.
+struct Obstacle {
+  std::string reason;          // empty where they can run
+  bool known_kernels = false;  // whether checks that make no call can be judged all the same
+};
+
+// `with_cuda` says whether any operator here has a CUDA kernel. Where none has, the libraries were built without
+// nvcc, and an operator that lacks one is not to blame.
+Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool with_cuda) {
+  Obstacle obstacle{missing_device(device).value_or(""), spec.op && (device != c10::kCUDA || with_cuda)};
+  if (device != c10::kCUDA || !spec.op || spec.kernels_in_python || has_cuda_kernel(spec)) return obstacle;
+  obstacle.reason = with_cuda ? fmt::format("{} has no CUDA kernel; see registration.kernels", spec.id)
+                              : "no operator of the loaded libraries has a CUDA kernel (were they built "
+                                "without nvcc?)";
+  return obstacle;
 }
 
 // The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
@@ -272,12 +289,19 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
 
 void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
                            const Queue::OnVerdict& on_verdict) const {
-  std::map<std::pair<const Spec*, c10::DeviceType>, std::optional<std::string>> reasons;
+  bool with_cuda = false;
+  for (Calls::Position call = 0; call < calls.size() && !with_cuda; ++call)
+    with_cuda = was_built_with_cuda(calls.spec(call));
+  std::map<std::pair<const Spec*, c10::DeviceType>, Obstacle> obstacles;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    const auto [known, is_new] = reasons.try_emplace({&calls.spec(call), calls.device(call)}, std::nullopt);
-    if (is_new) known->second = why_owed(calls.spec(call), calls.device(call));
-    if (!known->second) continue;
-    for (const Check* check : todo.of(call)) on_verdict(call, *check, Judgement::owed(*known->second));
+    const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device(call)});
+    if (is_new) known->second = obstacle_of(calls.spec(call), calls.device(call), with_cuda);
+    const Obstacle& obstacle = known->second;
+    if (obstacle.reason.empty()) continue;
+    for (const Check* check : todo.of(call)) {
+      if (check->needs_device || !obstacle.known_kernels)
+        on_verdict(call, *check, Judgement::owed(obstacle.reason));
+    }
   }
 }
 

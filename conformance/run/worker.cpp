@@ -50,6 +50,7 @@ class NativeWorker {
           "changes from process to process (time, addresses, random numbers, the process id)");
     }
     cache_.package_folder = setup.packages;
+    cache_.outputs_folder = setup.outputs;
   }
 
   void run(const json& command) {
@@ -76,10 +77,11 @@ class NativeWorker {
 
   void run(Calls::Position call, const CheckList& checks) {
     const CallKey key = plan_.calls.key(call);
-    if (key.device != enabled_) enable_device(enabled_ = key.device);
+    if (key.device != enabled_ && std::ranges::any_of(checks, &Check::needs_device))
+      enable_device(enabled_ = key.device);
     std::optional<CallFacts> facts;
     auto judgements = judge_call(key, checks, cache_, &facts);
-    if (is_lost(key.device)) {
+    if (key.device == enabled_ && is_lost(key.device)) {
       std::cerr << "the CUDA context of this process is lost after this call\n";
       _exit(1);  // without an answer: so this call is blamed, and the next ones get a fresh process
     }

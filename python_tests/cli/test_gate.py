@@ -41,6 +41,46 @@ def test_a_change_for_the_worse_is_refused_with_its_reason(change: str, runs: Ru
     assert runs.refused(change) == REFUSED[change]
 
 
+def test_a_device_that_is_claimed_and_has_no_kernel_fails_without_a_gpu(runs: Runs) -> None:
+    """Another operator has a kernel for CUDA, so the build does not lack CUDA."""
+    result = runs.gate("with_cuda", "with_cuda,cuda_lost")
+    assert result.returncode == 1, result
+    assert runs.refused("with_cuda,cuda_lost") == {"case.lost", "registration.kernels"}
+    assert "registration.kernels, cuda: fail: none is registered" in result.stdout
+    assert "no longer has a kernel for CUDA" in result.stdout
+
+
+def test_a_build_without_any_cuda_kernel_owes_what_is_claimed(runs: Runs) -> None:
+    cases = (runs.of("") / "results.jsonl").read_text()
+    (line,) = [
+        line for line in cases.splitlines() if re.search(r'"scale/.*/cuda/registration.kernels"', line)
+    ]
+    assert json.loads(line)["verdict"] == "owed"
+
+
+def test_a_part_is_judged_and_called_a_part(runs: Runs) -> None:
+    results = runs.of("") / "results.jsonl"
+    part = runs.project / "a part"
+    run = ["run", "--check", "value.layout", "--op", "scale", "--output", part]
+    assert runs.opgate(*run, folder=runs.project).returncode == 0
+    lines = results.read_text().splitlines()
+    header = json.loads(lines[0])
+    header["filter"]["checks"] = []
+    whole = runs.project / "whole"
+    whole.mkdir()
+    (whole / "results.jsonl").write_text("\n".join([json.dumps(header), *lines[1:], ""]))
+    result = runs.opgate("gate", "--base", whole, "--results", part / "results.jsonl", folder=runs.project)
+    assert result.returncode == 0, result
+    assert "accepted in part: " in result.stdout
+    assert "Only the checks value.layout of the operators scale were judged" in result.stdout
+    crash = runs.project / "a part that fails"
+    run = ["run", "--check", "value.layout", "--op", "scale", "--output", crash]
+    environment = {"OPGATE_CHANGES": "stride_blind"}
+    assert runs.opgate(*run, folder=runs.project, environment=environment).returncode == 1
+    words = ["gate", "--base", whole, "--results", crash / "results.jsonl"]
+    assert runs.opgate(*words, folder=runs.project).returncode == 1
+
+
 def test_a_crash_is_refused_with_its_signal(runs: Runs) -> None:
     result = runs.gate("", "crashes")
     assert result.returncode == 1, result
@@ -56,7 +96,12 @@ ACCEPTED = {
     ("", "longer"): {("note", "schema.compatible")},
     ("not_deterministic", ""): {("better", "promise.weakened")},
     ("wide", ""): {("better", "promise.weakened")},
-    ("not_deterministic,inaccurate", "not_deterministic,exact"): {("better", "accuracy.worse")},
+    ("not_deterministic,inaccurate", "not_deterministic,exact"): {
+        ("better", "accuracy.worse"),
+        ("note", "value.changed"),
+    },
+    ("", "with_cuda"): {("note", "case.lost")},
+    ("with_cuda", "with_cuda,refactored"): set(),
     ("stride_blind", ""): set(),
     ("no_overload", ""): {("note", "ledger.incomplete")},
     ("fewer_samples", ""): set(),
@@ -91,7 +136,7 @@ def test_one_new_failure_among_old_ones_is_refused(runs: Runs, tmp_path: Path) -
             line["verdict"] = "pass"
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     words = ["gate", "--base", tmp_path, "--results", base]
-    result = runs.opgate(*words, folder=runs.project)
+    result = runs.opgate(*words, folder=runs.project, environment={"OPGATE_CHANGES": "stride_blind"})
     assert result.returncode == 1, result
     assert "of them have the same verdict in the base" in result.stdout
     assert result.stdout.count("; the base has the same verdict") >= 1, "the others are as they were"
@@ -298,13 +343,13 @@ def test_broken_promises_are_not_accepted(runs: Runs, whole_run: Path, ledger: P
     broken = '{"case":' + case + ',"verdict":"crash","reason":"SIGSEGV"}'
     whole_run.write_text("\n".join([lines[0], broken, *lines[1:], ""]))
     result = runs.opgate("accept", "--results", whole_run, folder=runs.project)
-    assert_refused(result, "1 promises are broken in this run", "nothing is accepted")
+    assert_refused(result, "1 promises are broken in the run of", "nothing is accepted")
     assert not ledger.exists()
 
 
 def test_a_part_of_the_checks_is_no_state_to_accept(runs: Runs, ledger: Path) -> None:
     results = runs.of("") / "results.jsonl"
-    said = "has only some checks, devices or cases"
+    said = "has only some checks of its operators"
     assert_refused(runs.opgate("accept", "--results", results, folder=runs.project), said)
     assert not ledger.exists()
 

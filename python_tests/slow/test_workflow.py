@@ -72,7 +72,13 @@ def test_its_steps_make_one_run_of_all_shards_and_gate_it(workflow: dict[str, An
         assert merged.returncode == 0, merged
         assert read_results(checkout / "merged").finished
         # There is no ledger of such a part: the gate says so, and the report is written all the same.
-        assert run(gate["Gate"], checkout).returncode == 2
+        refused = run(gate["Gate"], checkout, ACCEPTED="false", BASE_BRANCH="")
+        assert refused.returncode == 2
+        assert "there is no ledger" in refused.stderr
+        # A pull request is judged by the ledger of the branch that it changes, until a reviewer has accepted it.
+        of_branch = run(gate["Gate"], checkout, ACCEPTED="false", BASE_BRANCH="main")
+        assert "origin/main: there is no such file or folder" in of_branch.stderr
+        assert run(gate["Gate"], checkout, ACCEPTED="true", BASE_BRANCH="main").stderr == refused.stderr
         summary = checkout / "summary.md"
         assert run(gate["Report"], checkout, GITHUB_STEP_SUMMARY=str(summary)).returncode == 0
         assert "## OpGate: all promises kept" in summary.read_text()

@@ -2,9 +2,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
+#include <unistd.h>
 
+#include <iostream>
+
+#include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
+#include "cli/project/current_results.h"
+#include "cli/results/remarks_text.h"
+#include "cli/terminal/terminal.h"
 #include "gate/ledger.h"
 #include "gate/partial.h"
 #include "gate/speeds.h"
@@ -17,28 +24,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kDateLength = 10;  // the date in "2026-11-22T..."
+
 struct AcceptOptions {
   ProjectOptions project;
   fs::path results;
   fs::path bench;
+  bool yes = false;
 };
 
-// A broken promise is accepted only if a waiver says why. Throws SetupError.
-void demand_kept(const RunState& run, const std::vector<Waiver>& waivers) {
-  const State nothing;
-  Remarks remarks;
-  Registry<Rule>::instance().find("verdict.broken")->judge({.base = nothing, .head = run}, remarks);
+// A case that does not pass is accepted only if a waiver says why. Throws SetupError.
+void demand_kept(const Remarks& remarks, const RunState& run) {
   std::vector<std::string> broken;
   for (const Remark& remark : remarks) {
-    const bool waived =
-        std::ranges::any_of(waivers, [&](const Waiver& waiver) { return covers(waiver, remark); });
-    if (!waived) broken.push_back(remark.shown);
+    const bool is_rule =
+        Registry<Rule>::instance().find(remark.rule) != nullptr || remark.rule == kWaiverRule;
+    if (remark.kind == Remark::Kind::refused && !is_rule) broken.push_back(remark.shown);
   }
   if (broken.empty()) return;
-  throw SetupError(
-      fmt::format("{} promises are broken in this run, and nothing is accepted: fix the operators, or add "
-                  "waivers to the file that `waivers` in opgate.toml names; the first broken case is {}",
-                  broken.size(), broken.front()));
+  throw SetupError(fmt::format(
+      "{} promises are broken in the run of {}, and nothing is accepted: fix the operators, or add "
+      "waivers to the file that `waivers` in opgate.toml names; the first broken case is {}",
+      broken.size(), run.header.started, broken.front()));
+}
+
+// What the gate says of this run, except that operators are new.
+Remarks remarks_on(const State& before, const RunState& run, bool some, const std::vector<Waiver>& waivers) {
+  const Change change{.base = before, .head = run, .partial = some, .waivers_known = true};
+  Remarks remarks = judge_change(change);
+  std::erase_if(remarks, [](const Remark& remark) { return remark.rule == "ledger.incomplete"; });
+  apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
+  return remarks;
+}
+
+// Whether what is worse than before shall be accepted: --yes says so, or the user on a terminal.
+bool is_wanted(const Remarks& remarks, bool yes) {
+  const size_t worse = count_of(remarks, Remark::Kind::refused);
+  if (worse == 0) return true;
+  fmt::print("{}: the gate refuses {} of these changes\n{}", coloured(Colour::red, "worse"), worse,
+             in_lines(remarks, Remark::Kind::refused));
+  if (yes) return true;
+  if (isatty(STDIN_FILENO) == 0) {
+    fmt::print("\nNothing was accepted. Fix these, or review them and run `opgate accept --yes`.\n");
+    return false;
+  }
+  fmt::print("\nAccept what is worse? [y/N] ");
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return true;
+  fmt::print("Nothing was accepted.\n");
+  return false;
 }
 
 void print_changes(std::string_view what, const std::vector<std::string>& ids) {
@@ -51,15 +87,23 @@ int accept(const AcceptOptions& options) {
     throw SetupError(fmt::format("{} names no ledger: add ledger = \"fixtures/ledger\", a folder to commit",
                                  config.file.string()));
   }
-  RunState run = state_of_run(options.results.empty() ? results_file(config) : options.results);
+  const fs::path results = options.results.empty() ? results_file(config) : options.results;
+  RunState run = state_of_run(results);
+  demand_current(run.header, results, config);
   const bool some = is_partial(run);
-  demand_kept(run, read_waivers(config.waivers));
+  const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  note_waivers(waivers, run.state);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), run);
-  if (fs::is_directory(config.ledger)) {
-    const State before = read_ledger(config.ledger);
-    keep_unchecked_devices(before, run.state);
-    keep_other_machines(before, machine_of(run.header), run.state);
-  }
+  const State before = fs::is_directory(config.ledger) ? read_ledger(config.ledger) : State();
+  keep_unchecked_devices(before, run.state);
+  const Remarks remarks = remarks_on(before, run, some, waivers);
+  demand_kept(remarks, run);
+  if (count_of(remarks, Remark::Kind::better) > 0)
+    fmt::print("{}\n{}", coloured(Colour::green, "better"), in_lines(remarks, Remark::Kind::better));
+  if (count_of(remarks, Remark::Kind::note) > 0)
+    fmt::print("notes\n{}", in_lines(remarks, Remark::Kind::note));
+  if (!is_wanted(remarks, options.yes)) return kPromiseBroken;
+  keep_other_machines(before, machine_of(run.header), run.state);
   const LedgerChanges changes = write_ledger(config.ledger, run.state, some);
   print_changes("new", changes.added);
   print_changes("changed", changes.changed);
@@ -77,6 +121,10 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
   app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to accept its speeds as well")
       .type_name("FILE");
+  app.add_flag("-y,--yes", options->yes,
+               "accept also what the gate would refuse, without asking on the terminal");
+  app.footer(
+      "Exit status: 0 accepted, 1 nothing accepted because something is worse, 2 wrong usage or set-up.");
   return [=] { return accept(*options); };
 }
 

@@ -11,13 +11,15 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
-#include "cli/project/base_build.h"
+#include "cli/project/base_samples.h"
 #include "cli/project/complete_run.h"
+#include "cli/project/current_results.h"
+#include "cli/project/gate_base.h"
 #include "cli/project/package_compatibility.h"
 #include "cli/project/speed_pairs.h"
+#include "cli/results/remarks_text.h"
 #include "cli/results/results.h"
 #include "cli/terminal/terminal.h"
-#include "gate/ledger.h"
 #include "gate/partial.h"
 #include "gate/rule.h"
 #include "gate/speeds.h"
@@ -36,71 +38,29 @@ struct GateOptions {
   RunOptions run;
   fs::path results;
   std::string base;
+  std::string ledger_of;
   fs::path bench;
   double accuracy_factor = 1.5;
   bool strict_gpu = false;
   bool no_speed = false;
 };
 
-/// What the head is compared with.
-struct Base {
-  std::string name;
-  State state;
-  std::optional<RunState> run;     ///< none if the state is the ledger's
-  fs::path output;                 ///< folder of the run and its packages; empty for a ledger
-  std::optional<BaseBuild> build;  ///< set if the base is a build that can be run and timed
-};
-
-Base base_of_ledger(const Config& config) {
-  if (config.ledger.empty()) {
-    throw SetupError(
-        fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
-                    "`opgate accept`, or name a run to compare with by --base",
-                    config.file.string()));
-  }
-  return {"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), {}, {}, {}};
-}
-
-Base base_of_run(const fs::path& file) {
-  RunState run = state_of_run(file);
-  return {fmt::format("{} of {}", file.string(), run.header.started),
-          run.state,
-          std::move(run),
-          file.parent_path(),
-          {}};
-}
-
-Base base_of(const GateOptions& options, const Config& config) {
-  if (options.base.empty()) return base_of_ledger(config);
-  const fs::path named = fs::absolute(options.base);
-  if (fs::is_regular_file(named)) return base_of_run(named);
-  if (fs::exists(named / "results.jsonl")) return base_of_run(named / "results.jsonl");
-  BaseBuild build = find_base(options.base, config);
-  std::vector<std::string> words = options.run.execution.words();
-  for (const std::string& op : options.run.filter.ops) words.insert(words.end(), {"--op", op});
-  Base base = base_of_run(run_base(build, words) / "results.jsonl");
-  base.name = build.name;
-  base.build = std::move(build);
-  return base;
-}
-
-// Returns whether only some of the base's operators were run. Throws SetupError if the two runs cannot be
-// compared.
-bool some_operators(const Base& base, const RunState& head) {
+// Returns whether only some of the base's operators were run, and removes from `base` what the checks of the head
+// cannot show. Throws SetupError if the two runs cannot be compared.
+bool some_operators(GateBase& base, const RunState& head) {
   if (base.run && base.run->header.filter == head.header.filter) return false;
-  return (base.run && is_partial(*base.run)) || is_partial(head);
+  const std::vector<std::string> checks = checks_of(head);
+  if (!checks.empty()) keep_checks(checks, base.state);
+  return (base.run && is_partial(*base.run)) || !head.header.filter.get<Filter>().ops.empty();
 }
 
-std::string section(const Remarks& remarks, Remark::Kind kind) {
-  size_t width = 0;
-  for (const Remark& remark : remarks) width = std::max(width, remark.op.size());
-  std::string text;
-  for (const Remark& remark : remarks) {
-    if (remark.kind != kind) continue;
-    text += fmt::format("  {:<{}}  {}\n", remark.op, width, remark.what);
-    if (!remark.shown.empty()) text += fmt::format("  {:<{}}    {}\n", "", width, remark.shown);
-  }
-  return text;
+// What was left out of a run that is only a part; empty for a whole run.
+std::string part_in_words(const Filter& filter) {
+  std::string part;
+  if (!filter.checks.empty()) part = fmt::format("the checks {}", fmt::join(filter.checks, ", "));
+  if (!filter.ops.empty())
+    part += fmt::format("{}the operators {}", part.empty() ? "" : " of ", fmt::join(filter.ops, ", "));
+  return part;
 }
 
 // Prints what this machine has not checked: cases that passed on another machine, and cases that are owed.
@@ -112,25 +72,28 @@ void print_unchecked(const RunState& head) {
 }
 
 int print_remarks(const Remarks& remarks, const Change& change) {
-  const auto count = [&](Remark::Kind kind) {
-    return static_cast<size_t>(std::ranges::count(remarks, kind, &Remark::kind));
-  };
-  const size_t refused = count(Remark::Kind::refused);
+  const size_t refused = count_of(remarks, Remark::Kind::refused);
   if (refused > 0) {
     fmt::print("{}, {}\n{}", coloured(Colour::red, "refused"),
                refused == 1 ? "1 reason" : fmt::format("{} reasons", refused),
-               section(remarks, Remark::Kind::refused));
+               in_lines(remarks, Remark::Kind::refused));
   }
-  if (count(Remark::Kind::better) > 0)
-    fmt::print("{}\n{}", coloured(Colour::green, "better"), section(remarks, Remark::Kind::better));
-  if (count(Remark::Kind::note) > 0) fmt::print("notes\n{}", section(remarks, Remark::Kind::note));
+  if (count_of(remarks, Remark::Kind::better) > 0)
+    fmt::print("{}\n{}", coloured(Colour::green, "better"), in_lines(remarks, Remark::Kind::better));
+  if (count_of(remarks, Remark::Kind::note) > 0)
+    fmt::print("notes\n{}", in_lines(remarks, Remark::Kind::note));
   if (refused > 0) {
     fmt::print("\nFix these, or, where they are intended, {}.\n",
                change.base_run == nullptr ? "review and run `opgate accept`" : "waive them");
     return kPromiseBroken;
   }
-  fmt::print("{}: {} cases passed, nothing is worse than the base\n", coloured(Colour::green, "accepted"),
-             change.head.passed);
+  const std::string part = part_in_words(change.head.header.filter.get<Filter>());
+  fmt::print("{}: {} cases passed, nothing is worse than the base\n",
+             coloured(Colour::green, part.empty() ? "accepted" : "accepted in part"), change.head.passed);
+  if (!part.empty()) {
+    fmt::print("Only {} were judged; `opgate gate` without --check and --op judges the whole change.\n",
+               part);
+  }
   return kAllKept;
 }
 
@@ -155,7 +118,8 @@ void write_remarks(const fs::path& file, const std::string& base, const RunState
 
 // Runs old packages with the head's libraries: the base's packages, which were compiled before the change,
 // and those that opgate.toml names.
-std::vector<OldPackage> ask_old_packages(const Base& base, const Config& config, const fs::path& results) {
+std::vector<OldPackage> ask_old_packages(const GateBase& base, const Config& config,
+                                         const fs::path& results) {
   std::vector<fs::path> packages = config.packages;
   if (!base.output.empty()) {
     const std::vector<fs::path> made = packages_in(base.output);
@@ -180,8 +144,10 @@ SpeedPairs time_both(const BaseBuild& base, const GateOptions& options, const Co
 int gate(const GateOptions& options) {
   const Config config = options.run.project.read();
   // The base and the waivers are read first, so that mistakes in them are reported before the long run.
-  Base base = base_of(options, config);
-  const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  GateBase base = !options.base.empty()        ? base_of_run_or_build(options.base, config, options.run)
+                  : !options.ledger_of.empty() ? base_of_commit_ledger(options.ledger_of, config)
+                                               : base_of_ledger(config);
+  const std::vector<Waiver> own_waivers = read_waivers(config.waivers);
   // Speeds are timed before the environment of the checks is set for this process and its children.
   SpeedPairs speeds;
   if (base.build && !options.no_speed) speeds = time_both(*base.build, options, config);
@@ -196,19 +162,27 @@ int gate(const GateOptions& options) {
     results = results_file(config);
   }
   RunState head = state_of_run(results);
+  const bool libraries_here = demand_current(head.header, results, config);
+  std::optional<RunState> on_base_samples;
+  if (base.run && libraries_here) on_base_samples = run_base_samples(*base.run, head, options.run);
+  if (base.waivers_known) note_waivers(own_waivers, head.state);
   Change change{.base = base.state,
                 .head = head,
                 .base_run = base.run ? &*base.run : nullptr,
                 .accuracy_factor = options.accuracy_factor,
                 .partial = some_operators(base, head),
-                .strict_gpu = options.strict_gpu};
+                .checks = head.header.filter.get<Filter>().checks,
+                .strict_gpu = options.strict_gpu,
+                .waivers_known = base.waivers_known,
+                .on_base_samples = on_base_samples ? &*on_base_samples : nullptr};
+  change.differences = value_differences(change);
   config.apply_environment();
   change.packages = ask_old_packages(base, config, results);
   change.speeds = std::move(speeds);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head);
   change.kernels_kept = keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
-  apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
+  apply_waivers(base.waivers.value_or(own_waivers), timestamp().substr(0, kDateLength), change, remarks);
   write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
   fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
   if (!options.results.empty()) print_unchecked(head);  // otherwise it is printed under the table
@@ -220,7 +194,10 @@ std::function<int()> declare(CommandLine& app) {
       "Run everything, compare with the accepted state, and refuse what is worse, with the reasons");
   auto options = std::make_shared<GateOptions>();
   options->run.project.declare(app);
-  app.add_option("--op", options->run.filter.ops, "only operators with this name; * and ? are wildcards");
+  app.add_option("--op", options->run.filter.ops,
+                 "judge only operators with this name; * and ? are wildcards");
+  app.add_option("--check", options->run.filter.checks,
+                 "judge only checks with this id or group, such as value.layout or value");
   app.add_option("--results", options->results,
                  "results.jsonl of a finished run, to be compared instead of a new run")
       .type_name("FILE");
@@ -230,6 +207,12 @@ std::function<int()> declare(CommandLine& app) {
          "build or a built checkout, or a git commit, which is checked out and built by the command `build` "
          "of opgate.toml")
       .type_name("RUN|FOLDER|COMMIT");
+  app.add_option(
+         "--ledger-of", options->ledger_of,
+         "compare with the ledger of this git commit, and waive by its waivers, instead of those in the "
+         "working tree, which the change may have changed")
+      .type_name("COMMIT")
+      .excludes(app.get_option("--base"));
   app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to compare its speeds as well")
       .type_name("FILE");
   app.add_option("--accuracy-factor", options->accuracy_factor,

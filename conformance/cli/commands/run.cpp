@@ -28,6 +28,9 @@ std::function<int()> declare(CommandLine& app) {
   options->project.declare(app);
   declare_filter(app, options->filter);
   options->part.declare(app);
+  app.add_option("--samples", options->project.samples,
+                 "samples.json of another run: its samples are called instead of those of the specs")
+      .type_name("FILE");
   app.add_flag("--resume", options->resume,
                "continue an interrupted run; cases that have a verdict are not run again");
   options->execution.declare(app);

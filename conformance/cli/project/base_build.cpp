@@ -65,16 +65,16 @@ class Commit {
     const fs::path folder = head.file.parent_path();
     const auto top = git(folder, {"rev-parse", "--show-toplevel"}, log);
     if (!top) {
-      throw SetupError(
-          fmt::format("--base {}: there is no such file or folder, and {} is in no git repository, so it "
-                      "cannot be a commit",
-                      reference, folder.string()));
+      throw SetupError(fmt::format(
+          "{}: there is no such file or folder, and {} is in no git repository, so it cannot be a "
+          "commit",
+          reference, folder.string()));
     }
     top_ = *top;
     const auto commit = git(top_, {"rev-parse", "--verify", "--quiet", reference + "^{commit}"}, log);
     if (!commit) {
       throw SetupError(
-          fmt::format("--base {}: there is no such file or folder, and no such commit in {}; is it fetched?",
+          fmt::format("{}: there is no such file or folder, and no such commit in {}; is it fetched?",
                       reference, top_.string()));
     }
     commit_ = *commit;
@@ -90,13 +90,15 @@ class Commit {
                       reference_, head_.file.string()));
     }
     Descriptor lock = locked();
-    check_out();
-    const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
-    if (!fs::exists(config))
-      throw SetupError(fmt::format("{} has no {}; choose a base that has one", name(), config.string()));
+    const fs::path config = check_out();
     build(config.parent_path());
     const fs::path libraries = recipe.folder.empty() ? fs::path() : config.parent_path() / recipe.folder;
     return {name(), config, libraries, program_of(libraries), folder_, true, std::move(lock)};
+  }
+
+  CheckedOut checked_out() {
+    Descriptor lock = locked();
+    return {name(), read_config(check_out()), std::move(lock)};
   }
 
  private:
@@ -118,7 +120,16 @@ class Commit {
     return lock;
   }
 
-  void check_out() {
+  // Returns the configuration in the checkout.
+  fs::path check_out() {
+    make_checkout();
+    const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
+    if (!fs::exists(config))
+      throw SetupError(fmt::format("{} has no {}; choose a base that has one", name(), config.string()));
+    return config;
+  }
+
+  void make_checkout() {
     const fs::path log = folder_ / "git.log";
     const fs::path whole = folder_ / "checked-out";  // missing if a checkout was interrupted
     if (fs::exists(whole) && fs::exists(checkout())) return;
@@ -173,6 +184,10 @@ BaseBuild find_base(const std::string& base, const Config& head) {
     return {"the checkout in " + folder.string(), config.file, libraries, program_of(libraries), output};
   }
   return {"the build in " + folder.string(), head.file, folder, program_of(folder), output};
+}
+
+CheckedOut check_out(const std::string& reference, const Config& head) {
+  return Commit(reference, head).checked_out();
 }
 
 fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options) {

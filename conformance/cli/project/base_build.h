@@ -29,6 +29,16 @@ struct BaseBuild {
 /// long. Throws SetupError and Interrupted.
 BaseBuild find_base(const std::string& base, const Config& head);
 
+/// A commit that is checked out, but not built, and its configuration. It stays locked as a BaseBuild does.
+struct CheckedOut {
+  std::string name;  ///< "main (1a2b3c4d5e6f)"
+  Config config;
+  Descriptor lock;
+};
+
+/// Checks out the commit below `head.output`. Throws SetupError and Interrupted.
+CheckedOut check_out(const std::string& reference, const Config& head);
+
 /// Runs `base` with these options of `opgate run` in a process of its own, unless an earlier run of the
 /// same commit is still valid. Returns the folder with results.jsonl. Throws SetupError and Interrupted.
 std::filesystem::path run_base(const BaseBuild& base, const std::vector<std::string>& options);

@@ -8,6 +8,7 @@
 
 #include "base/build.h"
 #include "cli/results/results.h"
+#include "spec/samples_file.h"
 
 namespace opgate {
 namespace {
@@ -80,14 +81,18 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
 }  // namespace
 
 fs::path results_file(const Config& config) { return config.output / "results.jsonl"; }
+fs::path samples_file(const fs::path& output) { return output / "samples.json"; }
 
 std::optional<Tally> complete_run(const RunOptions& options) {
   static_cast<void>(options.part.read());  // a wrong --shard is reported before the wait for Python
-  Project project = open_project(options.project, options.execution.limits(), &options.filter);
+  ProjectOptions chosen = options.project;
+  chosen.keep_outputs = true;
+  Project project = open_project(chosen, options.execution.limits(), &options.filter);
   const Plan plan = make_plan(project.subjects, project.checks, options.filter);
   CaseSet todo(plan.calls, options.part.cut(plan.calls));
   const fs::path file = results_file(project.config);
-  const RunHeader header = header_of(project, plan, options.filter, todo, options.part);
+  RunHeader header = header_of(project, plan, options.filter, todo, options.part);
+  header.samples = options.project.samples;
 
   Tally tally(options.project.again(), header.accuracy());
   std::unique_ptr<Journal> journal;
@@ -98,6 +103,8 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   } else {
     keep_interrupted(file);
     journal = std::make_unique<Journal>(file, header);
+    fs::remove_all(outputs_folder(project.config.output));  // of an earlier run
+    write_samples(samples_file(project.config.output), project.subjects);
   }
   print_header(project, plan, header);
 

@@ -38,6 +38,8 @@ std::string ProjectOptions::again() const {
   return options;
 }
 
+std::filesystem::path outputs_folder(const std::filesystem::path& output) { return output / "outputs"; }
+
 void declare_filter(CommandLine& app, Filter& filter) {
   const std::string pattern = "PATTERN";
   app.add_option("--op", filter.ops, "only operators and models with this name; * and ? are wildcards")
@@ -65,6 +67,8 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   project.config = options.read();
   project.config.apply_environment();  // before a library reads it and child processes inherit it
   Setup setup = setup_from(project.config);
+  setup.samples = options.samples.empty() ? "" : std::filesystem::absolute(options.samples).string();
+  if (options.keep_outputs) setup.outputs = outputs_folder(project.config.output);
   project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
   project.supervisor->make_folders();
   if (filter != nullptr && !asks_python(project.config, *project.supervisor, *filter)) {
@@ -78,6 +82,7 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   const PythonCatalog python = project.supervisor->python_catalog();
   project.torch = python.torch;
   project.sources = python.sources;
+  project.module_files = python.modules;
 
   project.checks = all_checks(python.checks);
   setup.models = python.models;

@@ -20,6 +20,8 @@ struct ProjectOptions {
   std::filesystem::path config;
   std::filesystem::path output;
   std::filesystem::path build;
+  std::filesystem::path samples;  ///< file of samples instead of the specs'; only `opgate run` declares it
+  bool keep_outputs = false;      ///< results of contiguous calls are kept in the folder outputs/
 
   void declare(CommandLine& app);
   /// Reads the configuration that the options choose. Throws SetupError.
@@ -28,6 +30,9 @@ struct ProjectOptions {
   std::string again() const;
 };
 
+/// The folder with what contiguous calls returned, in the output folder of a run.
+std::filesystem::path outputs_folder(const std::filesystem::path& output);
+
 /// Declares the options that choose cases.
 void declare_filter(CommandLine& app, Filter& filter);
 
@@ -35,8 +40,9 @@ struct Project {
   Config config;
   std::vector<Spec> subjects;
   std::vector<Check> checks;
-  std::string torch;    ///< version that the Python half imports
-  std::string sources;  ///< digest of the Python half's files
+  std::string torch;                      ///< version that the Python half imports
+  std::string sources;                    ///< digest of the Python half's files
+  std::vector<std::string> module_files;  ///< files of the Python modules that opgate.toml lists
 
   std::unique_ptr<Supervisor> supervisor;
 };

@@ -140,6 +140,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
                    todo.size(), timestamp(),     libraries_digest(setup), part.read()};
   header.filter = filter;
+  header.files = digests_of_files(setup, project.module_files);
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();
   std::optional<SourceDigests> digests;  // made only if needed, because they read every source file

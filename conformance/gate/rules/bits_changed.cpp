@@ -11,18 +11,30 @@ namespace {
 
 constexpr auto kRule = "bits.changed";
 
+// The bits that the head returned for the base's arguments; null where it was not called with them here.
+const ByDtype<std::string>* bits_now(const Change& change, const std::string& id, const std::string& device,
+                                     const std::string& sample) {
+  const RunState* run = run_on_base_sample(change, id, sample);
+  if (run == nullptr) return nullptr;
+  const auto& devices = run->state.at(id).devices;
+  const auto state = devices.find(device);
+  const MachineResults* here = state == devices.end() ? nullptr : results_here(change, state->second);
+  if (here == nullptr) return nullptr;
+  const auto found = here->bits.find(sample);
+  return found == here->bits.end() ? nullptr : &found->second;
+}
+
 void judge_bits(const Change& change, const std::string& id, const std::string& device,
-                const MachineResults& base, const MachineResults& head, Remarks& remarks) {
+                const MachineResults& base, Remarks& remarks) {
   std::set<std::string> dtypes;
   std::string first;
   size_t changed = 0;
   for (const auto& [sample, by_dtype] : base.bits) {
-    const auto found = head.bits.find(sample);
-    const bool same = same_arguments(change.base.at(id).facts, change.head.state.at(id).facts, sample);
-    if (found == head.bits.end() || !same) continue;
+    const ByDtype<std::string>* head = bits_now(change, id, device, sample);
+    if (head == nullptr) continue;
     for (const auto& [dtype, then] : by_dtype) {
-      const auto now = found->second.find(dtype);
-      if (now == found->second.end() || now->second == then) continue;
+      const auto now = head->find(dtype);
+      if (now == head->end() || now->second == then) continue;
       ++changed;
       dtypes.insert(dtype);
       if (first.empty())
@@ -41,10 +53,9 @@ void judge(const Change& change, Remarks& remarks) {
   std::set<std::string> others;
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    const MachineResults* now = results_here(change, head);
-    if (now == nullptr) return;
+    if (results_here(change, head) == nullptr) return;
     if (const MachineResults* then = results_here(change, base)) {
-      judge_bits(change, id, device, *then, *now, remarks);
+      judge_bits(change, id, device, *then, remarks);
     } else {
       for (const auto& [machine, results] : base.machines) others.insert(machine);
     }

@@ -53,48 +53,136 @@ bool was_wrong(const Change& change, const std::string& case_id) {
   });
 }
 
-struct Changed {
+// The element-wise difference that two correct results can have at most, in ulps.
+double allowed_ulps(const SubjectFacts& facts) {
+  if (!facts.accuracy) return kTwoResults * (kDraftUlps + 1);
+  if (!facts.accuracy->ulps) return 0;
+  return kTwoResults * ((facts.accuracy->scale.empty() ? 1 : kScaled) * *facts.accuracy->ulps + 1);
+}
+
+// A difference in ulps at the element, where the base promised an accuracy at the element.
+double judged_ulps(const SubjectFacts& facts, const ResultDifference& difference) {
+  return facts.accuracy && facts.accuracy->scale.empty() ? difference.ulps : difference.ulps_at_largest;
+}
+
+std::string in_words(const ResultDifference& difference) {
+  return fmt::format("{} of {} elements differ from the base's, by up to {:.3g} ulps", difference.differing,
+                     difference.total, difference.ulps);
+}
+
+// Cases of one operator and device, of which the first or the worst is shown.
+struct Cases {
   size_t count = 0;
-  std::string first, then, now;
+  double ulps = 0;
+  std::string shown;
+
+  void add(const std::string& text, double difference = 0) {
+    if (count++ > 0 && difference <= ulps) return;
+    shown = text;
+    ulps = difference;
+  }
 };
 
-void compare_values(const Change& change, const std::string& id, const std::string& device,
-                    const DeviceState& base, const DeviceState& head, Remarks& remarks) {
-  const SubjectFacts &then = change.base.at(id).facts, &now = change.head.state.at(id).facts;
-  const auto changed = [&](const auto& base_values, const auto& head_values) {
-    Changed all;
-    for (const auto& [sample, by_dtype] : base_values) {
-      const auto of_sample = head_values.find(sample);
-      if (of_sample == head_values.end() || !same_arguments(then, now, sample)) continue;
+class Comparing {
+ public:
+  Comparing(const Change& change, const std::string& id, const std::string& device, Remarks& remarks)
+      : change_(change), id_(id), device_(device), facts_(change.base.at(id).facts), remarks_(remarks) {}
+
+  void compare(const DeviceState& base) {
+    for (const auto& [sample, by_dtype] : base.values) {
+      const RunState* head = run_on_base_sample(change_, id_, sample);
+      if (head == nullptr) continue;
+      const auto& devices = head->state.at(id_).devices;
+      const auto device = devices.find(device_);
+      if (device == devices.end()) continue;
+      for (const auto& [dtype, text] : by_dtype) {
+        const auto of_sample = device->second.values.find(sample);
+        const bool has_values = of_sample != device->second.values.end() && of_sample->second.contains(dtype);
+        compare_call(sample, dtype, text, has_values ? of_sample->second.at(dtype) : "", *head);
+      }
+    }
+    refuse_changed();
+    tell_rounding();
+  }
+
+  void compare_reference(const DeviceState& base, const DeviceState& head) {
+    Cases changed;
+    for (const auto& [sample, by_dtype] : base.reference) {
+      const auto of_sample = head.reference.find(sample);
+      if (of_sample == head.reference.end() || run_on_base_sample(change_, id_, sample) != &change_.head)
+        continue;
       for (const auto& [dtype, text] : by_dtype) {
         const auto found = of_sample->second.find(dtype);
         const auto known = dtype_from_name(dtype);
-        if (found == of_sample->second.end() || !known || found->second == text) continue;
-        const std::string case_id =
-            fmt::format("{}/{}/{}/contiguous/{}/value.reference", id, dtype, sample, device);
-        if (may_be_same(text, found->second, allowed_error(then, *known)) || was_wrong(change, case_id))
-          continue;
-        if (all.count++ == 0) all = {1, case_id, text, found->second};
+        if (found == of_sample->second.end() || !known) continue;
+        if (!may_be_same(text, found->second, allowed_error(facts_, *known)))
+          changed.add(fmt::format("{}: {} -> {}", case_of(sample, dtype), text, found->second));
       }
     }
-    return all;
-  };
-  const Changed values = changed(base.values, head.values);
-  if (values.count > 0) {
-    remarks.push_back(
-        {Remark::Kind::refused, kRule, id,
-         fmt::format("{}: {} results have other values, by more than rounding: it computes another "
-                     "function",
-                     device, values.count),
-         fmt::format("{}: {} -> {}", values.first, values.then, values.now)});
+    if (changed.count == 0) return;
+    remarks_.push_back(
+        {Remark::Kind::note, kRule, id_,
+         fmt::format("{}: the reference has other values for {} calls", device_, changed.count),
+         changed.shown});
   }
-  if (const Changed reference = changed(base.reference, head.reference); reference.count > 0) {
-    remarks.push_back(
-        {Remark::Kind::note, kRule, id,
-         fmt::format("{}: the reference has other values for {} calls", device, reference.count),
-         fmt::format("{}: {} -> {}", reference.first, reference.then, reference.now)});
+
+ private:
+  std::string case_of(const std::string& sample, const std::string& dtype) const {
+    return contiguous_call(id_, dtype, sample, device_) + "/value.reference";
   }
-}
+
+  void compare_call(const std::string& sample, const std::string& dtype, const std::string& then,
+                    const std::string& now, const RunState& head) {
+    const auto known = dtype_from_name(dtype);
+    if (!known || was_wrong(change_, case_of(sample, dtype))) return;
+    if (now.empty()) {
+      // In the head's own run, the case that ended or raised is refused by its verdict.
+      if (&head == change_.on_base_samples) lost_.add(case_of(sample, dtype));
+      return;
+    }
+    const auto difference = change_.differences.find(contiguous_call(id_, dtype, sample, device_));
+    if (difference == change_.differences.end()) {
+      if (then != now && !may_be_same(then, now, allowed_error(facts_, *known)))
+        changed_.add(fmt::format("{}: {} -> {}", case_of(sample, dtype), then, now));
+      return;
+    }
+    const ResultDifference& far = difference->second;
+    Cases& cases = judged_ulps(facts_, far) > allowed_ulps(facts_) ? changed_ : rounded_;
+    if (far.differing > 0) cases.add(fmt::format("{}: {}", case_of(sample, dtype), in_words(far)), far.ulps);
+  }
+
+  void refuse_changed() {
+    if (changed_.count > 0) {
+      remarks_.push_back({Remark::Kind::refused, kRule, id_,
+                          fmt::format("{}: {} results have other values, by more than rounding: it computes "
+                                      "another function",
+                                      device_, changed_.count),
+                          changed_.shown, device_});
+    }
+    if (lost_.count > 0) {
+      remarks_.push_back(
+          {Remark::Kind::refused, kRule, id_,
+           fmt::format("{}: {} calls that the base's spec has as samples, and this spec has not, "
+                       "return nothing any more",
+                       device_, lost_.count),
+           lost_.shown, device_});
+    }
+  }
+
+  void tell_rounding() {
+    if (rounded_.count == 0) return;
+    remarks_.push_back({Remark::Kind::note, kRule, id_,
+                        fmt::format("{}: {} results are rounded differently", device_, rounded_.count),
+                        rounded_.shown, device_});
+  }
+
+  const Change& change_;
+  const std::string& id_;
+  const std::string& device_;
+  const SubjectFacts& facts_;
+  Remarks& remarks_;
+  Cases changed_, lost_, rounded_;
+};
 
 OPGATE_REGISTER_RULE(
     value_changed,
@@ -108,9 +196,12 @@ OPGATE_REGISTER_RULE(
       "run `opgate accept`.",
       "A scale that was applied to the absolute value of its argument, in the kernel and in the reference."},
      [](const Change& change, Remarks& remarks) {
-       for_each_device(
-           change, [&](const std::string& id, const std::string& device, const DeviceState& base,
-                       const DeviceState& head) { compare_values(change, id, device, base, head, remarks); });
+       for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
+                                   const DeviceState& head) {
+         Comparing comparing(change, id, device, remarks);
+         comparing.compare(base);
+         comparing.compare_reference(base, head);
+       });
      }});
 
 }  // namespace

@@ -61,11 +61,12 @@ State& state() {
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
           const std::map<std::string, py::object>& scales, const std::string& regressions,
-          const std::string& recorded) {
+          const std::string& recorded, const std::string& samples, const std::string& outputs) {
   Setup setup;
   setup.specs = spec_libraries;
   setup.regressions = regressions;
   setup.recorded = recorded;
+  setup.samples = samples;
   setup.models = json::parse(described);
   State loaded{load_subjects(setup), {}};
   for (Spec& spec : loaded.subjects) {
@@ -75,6 +76,7 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
       spec.scale = reference_from_python(found->second);
   }
   loaded.cache.collect_garbage = collect_garbage;
+  loaded.cache.outputs_folder = outputs;
   state() = std::move(loaded);
 }
 
@@ -89,7 +91,8 @@ std::string judge(const std::string& id, const std::vector<std::string>& check_i
   const CallKey key = parse_call_id(state().subjects, id);
   CheckList checks;
   for (const std::string& check : check_ids) checks.push_back(&find_check(state().checks, check));
-  if (key.device != c10::kCPU) enable_device(key.device, DeviceAllocator::plain);
+  if (key.device != c10::kCPU && std::ranges::any_of(checks, &Check::needs_device))
+    enable_device(key.device, DeviceAllocator::plain);
   std::optional<CallFacts> facts;
   json said{{"judgements", judge_call(key, checks, state().cache, &facts)}};
   if (facts) said["facts"] = *facts;
@@ -277,7 +280,8 @@ PYBIND11_MODULE(_engine, module) {
       "and `scales` are the functions of those specs, by operator. Raises RuntimeError for a broken spec.",
       pybind11::arg("spec_libraries"), pybind11::arg("described"),
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
-      pybind11::arg("regressions") = "", pybind11::arg("recorded") = "");
+      pybind11::arg("regressions") = "", pybind11::arg("recorded") = "", pybind11::arg("samples") = "",
+      pybind11::arg("outputs") = "");
   module.def("judge", &opgate::judge,
              "Runs native checks on a call. Returns JSON: \"judgements\" by check, and \"facts\" of the call "
              "if a check made it. Raises RuntimeError for an unknown call or check.",

@@ -34,6 +34,12 @@ def digest_of(modules: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
+def module_files(modules: Iterable[str]) -> list[str]:
+    """All Python files of the packages that these modules are in."""
+    packages = sorted({name.partition(".")[0] for name in modules})
+    return [str(file) for package in packages for _, file in _python_files(package)]
+
+
 def _python_files(package: str) -> list[tuple[str, Path]]:
     found = importlib.util.find_spec(package)
     if found is None:  # the module of an ONNX form, which is imported later: onnx.runs reports the error

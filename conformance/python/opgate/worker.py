@@ -44,7 +44,7 @@ class Worker:
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registry import load_checks
-        from opgate.sources import digest_of
+        from opgate.sources import digest_of, module_files
         from opgate.spec import SPECS
 
         for library in setup["libraries"]:
@@ -64,11 +64,14 @@ class Worker:
                 {name: spec.scale_function for name, spec in SPECS.items() if spec.scale_function},
                 setup["regressions"],
                 setup["recorded"],
+                setup["samples"],
+                setup["outputs"],
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
         self.torch_version = torch.__version__.partition("+")[0]
         self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
+        self.module_files = module_files(setup["modules"])
         self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
 
         self.process = os.getpid()
@@ -85,6 +88,7 @@ class Worker:
             "models": self.subjects,
             "torch": self.torch_version,
             "sources": self.sources,
+            "modules": self.module_files,
             "files": files_read(self.native_files),
         }
 

@@ -1,0 +1,20 @@
+// The head's operators called with samples of the base that the head's specs no longer have, so that a spec that
+// changed together with its operator does not hide what changed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "cli/project/complete_run.h"
+#include "gate/state.h"
+
+namespace opgate {
+
+/// Runs the head, with the options of the head's own run, on those samples of the base (in the samples.json beside
+/// its results) that the head's specs lack or give other arguments, in a process of its own. Operators whose schema
+/// became incompatible are left out: the base's arguments do not fit them. Returns nothing where there is no such
+/// sample, or no samples.json. Throws SetupError and Interrupted.
+std::optional<RunState> run_base_samples(const RunState& base, const RunState& head,
+                                         const RunOptions& options);
+
+}  // namespace opgate

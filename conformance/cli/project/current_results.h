@@ -1,0 +1,14 @@
+// Whether results are of the libraries that are here now.
+#pragma once
+
+#include "plan/config.h"
+#include "run/journal.h"
+
+namespace opgate {
+
+/// Throws SetupError, naming the file, where a library of the configuration, a library that one of them loads, or a
+/// Python module has changed since the run of `header`, or where the run did not have it. Returns false where a
+/// library of the configuration is not on this machine, so that it cannot be compared.
+bool demand_current(const RunHeader& header, const std::filesystem::path& results, const Config& config);
+
+}  // namespace opgate

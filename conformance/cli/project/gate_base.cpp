@@ -1,0 +1,60 @@
+#include "cli/project/gate_base.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include "gate/ledger.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+GateBase base_of_results(const fs::path& file) {
+  RunState run = state_of_run(file);
+  GateBase base{fmt::format("{} of {}", file.string(), run.header.started), run.state};
+  base.output = file.parent_path();
+  base.run = std::move(run);
+  return base;
+}
+
+}  // namespace
+
+GateBase base_of_ledger(const Config& config) {
+  if (config.ledger.empty()) {
+    throw SetupError(
+        fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
+                    "`opgate accept`, or name a run to compare with by --base",
+                    config.file.string()));
+  }
+  return {"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), true};
+}
+
+GateBase base_of_commit_ledger(const std::string& commit, const Config& config) {
+  const CheckedOut checkout = check_out(commit, config);
+  GateBase base = base_of_ledger(checkout.config);
+  base.name = fmt::format("ledger {} of {}",
+                          fs::relative(checkout.config.ledger, checkout.config.file.parent_path()).string(),
+                          checkout.name);
+  base.waivers = read_waivers(checkout.config.waivers);
+  note_waivers(*base.waivers, base.state);
+  return base;
+}
+
+GateBase base_of_run_or_build(const std::string& base, const Config& config, const RunOptions& options) {
+  const fs::path named = fs::absolute(base);
+  if (fs::is_regular_file(named)) return base_of_results(named);
+  if (fs::exists(named / "results.jsonl")) return base_of_results(named / "results.jsonl");
+  BaseBuild build = find_base(base, config);
+  std::vector<std::string> words = options.execution.words();
+  for (const std::string& op : options.filter.ops) words.insert(words.end(), {"--op", op});
+  for (const std::string& check : options.filter.checks) words.insert(words.end(), {"--check", check});
+  GateBase ran = base_of_results(run_base(build, words) / "results.jsonl");
+  ran.name = build.name;
+  note_waivers(read_waivers(read_config(build.config).waivers), ran.state);
+  ran.waivers_known = true;
+  ran.build = std::move(build);
+  return ran;
+}
+
+}  // namespace opgate

@@ -1,0 +1,45 @@
+// waiver.changed: tells which waivers came, went, or say something else now. Nothing is refused for it.
+#include <fmt/format.h>
+
+#include "gate/rule.h"
+
+namespace opgate::waiver_changed {
+namespace {
+
+constexpr auto kRule = "waiver.changed";
+
+void tell_changes(const std::string& id, const SubjectState& base, const SubjectState& head,
+                  Remarks& remarks) {
+  const auto tell = [&](std::string what, std::string shown) {
+    remarks.push_back({Remark::Kind::note, kRule, id, std::move(what), std::move(shown)});
+  };
+  for (const auto& [what, now] : head.waivers) {
+    const auto then = base.waivers.find(what);
+    if (then == base.waivers.end()) {
+      tell(fmt::format("the waiver of {} is new", what), now);
+    } else if (then->second != now) {
+      tell(fmt::format("the waiver of {} has changed", what), fmt::format("{}  ->  {}", then->second, now));
+    }
+  }
+  for (const auto& [what, then] : base.waivers) {
+    if (!head.waivers.contains(what)) tell(fmt::format("the waiver of {} was removed", what), then);
+  }
+}
+
+OPGATE_REGISTER_RULE(
+    waiver_changed,
+    {kRule,
+     {"Waivers that are new, changed or removed are told, so that they are reviewed with the change.",
+      "A change that adds a waiver for what it breaks would otherwise look like one that breaks nothing.",
+      "Nothing is refused. Review the reason and the last day of each new waiver.",
+      "A crash that was waived for three months in the change that introduced it."},
+     [](const Change& change, Remarks& remarks) {
+       if (!change.waivers_known) return;
+       for (const auto& [id, head] : change.head.state) {
+         const auto base = change.base.find(id);
+         tell_changes(id, base == change.base.end() ? SubjectState() : base->second, head, remarks);
+       }
+     }});
+
+}  // namespace
+}  // namespace opgate::waiver_changed

@@ -1,0 +1,85 @@
+"""opgate gate and opgate accept refuse results of other libraries than those that are there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness import OpGate, assert_refused
+
+
+@pytest.fixture
+def project(build: Path, tmp_path: Path) -> Path:
+    """A project with a copy of the library of fixtures/changes, in a folder with a space in its name."""
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    shutil.copy(build / "lib" / "libopgate_changes.so", folder)
+    (folder / "opgate.toml").write_text('libraries = ["libopgate_changes.so"]\nledger = "ledger"\n')
+    return folder
+
+
+def run(opgate: OpGate, project: Path) -> None:
+    words = ["--check", "registration", "--op", "scale.twice", "--jobs", "1"]
+    result = opgate("run", *words, folder=project)
+    assert result.returncode == 0, result
+
+
+def append(file: Path, text: str) -> None:
+    """Another build of the file; an ELF file may have anything at its end."""
+    with file.open("ab") as stream:
+        stream.write(text.encode())
+
+
+def test_results_of_another_build_are_refused(opgate: OpGate, project: Path) -> None:
+    run(opgate, project)
+    (project / "ledger").mkdir()
+    append(project / "libopgate_changes.so", "another build")
+    said = ["results.jsonl (run of ", "is out of date", "libopgate_changes.so", "run `opgate run` again"]
+    assert_refused(opgate("gate", "--results", ".opgate/results.jsonl", folder=project), *said)
+    assert_refused(opgate("accept", folder=project), *said)
+
+
+def test_results_that_lack_a_library_are_refused(opgate: OpGate, project: Path, build: Path) -> None:
+    run(opgate, project)
+    shutil.copy(build / "lib" / "libopgate_crashy.so", project)
+    (project / "opgate.toml").write_text(
+        'libraries = ["libopgate_changes.so", "libopgate_crashy.so"]\nledger = "ledger"\n'
+    )
+    assert_refused(opgate("accept", folder=project), "has no results of ", "libopgate_crashy.so")
+
+
+def test_results_of_the_same_build_elsewhere_are_taken(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    """As with results that came from another machine."""
+    run(opgate, project)
+    shutil.move(project, tmp_path / "moved")
+    result = opgate("accept", folder=tmp_path / "moved")
+    assert "is out of date" not in result.stderr
+    assert_refused(result, "has only some checks")
+
+
+def test_a_library_that_a_listed_one_loads_counts(opgate: OpGate, project: Path) -> None:
+    compiler = os.environ.get("CC", "cc")
+    (project / "kernels.c").write_text("int answer(void) { return 42; }\n")
+    (project / "listed.c").write_text("int answer(void); int ask(void) { return answer(); }\n")
+    here = ["-shared", "-fPIC", "-L.", "-Wl,-rpath,$ORIGIN"]
+    for words in (["kernels.c", "-o", "libkernels.so"], ["listed.c", "-lkernels", "-o", "liblisted.so"]):
+        subprocess.run([compiler, words[0], *here, *words[1:]], cwd=project, check=True)
+    (project / "opgate.toml").write_text(
+        'libraries = ["libopgate_changes.so", "liblisted.so"]\nledger = "ledger"\n'
+    )
+    run(opgate, project)
+    assert_refused(opgate("accept", folder=project), "has only some checks")
+    append(project / "libkernels.so", "another build")
+    assert_refused(opgate("accept", folder=project), "is out of date", "libkernels.so")
+
+
+def test_a_python_module_counts(opgate: OpGate, project: Path) -> None:
+    (project / "my_models.py").write_text("ANSWER = 42\n")
+    with (project / "opgate.toml").open("a") as config:
+        config.write('python = ["my_models"]\npython_path = ["."]\n')
+    run(opgate, project)
+    (project / "my_models.py").write_text("ANSWER = 43\n")
+    assert_refused(opgate("accept", folder=project), "is out of date", "my_models.py")
