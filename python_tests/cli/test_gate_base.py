@@ -40,13 +40,13 @@ def recipe(project: Path, command: str) -> None:
 
 def test_a_base_that_is_nothing_at_all_is_named(opgate: OpGate, repository: Path) -> None:
     result = opgate("gate", "--base", "no-such-branch", folder=repository)
-    assert_refused(result, "--base no-such-branch", "no such file or folder", "no such commit")
+    assert_refused(result, "no-such-branch: ", "no such file or folder", "no such commit")
 
 
 def test_a_commit_needs_a_repository(opgate: OpGate, new_project: Callable[..., Path]) -> None:
     project = new_project(libraries=["libopgate_changes.so"])
     result = opgate("gate", "--base", "HEAD", folder=project)
-    assert_refused(result, "--base HEAD", "no such file or folder", "is in no git repository")
+    assert_refused(result, "HEAD: ", "no such file or folder", "is in no git repository")
 
 
 def test_a_commit_needs_a_recipe(opgate: OpGate, repository: Path) -> None:

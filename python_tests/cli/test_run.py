@@ -83,8 +83,12 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "filter",
         "capability",
         "subjects",
+        "samples",
+        "files",
     }
     assert set(results.header) == words
+    libraries = {Path(file).name for file in results.header["files"]}
+    assert {"libopgate_ops.so", "libopgate_identity_specs.so"} <= libraries
     assert results.header["shard"] == "1/1"
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}
     assert results.finished is not None

@@ -90,6 +90,8 @@ def setup_of(build: Path, folder: Path) -> dict[str, Any]:
         "models": [],
         "regressions": "",
         "recorded": "",
+        "samples": "",
+        "outputs": "",
         "memory": 64 << 30,
     }
 

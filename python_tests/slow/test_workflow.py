@@ -75,7 +75,7 @@ def test_its_steps_make_one_run_of_all_shards_and_gate_it(workflow: dict[str, An
         refused = run(gate["Gate"], checkout, ACCEPTED="false", BASE_BRANCH="")
         assert refused.returncode == 2
         assert "there is no ledger" in refused.stderr
-        # A pull request is judged by the ledger of the branch that it changes, until a reviewer has accepted it.
+        # A pull request is judged by the ledger of the branch that it changes, until a reviewer takes it.
         of_branch = run(gate["Gate"], checkout, ACCEPTED="false", BASE_BRANCH="main")
         assert "origin/main: there is no such file or folder" in of_branch.stderr
         assert run(gate["Gate"], checkout, ACCEPTED="true", BASE_BRANCH="main").stderr == refused.stderr
