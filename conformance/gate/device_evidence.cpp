@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kNamedFiles = 3;   // that a message names
 constexpr size_t kDateLength = 10;  // the length of "2026-11-22" in "2026-11-22T..."
 
 std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& all) {
@@ -24,10 +25,18 @@ std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& al
       "# and torch are these.\n",
       op);
   for (const DeviceEvidence& one : all) {
-    text += fmt::format(
-        "\n[[{}]]\nmodel = {}\ntorch = {}\nengine = {}\nsources = {}\n[{}.checks]  # that passed\n",
-        one.device, toml_string(one.model), toml_string(one.tested.torch), toml_string(one.tested.engine),
-        toml_string(one.tested.sources), one.device);
+    text += fmt::format("\n[[{}]]\nmodel = {}\ntorch = {}\nengine = {}\nsources = {}\n", one.device,
+                        toml_string(one.model), toml_string(one.tested.torch), toml_string(one.tested.engine),
+                        toml_string(one.tested.sources));
+    for (size_t i = 0; i < one.files_not_followed.size(); ++i) {
+      text += fmt::format("{}  {},\n", i == 0 ? "files_not_followed = [\n" : "",
+                          toml_string(one.files_not_followed[i]));
+    }
+    if (!one.files_not_followed.empty()) text += "]\n";
+    if (one.lists_files) text += fmt::format("[{}.files_read]  # by the compiler\n", one.device);
+    for (const auto& [file, digest] : one.tested.files_read)
+      text += fmt::format("{} = {}\n", toml_string(file), toml_string(digest));
+    text += fmt::format("[{}.checks]  # that passed\n", one.device);
     for (const auto& [check, passed] : one.checks) {
       text += fmt::format("{} = {{ cases = {}, date = {} }}\n", toml_string(check), passed.cases,
                           toml_string(passed.date));
@@ -44,6 +53,7 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
   if (!node.is_table()) wrong(node);
   DeviceEvidence one;
   one.device = device;
+  one.lists_files = false;
   for (const auto& [key_, value] : *node.as_table()) {
     const std::string_view key = key_.str();
     if (key == "checks" && value.is_table()) {
@@ -54,6 +64,21 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
         const auto date = words->at_path("date").value<std::string>();
         if (!cases || *cases < 1 || !date || words->size() != 2) wrong(passed);
         one.checks[std::string(check.str())] = {static_cast<size_t>(*cases), *date};
+      }
+      continue;
+    }
+    if (key == "files_read" && value.is_table()) {
+      one.lists_files = true;
+      for (const auto& [name, digest] : *value.as_table()) {
+        if (!digest.is_string()) wrong(digest);
+        one.tested.files_read[std::string(name.str())] = *digest.value<std::string>();
+      }
+      continue;
+    }
+    if (key == "files_not_followed" && value.is_array()) {
+      for (const toml::node& words : *value.as_array()) {
+        if (!words.is_string()) wrong(words);
+        one.files_not_followed.push_back(*words.value<std::string>());
       }
       continue;
     }
@@ -80,7 +105,8 @@ void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
   const auto same = std::ranges::find_if(all, [&](const auto& other) { return same_machine(one, other); });
   if (same == all.end()) {
     all.push_back(one);
-  } else if (same->tested == one.tested) {
+  } else if (same->tested == one.tested && same->lists_files) {
+    same->files_not_followed = one.files_not_followed;
     for (const auto& [check, passed] : one.checks) same->checks[check] = passed;
     for (const std::string& check : one.failed) same->checks.erase(check);
   } else {
@@ -95,13 +121,35 @@ std::string in_words(const DeviceEvidence& evidence, const std::string& date) {
   return fmt::format("{}{}{}{}", kByEvidence, evidence.model, date.empty() ? "" : ", ", date);
 }
 
-std::string difference(const Tested& then, const Tested& now) {
+std::string difference(const DeviceEvidence& evidence, const Tested& now) {
+  const Tested& then = evidence.tested;
   std::vector<std::string> differences;
-  if (then.sources != now.sources) differences.emplace_back("the sources of the operator");
-  if (then.engine != now.engine) differences.emplace_back("the sources of OpGate");
+  for (const auto& [file, digest] : then.files_read) {
+    const std::string& here = now.files_read.at(file);
+    if (here != digest)
+      differences.push_back(fmt::format("{} {}", file, here.empty() ? "is missing" : "has changed"));
+  }
+  if (differences.size() > kNamedFiles) {
+    const size_t others = differences.size() - kNamedFiles;
+    differences.resize(kNamedFiles);
+    differences.push_back(fmt::format("{} more files differ", others));
+  }
+  if (differences.empty() && then.sources != now.sources)
+    differences.emplace_back("the sources of the operator have changed");
+  if (!evidence.lists_files)
+    differences.emplace_back("an older OpGate wrote it, without the files that the compiler read");
+  if (then.engine != now.engine) differences.emplace_back("the sources of OpGate have changed");
   if (then.torch != now.torch)
-    differences.push_back(fmt::format("torch ({}, here {})", then.torch, now.torch));
+    differences.push_back(fmt::format("torch was {} and is {} here", then.torch, now.torch));
   return fmt::format("{}", fmt::join(differences, ", "));
+}
+
+std::vector<std::string> uncompiled_of(const SubjectFacts& facts) {
+  std::vector<std::string> files;
+  for (const auto& [file, digest] : facts.files_read) {
+    if (digest.empty()) files.push_back(file);
+  }
+  return files;
 }
 
 Evidences read_evidence(const fs::path& folder) {
@@ -130,8 +178,13 @@ Evidences evidence_of(const RunState& run) {
   for (const auto& [id, subject] : run.state) {
     for (const auto& [name, model] : run.header.devices) {
       const auto device = subject.devices.find(name);
-      if (device == subject.devices.end() || subject.facts.sources.empty()) continue;
-      DeviceEvidence one{name, model, {run.header.torch, run.header.sources, subject.facts.sources}, {}};
+      if (device == subject.devices.end() || subject.facts.sources.empty() ||
+          !uncompiled_of(subject.facts).empty())
+        continue;
+      const Tested tested{run.header.torch, run.header.sources, subject.facts.sources,
+                          subject.facts.files_read};
+      DeviceEvidence one{name, model, tested, {}};
+      one.files_not_followed = subject.facts.files_not_followed;
       for (const auto& [check, by_dtype] : device->second.planned.count()) {
         const bool broken = std::ranges::any_of(run.broken, [&](const Broken& group) {
           const CaseParts parts = parts_of_case(group.case_id);

@@ -19,6 +19,7 @@ struct Tested {
   std::string torch;    ///< version
   std::string engine;   ///< RunHeader::sources
   std::string sources;  ///< of the operator and its spec: SubjectFacts::sources
+  std::map<std::string, std::string> files_read = {};  ///< SubjectFacts::files_read
 
   bool operator==(const Tested&) const = default;
 };
@@ -40,6 +41,8 @@ struct DeviceEvidence {
   /// Set only for a new run: checks that ran and had a case that did not pass. Older evidence of these
   /// checks is removed.
   std::set<std::string> failed = {};
+  std::vector<std::string> files_not_followed = {};  ///< SubjectFacts::files_not_followed
+  bool lists_files = true;  ///< false where an older OpGate wrote it, which knew of no files_read
 };
 
 /// By operator id.
@@ -48,17 +51,22 @@ using Evidences = std::map<std::string, std::vector<DeviceEvidence>>;
 /// "evidence: NVIDIA H200, 2026-11-22"; without the date where `date` is empty.
 std::string in_words(const DeviceEvidence& evidence, const std::string& date = "");
 
-/// What has changed since the evidence was given: "the sources of the operator, torch (2.11.0, here
-/// 2.15.0)"; empty where nothing has.
-std::string difference(const Tested& then, const Tested& now);
+/// What has changed since the evidence was given: "ops/common/reduce.cuh has changed, torch was 2.11.0 and is
+/// 2.15.0 here"; empty where nothing has. `now` has the digests of those files that the evidence lists; they
+/// are empty for files that are missing.
+std::string difference(const DeviceEvidence& then, const Tested& now);
 
 /// Reads all files of a folder; returns nothing where there is no folder. Throws SetupError, with file and
 /// line, for a file that is not evidence or lacks a key.
 Evidences read_evidence(const std::filesystem::path& folder);
 
-/// The evidence that a run gives on the devices of this machine other than the CPU. Throws SetupError for a
-/// run with --case, which has only some cases of its checks.
+/// The evidence that a run gives on the devices of this machine other than the CPU. There is none of an operator
+/// whose sources are unknown, or were not compiled as they are: see uncompiled_of(). Throws SetupError for a run
+/// with --case, which has only some cases of its checks.
 Evidences evidence_of(const RunState& run);
+
+/// The files that the compiler read for the operator and that are no longer as they were.
+std::vector<std::string> uncompiled_of(const SubjectFacts& facts);
 
 /// Adds `evidence` to the files of the folder. For the same machine, torch, engine and sources, it adds the
 /// checks that passed and removes those that failed; evidence for another engine or other sources is

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "run/source_files.h"
+
 namespace opgate {
 namespace {
 
@@ -51,19 +53,13 @@ std::vector<fs::path> sources_in(const fs::path& folder, const Config& config) {
   return files;
 }
 
-// For "ops/add/spec.cpp:7", the absolute path of ops/add; empty where the file is not on this machine.
-fs::path folder_of(const Spec& subject) {
-  const fs::path file = subject.where.substr(0, subject.where.rfind(':'));
-  return fs::exists(file) ? fs::absolute(file).parent_path().lexically_normal() : fs::path();
-}
+fs::path folder_of(const Spec& subject) { return file_of(subject).parent_path(); }
 
 }  // namespace
 
 SourceDigests::SourceDigests(const Config& config, const std::vector<std::string>& libraries,
                              const std::vector<Spec>& subjects)
-    : config_(config) {
-  for (const std::string& library : libraries)
-    built_ = std::max(built_.value_or(fs::file_time_type::min()), fs::last_write_time(library));
+    : config_(config), built_(time_of_newest(libraries)) {
   for (const Spec& subject : subjects) folders_.insert(folder_of(subject));
   for (const fs::path& place : config.sources) {
     if (!fs::exists(place)) {

@@ -168,7 +168,9 @@ void to_json(json& json, const SubjectFacts& facts) {
           {"benches", facts.benches},
           {"speed_limits", facts.speed_limits},
           {"where", facts.where},
-          {"sources", facts.sources}};
+          {"sources", facts.sources},
+          {"files_read", facts.files_read},
+          {"files_not_followed", facts.files_not_followed}};
 }
 
 void from_json(const json& json, SubjectFacts& facts) {
@@ -190,6 +192,8 @@ void from_json(const json& json, SubjectFacts& facts) {
   json.at("speed_limits").get_to(facts.speed_limits);
   json.at("where").get_to(facts.where);
   json.at("sources").get_to(facts.sources);
+  json.at("files_read").get_to(facts.files_read);
+  json.at("files_not_followed").get_to(facts.files_not_followed);
 }
 
 }  // namespace opgate

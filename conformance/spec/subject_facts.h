@@ -49,6 +49,10 @@ struct SubjectFacts {
   std::map<std::string, double> speed_limits;     ///< "64x64, forward" or "64x64, forward on cuda"
   std::string where;                              ///< file:line of the spec
   std::string sources = "";  ///< digest of the sources; empty if they are not on this machine
+  /// Digests of the project's files that the compiler read for the subject, by path relative to the folder of
+  /// opgate.toml. A digest is empty where the file is not what was compiled.
+  std::map<std::string, std::string> files_read = {};
+  std::vector<std::string> files_not_followed = {};  ///< what else it may have read, in words
 
   bool operator==(const SubjectFacts&) const = default;
 };

@@ -25,13 +25,12 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-const Tested kTested{"2.15.0", "e1", "s1"};
+const Tested kTested{"2.15.0", "e1", "s1", {{"csrc/a b.cuh", "d1"}, {"csrc/a.h", "d2"}}};
 
 DeviceEvidence some_evidence() {
-  return {"cuda",
-          "NVIDIA \"H200\"",
-          kTested,
-          {{"value.layout", {18, "2026-11-22"}}, {"run.stream", {2, "2026-11-21"}}}};
+  return {"cuda",  "NVIDIA \"H200\"",
+          kTested, {{"value.layout", {18, "2026-11-22"}}, {"run.stream", {2, "2026-11-21"}}},
+          {},      {"what is \"generated\"", "and more"}};
 }
 
 TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
@@ -47,6 +46,8 @@ TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
   EXPECT_EQ(one.device, "cuda");
   EXPECT_EQ(one.tested, kTested);
   EXPECT_EQ(one.checks, some_evidence().checks);
+  EXPECT_EQ(one.files_not_followed, some_evidence().files_not_followed);
+  EXPECT_TRUE(one.lists_files);
 }
 
 TEST(DeviceEvidence, OfTheSameSourcesAddsChecksAndOfOthersReplacesThem) {
@@ -80,16 +81,49 @@ TEST(DeviceEvidence, OfACheckEndsWhereItFails) {
 }
 
 TEST(DeviceEvidence, HoldsWhileWhatWasTestedIsTheSame) {
-  EXPECT_EQ(difference(kTested, kTested), "");
-  EXPECT_EQ(difference(kTested, {"2.15.0", "e1", "s2"}), "the sources of the operator");
-  EXPECT_EQ(difference(kTested, {"2.11.0", "e2", "s1"}),
-            "the sources of OpGate, torch (2.15.0, here 2.11.0)");
+  const DeviceEvidence evidence = some_evidence();
+  EXPECT_EQ(difference(evidence, kTested), "");
+  EXPECT_EQ(difference(evidence, {"2.15.0", "e1", "s2", kTested.files_read}),
+            "the sources of the operator have changed");
+  EXPECT_EQ(difference(evidence, {"2.11.0", "e2", "s1", kTested.files_read}),
+            "the sources of OpGate have changed, torch was 2.15.0 and is 2.11.0 here");
+}
+
+TEST(DeviceEvidence, EndsWhereAFileThatTheCompilerReadIsAnotherOrGone) {
+  const DeviceEvidence evidence = some_evidence();
+  Tested now = kTested;
+  now.files_read["csrc/a.h"] = "other";
+  EXPECT_EQ(difference(evidence, now), "csrc/a.h has changed");
+  now.files_read["csrc/a b.cuh"] = "";
+  EXPECT_EQ(difference(evidence, now), "csrc/a b.cuh is missing, csrc/a.h has changed");
+  now.sources = "s2";  // the file that has changed is in the operator's folder: one name is enough
+  EXPECT_EQ(difference(evidence, now), "csrc/a b.cuh is missing, csrc/a.h has changed");
+  DeviceEvidence many = some_evidence();
+  for (const char* file : {"1.h", "2.h", "3.h", "4.h", "5.h"}) many.tested.files_read[file] = "d";
+  now = many.tested;
+  for (auto& [file, digest] : now.files_read) digest = "other";
+  EXPECT_EQ(difference(many, now), "1.h has changed, 2.h has changed, 3.h has changed, 4 more files differ");
+}
+
+TEST(DeviceEvidence, OfAnOlderOpGateIsReadAndDoesNotHold) {
+  const TemporaryFolder folder;
+  folder.write("op.toml",
+               "[[cuda]]\nmodel = \"H200\"\ntorch = \"2.15.0\"\nengine = \"e1\"\nsources = \"s1\"\n"
+               "[cuda.checks]\n\"value.layout\" = { cases = 18, date = \"2026-11-22\" }\n");
+  const DeviceEvidence older = read_evidence(folder.path()).at("op").at(0);
+  EXPECT_THAT(difference(older, {"2.15.0", "e1", "s1"}), HasSubstr("an older OpGate wrote it"));
+  DeviceEvidence newer = older;
+  newer.lists_files = true;
+  newer.checks = {{"run.stream", {2, "2026-11-23"}}};
+  add_evidence(folder.path(), {{"op", {newer}}});  // must not make the older checks valid
+  EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks, newer.checks);
 }
 
 TEST(DeviceEvidence, ThatIsNoneIsRefusedWithItsPlace) {
   const TemporaryFolder folder;
   for (const char* text : {"cuda = 3\n", "[[cuda]]\nmodel = 3\n", "[[cuda]]\nchecks = { x = \"many\" }\n",
-                           "[[cuda]]\nspeed = \"1\"\n", "<<<<<<< HEAD\n", "?\n"}) {
+                           "[[cuda]]\nspeed = \"1\"\n", "[[cuda]]\nfiles_read = { \"a.h\" = 3 }\n",
+                           "[[cuda]]\nfiles_not_followed = [3]\n", "<<<<<<< HEAD\n", "?\n"}) {
     std::ofstream(folder / "op.toml") << text;
     EXPECT_THAT(message_of<SetupError>([&] { read_evidence(folder.path()); }), HasSubstr("op.toml")) << text;
   }
@@ -106,6 +140,7 @@ RunState run_on_gpu() {
   run.header.filter = Filter();
   SubjectState& subject = run.state["op"];
   subject.facts.sources = "s1";
+  subject.facts.files_read = kTested.files_read;
   const ByDtype<size_t> two{{"float32", 1}, {"float64", 1}};
   const std::set<std::string> both{"float32", "float64"};
   subject.devices["cuda"].planned.add("4", "contiguous",
@@ -128,6 +163,10 @@ TEST(DeviceEvidence, IsOfChecksThatPassedThereAndThen) {
   RunState unknown = run_on_gpu();
   unknown.state["op"].facts.sources = "";
   EXPECT_THAT(evidence_of(unknown), IsEmpty());
+  RunState uncompiled = run_on_gpu();
+  uncompiled.state["op"].facts.files_read["csrc/a.h"] = "";
+  EXPECT_THAT(evidence_of(uncompiled), IsEmpty());
+  EXPECT_THAT(uncompiled_of(uncompiled.state["op"].facts), ElementsAre("csrc/a.h"));
 }
 
 TEST(DeviceEvidence, IsNotOfSomeCasesOfACheck) {

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 
+#include <map>
+
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
 #include "gate/device_evidence.h"
@@ -16,6 +18,29 @@ struct EvidenceOptions {
   ProjectOptions project;
   fs::path results;
 };
+
+using OpsByNote = std::map<std::string, std::vector<std::string>>;
+
+void print_notes(std::string_view word, const OpsByNote& notes) {
+  for (const auto& [note, ops] : notes) fmt::print("{:10} {}: {}\n", word, fmt::join(ops, ", "), note);
+}
+
+// Says which operators get no evidence, because their files changed after the build, and of which operators
+// some files are not followed.
+void print_limits(const RunState& run, const Evidences& evidence) {
+  OpsByNote left_out, not_followed;
+  for (const auto& [id, subject] : run.state) {
+    if (const std::vector<std::string> files = uncompiled_of(subject.facts); !files.empty()) {
+      left_out[fmt::format("changed or removed after the build, so build and run again: {}",
+                           fmt::join(files, ", "))]
+          .push_back(id);
+    } else if (evidence.contains(id)) {
+      for (const std::string& words : subject.facts.files_not_followed) not_followed[words].push_back(id);
+    }
+  }
+  print_notes("left out", left_out);
+  print_notes("note", not_followed);
+}
 
 int keep(const EvidenceOptions& options) {
   const Config config = options.project.read();
@@ -33,11 +58,13 @@ int keep(const EvidenceOptions& options) {
                     run.file.string()));
   }
   const Evidences evidence = evidence_of(run);
+  print_limits(run, evidence);
   if (evidence.empty()) {
-    throw SetupError(fmt::format(
-        "{} has no check that passed on a GPU and whose sources are known: was the run made on the CPU "
-        "alone, or without `evidence` in opgate.toml?",
-        run.file.string()));
+    throw SetupError(
+        fmt::format("{} has no check that passed on a GPU and whose sources are known and were built: was "
+                    "the run made on "
+                    "the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
+                    run.file.string()));
   }
   const std::vector<std::string> changed = add_evidence(config.evidence, evidence);
   size_t cases = 0;
@@ -55,7 +82,8 @@ int keep(const EvidenceOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Keep what the last run showed on a GPU as evidence for machines without one: their CUDA cases pass "
-      "instead of being owed (not run), as long as sources, OpGate and torch are the same");
+      "instead of being owed (not run), as long as OpGate, torch and all files of the project that the "
+      "compiler read are the same");
   auto options = std::make_shared<EvidenceOptions>();
   options->project.declare(app);
   app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");

@@ -4,9 +4,12 @@
 
 #include "device/device.h"
 #include "gate/device_evidence.h"
+#include "run/source_files.h"
 
 namespace opgate {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The evidence about one operator on one device that this machine lacks.
 struct Known {
@@ -17,15 +20,19 @@ struct Known {
   bool any() const { return !holding.empty() || !out_of_date.empty(); }
 };
 
-Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device, const Tested& now) {
+Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device, const fs::path& folder,
+               Tested now, FileDigests& digests) {
   Known known;
   for (const DeviceEvidence& one : all) {
     if (one.device != device) continue;
-    const std::string differs = difference(one.tested, now);
+    now.files_read.clear();
+    for (const auto& [file, digest] : one.tested.files_read)
+      now.files_read[file] = digests.of((folder / file).lexically_normal());
+    const std::string differs = difference(one, now);
     if (differs.empty()) {
       known.holding.push_back(&one);
     } else {
-      known.out_of_date = fmt::format("{} is out of date by {}", in_words(one), differs);
+      known.out_of_date = fmt::format("{} is out of date: {}", in_words(one), differs);
     }
   }
   return known;
@@ -51,13 +58,15 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
   const Evidences evidences = read_evidence(project.config.evidence);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
+  FileDigests digests;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto of_op = evidences.find(calls.spec(call).id);
     if (of_op == evidences.end() || !missing_device(calls.device(call))) continue;
     const auto [known, is_new] = all.try_emplace({&calls.spec(call), calls.device(call)});
     if (is_new) {
       const Tested now{header.torch, header.sources, header.subjects.at(of_op->first).sources};
-      known->second = known_of(of_op->second, device_name(calls.device(call)), now);
+      known->second = known_of(of_op->second, device_name(calls.device(call)),
+                               project.config.file.parent_path(), now, digests);
     }
     for (const Check* check : calls.checks(call)) ++known->second.planned[check->name];
   }

@@ -15,6 +15,7 @@
 #include "cli/project/device_evidence_verdicts.h"
 #include "cli/terminal/terminal.h"
 #include "device/device.h"
+#include "run/compiler_inputs.h"
 #include "run/digests.h"
 #include "run/project_setup.h"
 #include "run/source_digests.h"
@@ -144,11 +145,21 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();
   std::optional<SourceDigests> digests;  // made only if needed, because they read every source file
-  if (!project.config.evidence.empty()) digests.emplace(project.config, setup.libraries, project.subjects);
+  std::optional<CompilerInputs> inputs;
+  if (!project.config.evidence.empty()) {
+    std::vector<std::string> libraries = setup.libraries;
+    libraries.insert(libraries.end(), setup.specs.begin(), setup.specs.end());
+    digests.emplace(project.config, libraries, project.subjects);
+    inputs.emplace(project.config, libraries, project.subjects);
+  }
   for (const Spec& spec : project.subjects) {
     if (!planned.contains(spec.id)) continue;
     SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec);
-    if (digests) facts.sources = digests->of(spec);
+    if (!digests) continue;
+    FilesRead read = inputs->of(spec);
+    facts.sources = digests->of(spec);
+    facts.files_read = std::move(read.digests);
+    facts.files_not_followed = std::move(read.not_followed);
   }
   header.sources = c10::sha1(std::string(engine_sources()) + project.sources).str();
   if (std::string model = device_model(c10::kCUDA); !model.empty())
