@@ -111,8 +111,9 @@ void append_texts(std::string& text, const std::string& name,
 }
 
 void append_spec(std::string& text, const SubjectFacts& facts) {
-  text += fmt::format("schema = {}\nkernels = {}\ntags = {}\npromises = {}\n", toml_string(facts.schema),
-                      list(facts.kernels), list(facts.tags), list(facts.promises));
+  text += fmt::format("schema = {}\nkernels = {}\n", toml_string(facts.schema), list(facts.kernels));
+  if (!facts.python_kernels.empty()) text += fmt::format("python_kernels = {}\n", list(facts.python_kernels));
+  text += fmt::format("tags = {}\npromises = {}\n", list(facts.tags), list(facts.promises));
   if (facts.accuracy) text += fmt::format("accuracy = {}\n", toml_string(to_text(*facts.accuracy)));
   if (facts.gradient_accuracy)
     text += fmt::format("gradient_accuracy = {}\n", toml_string(to_text(*facts.gradient_accuracy)));
@@ -148,6 +149,8 @@ class Reader {
         facts.schema = text(node);
       else if (key == "kernels")
         facts.kernels = texts(node);
+      else if (key == "python_kernels")
+        facts.python_kernels = texts(node);
       else if (key == "tags")
         facts.tags = texts(node);
       else if (key == "promises")

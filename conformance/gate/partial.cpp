@@ -69,6 +69,25 @@ bool built_without_cuda(const State& state) {
       state, [](const auto& entry) { return std::ranges::any_of(entry.second.facts.kernels, is_for_cuda); });
 }
 
+// Python modules often register kernels for CUDA only where there is a GPU. This is false where a case ran on one.
+bool without_gpu(const State& state) {
+  return std::ranges::all_of(state, [](const auto& entry) {
+    const auto cuda = entry.second.devices.find("cuda");
+    return cuda == entry.second.devices.end() || is_unchecked(cuda->second);
+  });
+}
+
+// Adds those of the base's kernels for CUDA that are missing, and returns how many these are.
+size_t keep_cuda_kernels(const std::vector<std::string>& base, std::vector<std::string>& head) {
+  size_t kept = 0;
+  for (const std::string& kernel : base) {
+    if (!is_for_cuda(kernel) || std::ranges::find(head, kernel) != head.end()) continue;
+    head.push_back(kernel);
+    ++kept;
+  }
+  return kept;
+}
+
 // The same cases with the same bits on this machine. Where it is new, its bits cannot be compared, and the
 // summaries of the reference's values must be the same.
 bool unchanged_on(const std::string& machine, const DeviceState& base, const DeviceState& head) {
@@ -80,18 +99,14 @@ bool unchanged_on(const std::string& machine, const DeviceState& base, const Dev
 }  // namespace
 
 size_t keep_unchecked_devices(const State& base, State& head) {
-  const bool without_cuda = built_without_cuda(head);
+  const bool no_cuda = built_without_cuda(head), no_gpu = without_gpu(head);
   size_t kernels_kept = 0;
   for (auto& [id, subject] : head) {
     const auto known = base.find(id);
     if (known == base.end()) continue;
-    if (without_cuda) {
-      for (const std::string& kernel : known->second.facts.kernels) {
-        if (!is_for_cuda(kernel)) continue;
-        subject.facts.kernels.push_back(kernel);
-        ++kernels_kept;
-      }
-    }
+    const SubjectFacts& facts = known->second.facts;
+    if (no_cuda) kernels_kept += keep_cuda_kernels(facts.kernels, subject.facts.kernels);
+    if (no_gpu) kernels_kept += keep_cuda_kernels(facts.python_kernels, subject.facts.python_kernels);
     for (auto& [name, device] : subject.devices) {
       const auto then = known->second.devices.find(name);
       if (then == known->second.devices.end()) continue;

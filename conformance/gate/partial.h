@@ -19,9 +19,9 @@ std::vector<std::string> checks_of(const RunState& run);
 void keep_checks(const std::vector<std::string>& checks, State& base);
 
 /// Copies results from `base` to `head` for each device on which no case ran here, speeds for each device on
-/// which none was measured, and kernels for CUDA where the build of `head` has none at all: a machine without a
-/// GPU must not remove from the ledger what one with a GPU saw. Returns how many kernels were copied, which were
-/// not compared.
+/// which none was measured, and kernels for CUDA where the build of `head` has none at all, or, for kernels of
+/// Python modules, where no case ran on a GPU: a machine without a GPU must not remove from the ledger what one
+/// with a GPU saw. Returns how many kernels were copied, which were not compared.
 size_t keep_unchecked_devices(const State& base, State& head);
 
 /// Copies the bits and errors of other machines from `base` to `head`, for each operator and device whose

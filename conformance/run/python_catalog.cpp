@@ -34,12 +34,15 @@ fs::path cache_folder() {
   return {};
 }
 
-// The variables that Python itself reads (PYTHON*), and those of OpGate and its users (OPGATE_*).
+// The variables that Python itself reads (PYTHON*), those of OpGate and its users (OPGATE_*), and the one that hides
+// GPUs: modules may register kernels for CUDA only where there is one.
 json relevant_environment() {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    if (text.starts_with("PYTHON") || text.starts_with("OPGATE_")) variables.emplace_back(text);
+    if (text.starts_with("PYTHON") || text.starts_with("OPGATE_") ||
+        text.starts_with("CUDA_VISIBLE_DEVICES="))
+      variables.emplace_back(text);
   }
   std::ranges::sort(variables);
   return variables;
@@ -55,7 +58,11 @@ bool is_unchanged(const std::string& file, const json& was) {
 
 PythonCatalog python_catalog_from(const json& said, const std::string& python) {
   try {
-    PythonCatalog half{said.at("checks"), said.at("models"), said.at("torch"), said.at("sources"),
+    PythonCatalog half{said.at("checks"),
+                       said.at("models"),
+                       said.at("registered"),
+                       said.at("torch"),
+                       said.at("sources"),
                        said.at("modules").get<std::vector<std::string>>()};
     all_checks(half.checks);
     return half;

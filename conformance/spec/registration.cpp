@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace opgate {
@@ -32,20 +33,24 @@ constexpr auto kTagNames = all_tag_names(std::make_index_sequence<kTags>());
 
 }  // namespace
 
-std::vector<std::string> registered_kernels(const c10::OperatorHandle& op) {
-  std::vector<std::string> names;
+OpRegistration registration_of(const c10::OperatorHandle& op) {
+  OpRegistration found;
   for (uint16_t i = 1; i <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++i) {
     const auto key = static_cast<c10::DispatchKey>(i);
-    if (op.hasKernelForDispatchKey(key)) names.emplace_back(c10::toString(key));
+    if (op.hasKernelForDispatchKey(key)) found.kernels.emplace_back(c10::toString(key));
   }
-  return names;
+  for (const at::Tag tag : op.getTags()) found.tags.emplace_back(kTagNames.at(static_cast<size_t>(tag)));
+  std::ranges::sort(found.tags);
+  return found;
 }
 
-std::vector<std::string> tag_names(const c10::OperatorHandle& op) {
-  std::vector<std::string> names;
-  for (const at::Tag tag : op.getTags()) names.emplace_back(kTagNames.at(static_cast<size_t>(tag)));
-  std::ranges::sort(names);
-  return names;
+void to_json(nlohmann::json& json, const OpRegistration& registration) {
+  json = {{"kernels", registration.kernels}, {"tags", registration.tags}};
+}
+
+void from_json(const nlohmann::json& json, OpRegistration& registration) {
+  json.at("kernels").get_to(registration.kernels);
+  json.at("tags").get_to(registration.tags);
 }
 
 }  // namespace opgate

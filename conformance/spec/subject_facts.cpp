@@ -10,7 +10,6 @@
 
 #include "base/dtypes.h"
 #include "spec/class_promises.h"
-#include "spec/registration.h"
 #include "spec/sample_json.h"
 
 namespace opgate {
@@ -74,6 +73,18 @@ void add_class(const Spec& spec, SubjectFacts& facts) {
   if (!promises.exported) facts.unspecified.emplace_back("export");
 }
 
+void add_registration(const Spec& spec, const OpRegistrations& with_python, SubjectFacts& facts) {
+  OpRegistration here = registration_of(*spec.op);
+  if (const auto there = with_python.find(spec.name); there != with_python.end()) {
+    std::ranges::copy_if(
+        there->second.kernels, std::back_inserter(facts.python_kernels),
+        [&](const std::string& key) { return std::ranges::find(here.kernels, key) == here.kernels.end(); });
+    here.tags = there->second.tags;
+  }
+  facts.kernels = std::move(here.kernels);
+  facts.tags = std::move(here.tags);
+}
+
 template <class Range>
 std::vector<std::string> sorted_texts(const Range& range) {
   std::vector<std::string> texts;
@@ -114,13 +125,10 @@ std::optional<AccuracyFacts> accuracy_from(std::string_view text) {
   return std::nullopt;
 }
 
-SubjectFacts facts_of(const Spec& spec) {
+SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python) {
   SubjectFacts facts;
   facts.schema = spec.schema;
-  if (spec.op) {
-    facts.kernels = registered_kernels(*spec.op);
-    facts.tags = tag_names(*spec.op);
-  }
+  if (spec.op) add_registration(spec, with_python, facts);
   for (const Promise promise : spec.promises) facts.promises.emplace_back(to_string(promise));
   std::ranges::sort(facts.promises);
   if (spec.accuracy) facts.accuracy = facts_of(*spec.accuracy, spec.scale != nullptr);
@@ -153,6 +161,7 @@ SubjectFacts facts_of(const Spec& spec) {
 void to_json(json& json, const SubjectFacts& facts) {
   json = {{"schema", facts.schema},
           {"kernels", facts.kernels},
+          {"python_kernels", facts.python_kernels},
           {"tags", facts.tags},
           {"promises", facts.promises},
           {"accuracy", optional_text(facts.accuracy)},
@@ -176,6 +185,7 @@ void to_json(json& json, const SubjectFacts& facts) {
 void from_json(const json& json, SubjectFacts& facts) {
   json.at("schema").get_to(facts.schema);
   json.at("kernels").get_to(facts.kernels);
+  json.at("python_kernels").get_to(facts.python_kernels);
   json.at("tags").get_to(facts.tags);
   json.at("promises").get_to(facts.promises);
   facts.accuracy = read_accuracy(json.at("accuracy"));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/registration.h"
 #include "spec/spec.h"
 
 namespace opgate {
@@ -29,8 +30,10 @@ std::optional<AccuracyFacts> accuracy_from(std::string_view text);
 
 /// What is known about a subject without calling it. Lists are sorted.
 struct SubjectFacts {
-  std::string schema;                 ///< empty unless the subject is an operator
-  std::vector<std::string> kernels;   ///< dispatch keys for which the loaded libraries have a kernel
+  std::string schema;                ///< empty unless the subject is an operator
+  std::vector<std::string> kernels;  ///< dispatch keys for which the loaded libraries have a kernel
+  /// Dispatch keys for which only Python modules have one: programs without Python do not have these kernels.
+  std::vector<std::string> python_kernels;
   std::vector<std::string> tags;      ///< of the operator: "pt2_compliant_tag"
   std::vector<std::string> promises;  ///< names
   std::optional<AccuracyFacts> accuracy;
@@ -57,7 +60,9 @@ struct SubjectFacts {
   bool operator==(const SubjectFacts&) const = default;
 };
 
-SubjectFacts facts_of(const Spec& spec);
+/// `with_python` has what operators are registered with in a process that has imported the project's Python
+/// modules; operators that it does not name are as in this process, which has loaded the libraries alone.
+SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python);
 
 void to_json(nlohmann::json& json, const SubjectFacts& facts);
 void from_json(const nlohmann::json& json, SubjectFacts& facts);

@@ -24,6 +24,7 @@ SubjectFacts some_facts() {
   SubjectFacts facts;
   facts.schema = "my::op(Tensor x) -> Tensor";
   facts.kernels = {"CPU", "Meta"};
+  facts.python_kernels = {"Autograd"};
   facts.promises = {"deterministic"};
   facts.accuracy = AccuracyFacts{4, ""};
   facts.where = "spec.cpp:7";

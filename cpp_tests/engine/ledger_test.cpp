@@ -25,6 +25,7 @@ SubjectState some_subject() {
   SubjectFacts& facts = subject.facts;
   facts.schema = "my::op(Tensor x) -> Tensor";
   facts.kernels = {"CPU"};
+  facts.python_kernels = {"Meta", "Autograd"};
   facts.tags = {"pt2_compliant_tag"};
   facts.promises = {"deterministic"};
   facts.accuracy = AccuracyFacts{4, "inputs"};
@@ -143,6 +144,19 @@ TEST(UncheckedDevices, KeepKernelsOfABuildWithCuda) {
   head["other"].facts.kernels = {"CPU", "CUDA"};
   EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "this build has CUDA, and `op` has lost its kernels";
   EXPECT_THAT(head["op"].facts.kernels, ElementsAre("CPU"));
+}
+
+TEST(UncheckedDevices, KeepKernelsThatPythonRegistersWhereThereIsAGpu) {
+  State base{{"op", some_subject()}}, head = base;
+  base["op"].facts.python_kernels = {"CUDA", "Meta"};
+  head["op"].facts.python_kernels = {};
+  EXPECT_EQ(keep_unchecked_devices(base, head), 1u);
+  EXPECT_THAT(head["op"].facts.python_kernels, ElementsAre("CUDA")) << "and Meta is gone";
+  EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "none is missing";
+  head["op"].facts.python_kernels = {};
+  head["other"].devices["cuda"] = some_subject().devices["cpu"];
+  EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "a case ran on a GPU here";
+  EXPECT_TRUE(head["op"].facts.python_kernels.empty());
 }
 
 TEST(OtherMachines, AreKeptWhileTheResultsHereAreTheSame) {

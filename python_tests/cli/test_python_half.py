@@ -92,6 +92,23 @@ def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., 
     assert run(*changed, MORE_SAMPLES="1").returncode == 0
 
 
+def test_kernels_that_need_a_gpu_may_be_registered_only_where_there_is_one(
+    run: Callable[..., Completed], project: Path
+) -> None:
+    module = (
+        SPEC + "\nif os.environ['CUDA_VISIBLE_DEVICES']:\n    twice.register_kernel('cuda', twice._init_fn)\n"
+    )
+    (project / "asked_once_specs.py").write_text(module)
+
+    def kernels(**environment: str) -> list[str]:
+        result = run("run", "--check", "value.layout", "--device", "cpu", **environment)
+        assert result.returncode == 0, result
+        return read_results(project / ".opgate").header["subjects"]["twice"]["python_kernels"]
+
+    assert "CUDA" in kernels(CUDA_VISIBLE_DEVICES="0")
+    assert "CUDA" not in kernels(CUDA_VISIBLE_DEVICES="")
+
+
 @pytest.mark.parametrize("check", ["value.reference", "opcheck"])
 def test_an_operator_that_forks_has_one_verdict(
     check: str, run: Callable[..., Completed], project: Path

@@ -36,6 +36,38 @@ def loud(spec):
     spec.reference(lambda x: x + 1)
 """
 
+REGISTERING = """
+import torch
+from torch import Tensor
+
+def twice(x: Tensor) -> Tensor:
+    return 2 * x
+
+def write(x: Tensor) -> None:
+    x.zero_()
+
+bare = torch.library.custom_op("registering::bare", twice, mutates_args=())
+full = torch.library.custom_op(
+    "registering::full", twice, mutates_args=(), device_types="cpu", tags=(torch.Tag.core,)
+)
+full.register_fake(torch.empty_like)
+full.register_autograd(lambda ctx, gradient: 2 * gradient)
+full.register_vmap(lambda info, dims, x: (2 * x, dims[0]))
+full.register_autocast("cpu", torch.float32)
+writes = torch.library.custom_op("registering::writes", write, mutates_args=("x",))
+library = torch.library.Library("registering", "FRAGMENT")
+library.define("plain.overload(Tensor x) -> Tensor")
+library.impl("plain.overload", twice, "CPU")
+torch.library.register_vmap("opgate_ops::identity_conv", lambda info, dims, *more: None, lib=library)
+
+import opgate
+
+for name in ("bare", "full", "plain.overload", "writes"):
+    @opgate.spec(f"registering::{name}")
+    def promise(spec):
+        spec.dtypes(torch.float32, device="cpu").draft().sample(opgate.uniform(4))
+"""
+
 
 @dataclass
 class Worker:
@@ -114,6 +146,7 @@ def test_a_worker_introduces_itself_judges_and_leaves(setup: dict[str, Any]) -> 
         ready = python.ask({"setup": setup})["ready"]
         assert {"aoti.python", "export.graph", "opcheck"} <= {check["id"] for check in ready["checks"]}
         assert ready["models"] == []
+        assert ready["registered"] == {}, "no module registers kernels"
         answer = python.ask({"run": CALL, "checks": ["opcheck", "export.graph"]})
         passed = {"verdict": "pass"}
         assert answer == {"ran": CALL, "judgements": {"opcheck": passed, "export.graph": passed}}
@@ -145,6 +178,22 @@ def test_an_operator_that_prints_does_not_disturb_the_answers(setup: dict[str, A
         status, out, err = python.leave()
     assert (status, set(out.splitlines())) == (0, {'{"ran": "nothing"}'})
     assert "loud" in err
+
+
+def test_a_worker_tells_what_its_modules_register(setup: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "registering.py").write_text(REGISTERING)
+    with worker(tmp_path) as python:
+        registered = python.ask({"setup": {**setup, "modules": ["registering"]}})["ready"]["registered"]
+    compliant = ["pt2_compliant_tag"]
+    full = ["AutocastCPU", "FuncTorchBatched", "CPU", "Meta", "Autograd"]  # in the order of DispatchKey
+    assert registered["registering::full"] == {"kernels": full, "tags": ["core", *compliant]}
+    # PyTorch registers a fake kernel and a derivative, too, which raise.
+    assert registered["registering::bare"] == {"kernels": ["CompositeExplicitAutograd"], "tags": compliant}
+    # An operator that returns nothing needs no fake kernel of its own.
+    assert "Meta" in registered["registering::writes"]["kernels"]
+    assert "Autograd" not in registered["registering::writes"]["kernels"]
+    assert registered["registering::plain.overload"] == {"kernels": ["CPU"], "tags": []}
+    assert "FuncTorchBatched" in registered["opgate_ops::identity_conv"]["kernels"]
 
 
 def test_a_call_that_cannot_be_is_answered_and_survived(ready: tuple[Worker, dict[str, Any]]) -> None:

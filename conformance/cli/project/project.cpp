@@ -80,6 +80,7 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   project.supervisor->start_python();  // imports torch while this process loads its libraries
   load_subjects(setup);                // a broken library or spec is reported before the wait for Python
   const PythonCatalog python = project.supervisor->python_catalog();
+  project.registered = python.registered;
   project.torch = python.torch;
   project.sources = python.sources;
   project.module_files = python.modules;

@@ -40,6 +40,7 @@ struct Project {
   Config config;
   std::vector<Spec> subjects;
   std::vector<Check> checks;
+  OpRegistrations registered;             ///< what the Python half says of operators; see PythonCatalog
   std::string torch;                      ///< version that the Python half imports
   std::string sources;                    ///< digest of the Python half's files
   std::vector<std::string> module_files;  ///< files of the Python modules that opgate.toml lists

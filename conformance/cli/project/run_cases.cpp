@@ -154,7 +154,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   }
   for (const Spec& spec : project.subjects) {
     if (!planned.contains(spec.id)) continue;
-    SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec);
+    SubjectFacts& facts = header.subjects[spec.id] = facts_of(spec, project.registered);
     if (!digests) continue;
     FilesRead read = inputs->of(spec);
     facts.sources = digests->of(spec);

@@ -14,9 +14,19 @@ namespace {
 
 constexpr auto kRule = "case.lost";
 
+using Names = std::vector<std::string>;
+
+// Those of `from` that `in` lacks. Kernels are in the order of their dispatch keys, which is not sorted.
+Names missing(const Names& from, const Names& in) {
+  Names words;
+  std::ranges::copy_if(from, std::back_inserter(words),
+                       [&](const std::string& word) { return std::ranges::find(in, word) == in.end(); });
+  return words;
+}
+
 template <class Map>
-std::vector<std::string> lost_keys(const Map& base, const Map& head) {
-  std::vector<std::string> lost;
+Names lost_keys(const Map& base, const Map& head) {
+  Names lost;
   for (const auto& [key, value] : base) {
     if (!head.contains(key)) lost.push_back(key);
   }
@@ -35,8 +45,8 @@ class Losses {
     if (change_.kernels_kept > 0) {
       remarks_.push_back(
           {Remark::Kind::note, kRule, "",
-           fmt::format("{} kernels for CUDA were not compared, because the libraries were built "
-                       "without CUDA here",
+           fmt::format("{} kernels for CUDA were not compared, because there is no GPU here, or the "
+                       "libraries were built without CUDA",
                        change_.kernels_kept),
            ""});
     }
@@ -55,22 +65,25 @@ class Losses {
     remarks_.push_back({Remark::Kind::refused, kRule, id, std::move(what), std::move(shown)});
   }
 
+  // A kernel that moves from a Python module into a library is not lost; one that moves the other way is, for C++
+  // programs.
   void judge_kernels(const std::string& id, const SubjectFacts& base, const SubjectFacts& head) {
-    std::vector<std::string> lost;
-    for (const std::string& kernel : base.kernels) {
-      if (std::ranges::find(head.kernels, kernel) == head.kernels.end()) lost.push_back(kernel);
-    }
-    std::vector<std::string> added;
-    for (const std::string& kernel : head.kernels) {
-      if (std::ranges::find(base.kernels, kernel) == base.kernels.end()) added.push_back(kernel);
-    }
-    if (!added.empty()) {
+    Names head_all = head.kernels;
+    head_all.insert(head_all.end(), head.python_kernels.begin(), head.python_kernels.end());
+    judge_kernels(id, "", base.kernels, head.kernels, head.kernels);
+    judge_kernels(id, " in Python", base.python_kernels, head.python_kernels, head_all);
+  }
+
+  // `head_has` are the kernels that replace those of the base.
+  void judge_kernels(const std::string& id, std::string_view where, const Names& base, const Names& head,
+                     const Names& head_has) {
+    if (const Names added = missing(head, base); !added.empty()) {
       remarks_.push_back({Remark::Kind::note, kRule, id,
-                          fmt::format("has a kernel for {} now", fmt::join(added, ", ")), ""});
+                          fmt::format("has a kernel{} for {} now", where, fmt::join(added, ", ")), ""});
     }
-    if (!lost.empty()) {
-      refuse(id, fmt::format("no longer has a kernel for {}", fmt::join(lost, ", ")),
-             fmt::format("kernels {} -> {}", fmt::join(base.kernels, ", "), fmt::join(head.kernels, ", ")));
+    if (const Names lost = missing(base, head_has); !lost.empty()) {
+      refuse(id, fmt::format("no longer has a kernel{} for {}", where, fmt::join(lost, ", ")),
+             fmt::format("kernels{} {} -> {}", where, fmt::join(base, ", "), fmt::join(head, ", ")));
     }
   }
 

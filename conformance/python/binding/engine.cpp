@@ -10,8 +10,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include <sstream>
-
 #include "base/dtypes.h"
 #include "device/device.h"
 #include "inputs/arguments.h"
@@ -21,6 +19,7 @@
 #include "compare/comparison.h"
 #include "judging/output_judgement.h"
 #include "python/binding/classes.h"
+#include "python/binding/operators.h"
 #include "python/binding/reference.h"
 #include "run/project_setup.h"
 #include "run/worker.h"
@@ -259,15 +258,7 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
   return difference_text(comparison, got, want);
 }
 
-std::string schema(const std::string& op) {
-  const auto found = find_op(op);
-  if (!found)
-    throw SpecError(
-        fmt::format("no operator is named {}: check the name, and import the module that registers it", op));
-  std::ostringstream text;
-  text << found->schema();
-  return text.str();
-}
+py::object registrations() { return to_python(registrations_of(state().subjects)); }
 
 }  // namespace
 }  // namespace opgate
@@ -336,5 +327,8 @@ PYBIND11_MODULE(_engine, module) {
              pybind11::arg("described"), pybind11::arg("dtype"), pybind11::arg("stream"));
   module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              pybind11::arg("tensors"));
-  module.def("schema", &opgate::schema, "The registered schema of \"ns::op.overload\".", pybind11::arg("op"));
+  module.def("registrations", &opgate::registrations,
+             "The kernels and tags that this process has for each loaded operator, by name.");
+  module.def("schema", &opgate::schema_of, "The registered schema of \"ns::op.overload\".",
+             pybind11::arg("op"));
 }

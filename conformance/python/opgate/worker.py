@@ -43,6 +43,7 @@ class Worker:
         from opgate import onnx_forms
         from opgate.model import MODELS
         from opgate.package import PackageStore
+        from opgate.registration import registered
         from opgate.registry import load_checks
         from opgate.sources import digest_of, module_files
         from opgate.spec import SPECS
@@ -69,6 +70,8 @@ class Worker:
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
+        # Without modules, Python registers nothing that the libraries do not.
+        self.registered = registered() if setup["modules"] else {}
         self.torch_version = torch.__version__.partition("+")[0]
         self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
         self.module_files = module_files(setup["modules"])
@@ -86,6 +89,7 @@ class Worker:
         return {
             "checks": [check.as_json() for check in self.checks.values()],
             "models": self.subjects,
+            "registered": self.registered,
             "torch": self.torch_version,
             "sources": self.sources,
             "modules": self.module_files,
