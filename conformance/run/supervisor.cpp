@@ -92,6 +92,7 @@ struct Obstacle {
 Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool with_cuda) {
   Obstacle obstacle{missing_device(device).value_or(""), spec.op && (device != c10::kCUDA || with_cuda)};
   if (device != c10::kCUDA || !spec.op || spec.kernels_in_python || has_cuda_kernel(spec)) return obstacle;
+  if (!obstacle.reason.empty()) return obstacle;  // a missing device is the first thing to be told
   obstacle.reason = with_cuda ? fmt::format("{} has no CUDA kernel; see registration.kernels", spec.id)
                               : "no operator of the loaded libraries has a CUDA kernel (were they built "
                                 "without nvcc?)";
