@@ -3,9 +3,12 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "bench/agreement.h"
 #include "bench/benchmark_pair.h"
 #include "bench/contender.h"
+#include "bench/rounds.h"
 #include "bench/stopwatch.h"
 #include "compare/agreement.h"
 #include "derivatives/autograd.h"
@@ -55,17 +58,62 @@ struct Graph {
   }
 };
 
-TimedCalls timed(const Graph& graph, const CallKey& key, const Tensors& leaves, const Tensors& cotangents) {
-  return [=, device = key.device](int64_t calls) {
+// The two sides with the same cotangents, which change from round to round.
+class BackwardRounds {
+ public:
+  BackwardRounds(Graph op, Graph baseline, CallKey key, std::vector<Leaf> leaves, Tensors cotangents)
+      : op_(std::move(op)),
+        baseline_(std::move(baseline)),
+        key_(std::move(key)),
+        leaves_(std::move(leaves)),
+        cotangents_(std::move(cotangents)),
+        changing_(cotangents_) {
+    for (const Leaf& leaf : leaves_) inputs_.push_back(leaf.tensor);
+  }
+
+  double time_operator(int64_t calls) { return time(op_, calls, mine_); }
+  double time_baseline(int64_t calls) { return time(baseline_, calls, theirs_); }
+
+  void renew() {
+    ++round_;
+    changing_.change();
+  }
+
+  void check() const {
+    std::vector<Compared> compared;
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      compared.push_back({fmt::format("the gradient at `{}`", leaves_[i].name),
+                          mine_.outcome().returned().at(i), theirs_.outcome().returned().at(i)});
+    }
+    if (mine_.has_changed())
+      throw WrongAnswer(
+          "the gradients changed after the call had returned: work that is done later is not timed");
+    if (const auto difference = rough_difference(compared, *key_.spec->accuracy))
+      throw WrongAnswer(fmt::format("in round {}, on other values than before: {}", round_, *difference));
+  }
+
+ private:
+  double time(const Graph& graph, int64_t calls, RoundResult& result) {
+    result = {};  // frees the gradients of the round before
     double seconds = 0;
     graph.contender.attempt([&] {
-      seconds = seconds_of(device, [&] {
-        for (int64_t call = 0; call < calls; ++call) gradients(graph.roots, leaves, cotangents);
+      Tensors found;
+      seconds = seconds_of(key_.device, [&] {
+        for (int64_t call = 0; call < calls; ++call) found = gradients(graph.roots, inputs_, cotangents_);
       });
+      result = RoundResult(torch::jit::Stack(found.begin(), found.end()));
     });
     return seconds;
-  };
-}
+  }
+
+  Graph op_, baseline_;
+  CallKey key_;
+  std::vector<Leaf> leaves_;
+  Tensors inputs_, cotangents_;
+  ChangingInputs changing_;
+  RoundResult mine_, theirs_;
+  size_t round_ = 0;
+};
 
 // Stores the results that require a gradient. Throws ContenderRaised where the baseline's result requires
 // none though the operator's does, or where no result does.
@@ -102,19 +150,25 @@ BenchmarkPair backward_pair(const CallKey& key, const Bench& bench, ValueCache& 
   for (const Leaf& leaf : leaves) all.push_back(leaf.tensor);
   const Tensors mine = op.gradients_at(all, cotangents);
   const Tensors theirs = baseline.gradients_at(all, cotangents);
-  Tensors common;
+  std::vector<Leaf> common;
   Tensors computed;
   std::vector<Compared> compared;
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!mine[i].defined() || !theirs[i].defined()) continue;
-    common.push_back(leaves[i].tensor);
+    common.push_back(leaves[i]);
     computed.push_back(mine[i]);
     compared.push_back({fmt::format("the gradient at `{}`", leaves[i].name), mine[i], theirs[i]});
   }
   if (common.empty()) throw WrongAnswer("there is no input for which both sides have a gradient");
   if (const auto difference = rough_difference(compared, *key.spec->accuracy)) throw WrongAnswer(*difference);
-  return {timed(op, key, common, cotangents), timed(baseline, key, common, cotangents),
-          bytes_of(cotangents) + bytes_of(computed)};
+  BenchmarkPair pair;
+  pair.bytes = bytes_of(cotangents) + bytes_of(computed);
+  const auto both = std::make_shared<BackwardRounds>(std::move(op), std::move(baseline), key,
+                                                     std::move(common), cotangents);
+  pair.op = [both](int64_t calls) { return both->time_operator(calls); };
+  pair.baseline = [both](int64_t calls) { return both->time_baseline(calls); };
+  pair.rounds = {[] {}, [both] { both->renew(); }, [both] { both->check(); }};
+  return pair;
 }
 
 }  // namespace opgate

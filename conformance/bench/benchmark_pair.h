@@ -6,6 +6,7 @@
 
 #include "bench/bench_case.h"
 #include "bench/measure.h"
+#include "bench/rounds.h"
 #include "inputs/call_key.h"
 #include "inputs/value_cache.h"
 
@@ -15,6 +16,9 @@ struct BenchmarkPair {
   TimedCalls op;
   TimedCalls baseline;
   int64_t bytes = 0;  ///< that a call must move: the size of its inputs and outputs
+  int64_t written_bytes =
+      0;               ///< the part of `bytes` that it must write: outputs that share no memory with inputs
+  Rounds rounds = {};  ///< gives both sides other inputs for each round, and compares their results
 };
 
 /// The operator or its baseline raised instead of computing a result.
@@ -30,7 +34,8 @@ struct WrongAnswer : std::runtime_error {
 /// Times the call itself: boxed, through the dispatcher, without gradients. First calls the operator and
 /// the baseline once each: throws ContenderRaised where one raises, and WrongAnswer where the results
 /// disagree. `key` names the bench's sample, contiguous. Tensors that the operator writes to are reset
-/// before each batch.
+/// before each batch. The inputs change from round to round, in contents and sometimes in address, and the results of
+/// each round are compared; those of operators that draw random numbers are not.
 BenchmarkPair forward_pair(const CallKey& key, const Bench& bench, ValueCache& values);
 
 /// Times only the backward pass. The graph is made once; both sides get the same random cotangents

@@ -17,8 +17,8 @@ class Contender {
   /// Makes the call once. Throws ContenderRaised.
   Outcome run(const torch::jit::Stack& arguments) const;
 
-  /// Makes the same call `calls` times, without catching what it throws.
-  void run(const torch::jit::Stack& arguments, int64_t calls) const;
+  /// Makes the same call `calls` times, without catching what it throws. Returns what the last one returned.
+  torch::jit::Stack run(const torch::jit::Stack& arguments, int64_t calls) const;
 
   /// Runs `work` for this contender. Throws ContenderRaised for whatever `work` throws.
   void attempt(const std::function<void()>& work) const;

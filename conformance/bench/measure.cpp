@@ -54,24 +54,28 @@ Speed judge_speed(const Interval& interval, double limit) {
 }
 
 Measurement measure(const TimedCalls& op, const TimedCalls& baseline, const Effort& effort,
-                    std::optional<double> limit, const std::function<void()>& before_round) {
+                    std::optional<double> limit, const std::function<void()>& before_round,
+                    const Rounds& rounds) {
   Batches mine(op, effort);
   Batches theirs(baseline, effort);
+  rounds.start();
   std::vector<double> ratios;
   const auto round = [&] {
     before_round();
+    rounds.renew();
     const bool op_first = ratios.size() % 2 == 0;
     const double first = op_first ? mine.run() : theirs.run();
     const double second = op_first ? theirs.run() : mine.run();
+    rounds.check();
     ratios.push_back(op_first ? second / first : first / second);
   };
-  const auto enough = [&](size_t rounds) {
-    if (rounds < kFewestValues) return false;
-    if (mine.total() + theirs.total() >= effort.most_seconds || rounds >= effort.most_rounds) return true;
-    if (rounds < effort.rounds || !limit) return rounds >= effort.rounds;
+  const auto enough = [&](size_t done) {
+    if (done < kFewestValues) return false;
+    if (mine.total() + theirs.total() >= effort.most_seconds || done >= effort.most_rounds) return true;
+    if (done < effort.rounds || !limit) return done >= effort.rounds;
     // The interval is compared with the limit only a few times, because each comparison adds to the chance
     // of a wrong verdict.
-    const bool look = rounds % effort.rounds == 0 && std::has_single_bit(rounds / effort.rounds);
+    const bool look = done % effort.rounds == 0 && std::has_single_bit(done / effort.rounds);
     return look && judge_speed(median_interval(ratios), *limit) != Speed::unclear;
   };
   while (!enough(ratios.size())) round();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "bench/rounds.h"
 #include "bench/statistics.h"
 
 namespace opgate {
@@ -36,9 +37,10 @@ struct Measurement {
 };
 
 /// Warms both sides up, chooses the number of calls in a batch, and measures. A round is one batch of each
-/// side; the side that goes first alternates. `before_round` may throw to end the measurement.
+/// side; the side that goes first alternates. `rounds` and `before_round` may throw to end the measurement.
 Measurement measure(const TimedCalls& op, const TimedCalls& baseline, const Effort& effort,
-                    std::optional<double> limit, const std::function<void()>& before_round);
+                    std::optional<double> limit, const std::function<void()>& before_round,
+                    const Rounds& rounds = {});
 
 /// The median time, in seconds, of one call of a single contender.
 double seconds_per_call(const TimedCalls& contender, const Effort& effort);

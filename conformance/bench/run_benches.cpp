@@ -1,6 +1,7 @@
 #include "bench/run_benches.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <opgate/error.h>
 
 #include <set>
@@ -11,6 +12,10 @@
 
 namespace opgate {
 namespace {
+
+// A copy reads and writes, and an operator may only write: twice the speed of a copy is possible, and some more where
+// caches help one side.
+constexpr double kImpossible = 8;
 
 BenchResult::Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
   if (!limit) return BenchResult::Verdict::measured;
@@ -42,12 +47,14 @@ class Runner {
     if (current.threads > 0) at::set_num_threads(current.threads);
     try {
       prepare(current);
-      const Measurement measurement = measure(contest_->op, contest_->baseline, effort_, current.limit(),
-                                              [&] { events_.on_round(done_, current); });
+      const Measurement measurement = measure(
+          contest_->op, contest_->baseline, effort_, current.limit(),
+          [&] { events_.on_round(done_, current); }, contest_->rounds);
       BenchResult result{verdict_of(measurement, current.limit())};
       result.measured = measurement;
       result.bytes = contest_->bytes;
       if (result.bytes > 0) result.copy_seconds = copies_.seconds(result.bytes, current.device);
+      demand_possible(result);
       return result;
     } catch (const WrongAnswer& error) {
       return {BenchResult::Verdict::wrong, error.what()};
@@ -56,6 +63,18 @@ class Runner {
     } catch (const SpecError& error) {  // the baseline does not exist, or memory is too small
       return {BenchResult::Verdict::raised, error.what()};
     }
+  }
+
+  // Throws WrongAnswer where the operator would have written its results much faster than this machine can copy.
+  void demand_possible(const BenchResult& result) const {
+    if (!result.copy_seconds || contest_->written_bytes == 0) return;
+    const double written = static_cast<double>(contest_->written_bytes) / result.measured->op_seconds;
+    const double copied = static_cast<double>(result.bytes) / *result.copy_seconds;
+    if (written <= kImpossible * copied) return;
+    throw WrongAnswer(
+        fmt::format("a call would write its results at {:.3g} GB/s, {:.0f} times the speed of a plain copy "
+                    "on this machine ({:.3g} GB/s): it does not write them",
+                    written / 1e9, written / copied, copied / 1e9));
   }
 
   // Cases that differ only in the number of threads share the arguments and the comparison of results.

@@ -19,8 +19,8 @@ struct BenchResult {
     unclear,   ///< the limit lies inside the interval
     measured,  ///< there is no limit
     owed,      ///< not run here, because this machine lacks the device
-    wrong,     ///< not timed, because the operator and the baseline disagree
-    raised,    ///< the operator or the baseline raised
+    wrong,  ///< no speed, because the operator and the baseline disagree, or the operator does less than it claims
+    raised,  ///< the operator or the baseline raised
   };
 
   Verdict verdict = Verdict::measured;

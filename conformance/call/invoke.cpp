@@ -57,6 +57,23 @@ std::vector<at::Tensor> Outcome::values() const {
   return all;
 }
 
+std::set<size_t> Outcome::tensors_of(const std::set<size_t>& schema_results) const {
+  std::set<size_t> positions;
+  size_t position = 0;
+  for (size_t result = 0; result < results.size(); ++result) {
+    for (size_t count = tensors_in(results[result]).size(); count > 0; --count, ++position) {
+      if (schema_results.contains(result)) positions.insert(position);
+    }
+  }
+  const std::vector<at::Tensor> all = values();
+  for (; position < all.size(); ++position) {
+    const bool returned_too =
+        std::ranges::any_of(positions, [&](size_t known) { return all[known].is_same(all[position]); });
+    if (returned_too) positions.insert(position);
+  }
+  return positions;
+}
+
 std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call) {
   std::vector<at::Tensor> returned = reference.returned();
   return returned.size() == call.values().size() ? returned : reference.values();

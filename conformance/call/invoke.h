@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Outcome {
   std::vector<at::Tensor> returned() const;
   /// All tensors whose values can be wrong: the returned ones, then the written ones.
   std::vector<at::Tensor> values() const;
+  /// The positions in values() of the tensors that belong to these results of the schema: all elements of a list,
+  /// and written arguments that are returned as one of them.
+  std::set<size_t> tensors_of(const std::set<size_t>& schema_results) const;
 };
 
 /// The values that `call` should have, in the order of Outcome::values(). A reference may return tensors

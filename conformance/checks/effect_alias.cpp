@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/tensors_in.h"
 #include "judging/check.h"
@@ -11,8 +12,11 @@
 namespace opgate::effect_alias {
 namespace {
 
-// Addresses are compared, and not storage objects, because from_blob(x.data_ptr()) is an alias too.
+// Addresses are compared as well as storage objects, because from_blob(x.data_ptr()) is an alias too, and a tensor
+// without elements has no address.
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {
+  if (!a.has_storage() || !b.has_storage()) return false;
+  if (a.storage().is_alias_of(b.storage())) return true;
   const auto begin = [](const at::Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().data()); };
   const auto end = [&](const at::Tensor& t) { return begin(t) + t.storage().nbytes(); };
   return begin(a) < end(b) && begin(b) < end(a);
@@ -52,22 +56,55 @@ std::vector<Output> outputs_of(const Outcome& outcome) {
   return outputs;
 }
 
+// What the alias annotations of the schema say of two of its arguments or results.
+enum class Declared {
+  none,   ///< they share no storage
+  may,    ///< they may: an element of a list, or "*", any value
+  shared  ///< they do: Tensor(a) and Tensor(a)
+};
+
+bool is_wildcard(const c10::AliasInfo& info) { return info.isWildcardBefore() || info.isWildcardAfter(); }
+
+// The names of the alias sets, with those of the elements of a list: (a) in Tensor(a) and Tensor(a)[].
+std::set<c10::Symbol> alias_sets(const c10::AliasInfo& info) {
+  std::set<c10::Symbol> sets(info.beforeSets().begin(), info.beforeSets().end());
+  sets.insert(info.afterSets().begin(), info.afterSets().end());
+  for (const c10::AliasInfo& contained : info.containedTypes()) sets.merge(alias_sets(contained));
+  return sets;
+}
+
+bool has_wildcard(const c10::AliasInfo& info) {
+  return is_wildcard(info) || std::ranges::any_of(info.containedTypes(), has_wildcard);
+}
+
+Declared declared(const c10::Argument& one, const c10::Argument& other) {
+  const c10::AliasInfo* const mine = one.alias_info();
+  const c10::AliasInfo* const theirs = other.alias_info();
+  if (mine == nullptr || theirs == nullptr) return Declared::none;
+  if (has_wildcard(*mine) || has_wildcard(*theirs)) return Declared::may;
+  const std::set<c10::Symbol> sets = alias_sets(*theirs);
+  const bool common =
+      std::ranges::any_of(alias_sets(*mine), [&](c10::Symbol set) { return sets.contains(set); });
+  if (!common) return Declared::none;
+  return one.type()->kind() == c10::TypeKind::TensorType && other.type()->kind() == c10::TypeKind::TensorType
+             ? Declared::shared
+             : Declared::may;
+}
+
 std::optional<Finding> input_alias(const Output& output, const TensorInput& input, bool alone_in_its_storage,
                                    const c10::FunctionSchema& schema) {
-  if (input.before.empty()) return std::nullopt;  // nothing to share
-  const bool may = schema.may_contain_alias({c10::SchemaArgType::output, output.result},
-                                            {c10::SchemaArgType::input, input.position});
+  const Declared said = declared(schema.returns().at(output.result), schema.arguments().at(input.position));
   const bool does = alone_in_its_storage ? share_storage(output.tensor, input.tensor)
                                          : overlap(output.tensor, input.tensor);
-
-  if (does == may) return std::nullopt;
-  if (may) {
+  // A copy of nothing cannot be told from a view of it by anyone.
+  if (said == Declared::shared && !does && !input.before.empty()) {
     return Finding{
         fmt::format("{} shares storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
         fmt::format("{} has a storage of its own", output.name),
         "the schema declares an alias, and on this path the kernel returns a copy",
         {}};
   }
+  if (said != Declared::none || !does) return std::nullopt;
   return Finding{
       fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
       fmt::format("{} is `{}` itself or a view of it", output.name, input.name),
@@ -79,9 +116,9 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
 
 std::optional<Finding> output_alias(const Output& one, const Output& other,
                                     const c10::FunctionSchema& schema) {
-  const bool may = schema.may_contain_alias({c10::SchemaArgType::output, one.result},
-                                            {c10::SchemaArgType::output, other.result});
-  if (may || !share_storage(one.tensor, other.tensor)) return std::nullopt;
+  const bool is_allowed =
+      declared(schema.returns().at(one.result), schema.returns().at(other.result)) != Declared::none;
+  if (is_allowed || !share_storage(one.tensor, other.tensor)) return std::nullopt;
   return Finding{"each output has a storage of its own: " + c10::toString(schema),
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/text.h"
 #include "inputs/bad_inputs.h"
 #include "judging/accepted_bad_input.h"
 #include "judging/check.h"
@@ -20,15 +20,6 @@
 
 namespace opgate::error_raises {
 namespace {
-
-bool contains(std::string text, std::string part) {
-  const auto lower = [](std::string& s) {
-    std::ranges::transform(s, s.begin(), [](unsigned char c) { return std::tolower(c); });
-  };
-  lower(text);
-  lower(part);
-  return text.find(part) != std::string::npos;
-}
 
 Judgement judge_rejection(const Rejection& rejection, const Outcome& call) {
   const std::string promised =
@@ -42,7 +33,7 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call) {
   const std::string& message = call.raised->message;
   if (const auto useless = useless_message(message))
     return Judgement::fail({promised, "raised: " + message, *useless, {}});
-  if (contains(message, rejection.because)) return Judgement::pass();
+  if (contains_ignoring_case(message, rejection.because)) return Judgement::pass();
   return Judgement::fail({promised, "raised: " + message, "another check refuses the call first", {}});
 }
 
@@ -66,8 +57,8 @@ Judgement judge_message(const BadInput& bad, const CallKey& key, const Observati
 // before the first write.
 bool may_have_written(const Spec& spec, const TensorInput& input, const Outcome& call) {
   if (!is_mutable(spec, input.position)) return false;
-  return call.ok() || contains(call.raised->message, "out of range") ||
-         contains(call.raised->message, "out of bounds");
+  return call.ok() || contains_ignoring_case(call.raised->message, "out of range") ||
+         contains_ignoring_case(call.raised->message, "out of bounds");
 }
 
 std::optional<Finding> written_input(const Spec& spec, const Observation& call) {
@@ -106,7 +97,8 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
       key.spec->reference == nullptr
           ? judge_near_each_other(*key.spec, next, good, promised)
           : judge_values(next.values(), good.values(),
-                         {*key.spec->accuracy, Rounding::none, key.spec->unspecified, {}}, promised);
+                         {*key.spec->accuracy, Rounding::none, next.tensors_of(key.spec->unspecified), {}},
+                         promised);
   if (same.finding) same.finding->likely = likely;
   return same;
 }

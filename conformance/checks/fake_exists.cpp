@@ -3,6 +3,7 @@
 
 #include "judging/check.h"
 #include "judging/fake_kernel.h"
+#include "spec/registration.h"
 
 namespace opgate::fake_exists {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 Judgement judge(CallUnderTest& under_test) {
   const c10::OperatorHandle& op = under_test.op();
   if (has_fake_kernel(op)) return Judgement::pass();
-  if (auto owed = fake_lives_in_python(op)) return *std::move(owed);
+  if (auto owed = fake_lives_in_python(*under_test.key().spec)) return *std::move(owed);
   return Judgement::fail({"the operator has a fake kernel, for tensors without data",
                           "none is registered for Meta",
                           "register one in C++ with TORCH_LIBRARY_IMPL(..., Meta, m), which C++ programs see "

@@ -12,7 +12,7 @@ namespace {
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& real = under_test.observed().outcome;
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  if (auto owed = fake_lives_in_python(under_test.op())) return *std::move(owed);
+  if (auto owed = fake_lives_in_python(*under_test.key().spec)) return *std::move(owed);
   const Outcome& meta = under_test.fake();
   const std::string promised =
       "the meta kernel returns tensors with the shape, strides, storage offset and dtype of the real ones";

@@ -1,5 +1,6 @@
 // grad.numeric: gradients in Double equal central differences of the operator itself.
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/real.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,6 +23,12 @@ constexpr double kOfValues = 1e-8;    ///< allowed, relative to the sum of the m
 
 double number(const at::Tensor& scalar) { return scalar.item<double>(); }
 
+// The terms of the real inner product. Autograd's gradient of a complex tensor is the direction in which the real
+// part of the inner product with the cotangent grows fastest.
+at::Tensor inner_terms(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_complex() || b.is_complex() ? at::real(a.conj() * b) : a * b;
+}
+
 /// The sum of the outputs, weighted by the cotangents (incoming gradients), and of the magnitudes of its
 /// terms.
 struct Weighted {
@@ -40,7 +47,7 @@ Weighted weighted(CallUnderTest& under_test, const Derivative& mine, const std::
   const std::vector<at::Tensor> values = call.values();
   for (size_t i = 0; i < values.size(); ++i) {
     if (!mine.cotangents[i].defined()) continue;
-    const at::Tensor terms = values[i].detach() * mine.cotangents[i];
+    const at::Tensor terms = inner_terms(mine.cotangents[i], values[i].detach());
     sum.value += number(terms.sum());
     sum.magnitude += number(terms.abs().sum());
   }
@@ -63,7 +70,7 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
   };
   const auto [numeric, magnitude] = slope(kStep);
   const auto [half, ignored] = slope(kStep / 2);
-  const at::Tensor terms = gradient * direction;
+  const at::Tensor terms = inner_terms(gradient, direction);
   const double analytic = number(terms.sum());
   const double bound = kOfGradient * number(terms.abs().sum()) + kOfValues * magnitude;
   if (std::abs(analytic - numeric) <= bound) return Judgement::pass();

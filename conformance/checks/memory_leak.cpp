@@ -19,6 +19,12 @@ struct Growth {
   size_t bytes = 0;
 };
 
+// Bytes that malloc has given out, with the large blocks that it maps one by one.
+size_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 // The owners of the tensor. Its Python object, which exists once Python has seen the tensor, does not count
 // where nothing else holds that object.
 size_t owners(const at::Tensor& tensor) {
@@ -70,12 +76,12 @@ Judgement judge(CallUnderTest& under_test) {
   for (int call = 0; call < kWarmUp + kCounted; ++call) {
     guard::release_freed();  // freed blocks that wait for reuse do not belong to the operator
     const uint64_t first = guard::next_serial();
-    const size_t before = mallinfo2().uordblks;
+    const size_t before = heap_bytes();
     static_cast<void>(call_on(key, arguments.stack));
     if (const auto& collect = under_test.cache().collect_garbage) collect();
     const std::vector<Block> left = guard::alive_since(first);
     guard::release_freed();
-    const size_t after = mallinfo2().uordblks;
+    const size_t after = heap_bytes();
     if (call < kWarmUp) continue;
     if (!left.empty()) ++tensors.calls;
     tensors.blocks += left.size();

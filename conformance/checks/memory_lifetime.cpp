@@ -15,7 +15,7 @@ constexpr uint64_t kOtherValues = 1;
 
 std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> all;
-  for (const at::Tensor& tensor : tensors) all.push_back(tensor.clone());
+  for (const at::Tensor& tensor : tensors) all.push_back(tensor.defined() ? tensor.clone() : tensor);
   return all;
 }
 
@@ -63,7 +63,7 @@ Judgement judge_by_largest(CallUnderTest& under_test, const Outcome& call, const
   if (spec.accuracy->exact || spec.accuracy->by_inputs)
     return judge_near_reference(under_test, call, promised, options);
   Agreement agreement{ulps(std::max(kRoundingUlps, spec.accuracy->ulps)).scaled_by_inputs(),
-                      Rounding::to_output, spec.unspecified};
+                      Rounding::to_output, call.tensors_of(spec.unspecified)};
   const std::vector<at::Tensor> expected = expected_values(under_test.reference(options), call);
   agreement.scales = largest_of_each(expected);
   return judge_values(call.values(), expected, agreement, promised);

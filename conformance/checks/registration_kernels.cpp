@@ -50,7 +50,7 @@ Judgement judge(CallUnderTest& under_test) {
                      cuda ? "CUDA" : "CPU"),
          {}});
   }
-  if (key.spec->promised(Promise::differentiable) &&
+  if (key.spec->promised(Promise::differentiable) && !key.spec->guessed.contains(Promise::differentiable) &&
       !has_autograd(op, cuda ? DispatchKey::AutogradCUDA : DispatchKey::AutogradCPU)) {
     return Judgement::fail(
         {"there is a kernel for Autograd, since the spec promises `differentiable`",

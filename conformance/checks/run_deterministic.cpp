@@ -21,7 +21,8 @@ Judgement judge(CallUnderTest& under_test) {
                               "the operator keeps something from one call to the next",
                               {}});
     }
-    Judgement judgement = judge_values(again.outcome.values(), first, {.unspecified = spec.unspecified},
+    Judgement judgement = judge_values(again.outcome.values(), first,
+                                       {.unspecified = again.outcome.tensors_of(spec.unspecified)},
                                        "the same bits on every call");
     if (!judgement.finding) continue;
     judgement.finding->happened = fmt::format("call {} of {}: {}", call, kCalls, judgement.finding->happened);

@@ -1,7 +1,9 @@
 // value.batch: a row's result does not depend on the other rows, nor on how many there are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "judging/check.h"
 #include "judging/output_judgement.h"
@@ -11,6 +13,7 @@ namespace {
 
 // Batch sizes around the sizes of warps, tiles and loop unrollings.
 constexpr std::array<int64_t, 9> kBatches{1, 31, 32, 33, 63, 64, 65, 127, 128};
+constexpr int64_t kFewer = kBatches.back();
 constexpr int64_t kWhole = 129;
 constexpr int64_t kKeptRow = 64;
 constexpr uint64_t kOtherValues = 1;
@@ -58,11 +61,30 @@ class Batches {
   int64_t batch_;
 };
 
-// Rows [first, first + count) of each result that has `rows` rows along dim 0.
-std::vector<at::Tensor> rows_in(const Outcome& outcome, int64_t rows, int64_t first, int64_t count) {
+// The positions of the results that have a row for each row of the batch, as two batches of different sizes show.
+std::vector<size_t> batched_results(const Spec& spec, const Outcome& fewer, const Outcome& whole) {
+  const std::vector<at::Tensor> few = fewer.values(), all = whole.values();
+  const std::set<size_t> unspecified = whole.tensors_of(spec.unspecified);
+  const auto has_rows = [](const at::Tensor& tensor, int64_t rows) {
+    return tensor.defined() && tensor.dim() > 0 && tensor.size(0) == rows;
+  };
+  std::vector<size_t> batched;
+  for (size_t i = 0; i < std::min(few.size(), all.size()); ++i) {
+    if (!unspecified.contains(i) && has_rows(few[i], kFewer) && has_rows(all[i], kWhole))
+      batched.push_back(i);
+  }
+  return batched;
+}
+
+// Rows [first, first + count) of these results; a result without `rows` rows as it is.
+std::vector<at::Tensor> rows_in(const Outcome& outcome, const std::vector<size_t>& batched, int64_t rows,
+                                int64_t first, int64_t count) {
+  const std::vector<at::Tensor> values = outcome.values();
   std::vector<at::Tensor> all;
-  for (const at::Tensor& tensor : outcome.values()) {
-    if (tensor.dim() > 0 && tensor.size(0) == rows) all.push_back(tensor.narrow(0, first, count));
+  for (const size_t i : batched) {
+    if (i >= values.size()) continue;
+    const bool has_rows = values[i].defined() && values[i].dim() > 0 && values[i].size(0) == rows;
+    all.push_back(has_rows ? values[i].narrow(0, first, count) : values[i]);
   }
   return all;
 }
@@ -83,14 +105,18 @@ Judgement judge(CallUnderTest& under_test) {
   if (!whole.ok())
     return broken_spec(
         fmt::format("a batch of {} along dim 0 is refused: {}", kWhole, whole.raised->message));
-  if (rows_in(whole, kWhole, 0, 1).empty())
-    return broken_spec("no result has a row for each row of the batch");
+  const Outcome fewer = batches.call(kFewer);
+  if (!fewer.ok())
+    return Judgement::fail(
+        {promised, fmt::format("a batch of {} raised: {}", kFewer, fewer.raised->message), "", {}});
+  const std::vector<size_t> batched = batched_results(*key.spec, fewer, whole);
+  if (batched.empty()) return broken_spec("no result has a row for each row of the batch");
   const auto differing = [&](const Outcome& got, int64_t rows, int64_t first, int64_t count,
                              const std::string& when) {
     if (!got.ok())
       return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message), "", {}});
-    Judgement judgement =
-        judge_values(rows_in(got, rows, first, count), rows_in(whole, kWhole, first, count), {}, promised);
+    Judgement judgement = judge_values(rows_in(got, batched, rows, first, count),
+                                       rows_in(whole, batched, kWhole, first, count), {}, promised);
     if (judgement.finding)
       judgement.finding->happened = fmt::format("{}: {}", when, judgement.finding->happened);
     return judgement;

@@ -9,9 +9,10 @@ namespace {
 
 // The results whose values need not agree. Each device draws random numbers of its own, so an operator that
 // draws them has no others.
-std::set<size_t> unspecified(const Spec& spec, size_t results) {
-  std::set<size_t> which = spec.unspecified;
-  for (size_t i = 0; spec.promised(Promise::nondeterministic_seeded) && i < results; ++i) which.insert(i);
+std::set<size_t> unspecified(const Spec& spec, const Outcome& call) {
+  std::set<size_t> which = call.tensors_of(spec.unspecified);
+  const size_t tensors = call.values().size();
+  for (size_t i = 0; spec.promised(Promise::nondeterministic_seeded) && i < tensors; ++i) which.insert(i);
   return which;
 }
 
@@ -25,8 +26,9 @@ Judgement judge(CallUnderTest& under_test) {
   const Spec& spec = *under_test.key().spec;
   const std::vector<at::Tensor> cuda = under_test.observed().outcome.values();
   const std::vector<at::Tensor> cpu = on_cpu.observed().outcome.values();
-  Judgement judgement = judge_values(cuda, cpu, {.unspecified = unspecified(spec, cuda.size())},
-                                     "the same bits on CUDA as on the CPU");
+  Judgement judgement =
+      judge_values(cuda, cpu, {.unspecified = unspecified(spec, under_test.observed().outcome)},
+                   "the same bits on CUDA as on the CPU");
   if (!judgement.finding || spec.accuracy->exact) return judgement;
   if (spec.reference == nullptr) {
     return judge_near_each_other(spec, under_test.observed().outcome, on_cpu.observed().outcome,

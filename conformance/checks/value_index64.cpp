@@ -3,6 +3,7 @@
 
 #include "judging/check.h"
 #include "judging/output_judgement.h"
+#include "judging/refused_layout.h"
 #include "memory/far_storage.h"
 
 namespace opgate::value_index64 {
@@ -33,6 +34,7 @@ Judgement judge(CallUnderTest& under_test) {
           input.name, far.how);
       if (!call.ok()) {
         if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
+        if (auto note = note_of_refused_layout(*key.spec, call.raised->message)) return *std::move(note);
         return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
       }
       Judgement judgement = judge_same(under_test, call, under_test.observed().outcome,

@@ -4,6 +4,7 @@
 #include "judging/check.h"
 #include "judging/layout_diagnosis.h"
 #include "judging/output_judgement.h"
+#include "judging/refused_layout.h"
 
 namespace opgate::value_layout {
 namespace {
@@ -37,6 +38,8 @@ Judgement judge(CallUnderTest& under_test) {
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
   if (!call.ok()) {
     if (refuses_as_promised(under_test)) return Judgement::pass();
+    if (auto note = note_of_refused_layout(*under_test.key().spec, call.raised->message))
+      return *std::move(note);
     return Judgement::fail({promised,
                             "raised: " + call.raised->message,
                             "contiguous input of the same values is accepted; call .contiguous() in the "

@@ -59,6 +59,10 @@ AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vec
 std::string digest(const std::vector<at::Tensor>& tensors) {
   std::string bytes;
   for (const at::Tensor& tensor : tensors) {
+    if (!tensor.defined()) {
+      bytes += "none;";
+      continue;
+    }
     const at::Tensor host = on_host(tensor);
     bytes += fmt::format("{}{};", dtype_name(host.scalar_type()), index_text(host.sizes()));
     bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());

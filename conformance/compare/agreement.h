@@ -41,7 +41,8 @@ struct AgreementResult {
 AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                               const Agreement& agreement);
 
-/// SHA-1 over dtype, shape and row-major bytes of each tensor: equal digests mean bitwise equal tensors.
+/// SHA-1 over dtype, shape and row-major bytes of each tensor, which may be undefined: equal digests mean bitwise equal
+/// tensors.
 std::string digest(const std::vector<at::Tensor>& tensors);
 
 /// The name of result `i` of `count`: "the output", or "output 1".

@@ -39,15 +39,16 @@ inline double ulp_at(double value, const FloatFormat& format) {
 /// a format without infinity.
 double ulp_error_at_the_end(double got, double want, const FloatFormat& format, double scale);
 
-/// |got - want| in ulps of the format at `want`, or at `scale` if that is larger in magnitude; a scale of
-/// NaN is ignored. The error is 0 for two NaNs, for equal infinities, and for an overflow that the format
+/// |got - want| in ulps of the format at `want`, or at `scale` if that is larger in magnitude; a scale that is not
+/// finite is ignored. The error is 0 for two NaNs, for equal infinities, and for an overflow that the format
 /// cannot avoid; it is infinity if only one of the numbers is NaN or infinite. It is never NaN.
 inline double ulp_error(double got, double want, const FloatFormat& format, double scale = 0) {
   if (got == want) return 0;
   const bool saturated = !format.has_infinity && std::abs(got) == format.largest;
   if (!std::isfinite(got) || !std::isfinite(want) || saturated)
     return ulp_error_at_the_end(got, want, format, scale);
-  return std::abs(got - want) / ulp_at(std::max(std::abs(want), std::abs(scale)), format);
+  const double at = std::isfinite(scale) ? std::max(std::abs(want), std::abs(scale)) : want;
+  return std::abs(got - want) / ulp_at(at, format);
 }
 
 }  // namespace opgate

@@ -15,6 +15,8 @@ bool is_mutable(const Spec& spec, size_t position) {
 }
 
 bool can_be_expanded(const Spec& spec, const TensorSlot& slot) {
+  // Nothing in a recording says which values of a large index or offset tensor fit together.
+  if (spec.draft && spec.trusted.contains(argument_name(spec, slot.position))) return false;
   const std::string& family = slot.described->domain.family;
   // Integers that are written out one by one, such as starts, lengths or a permutation, are valid only
   // together.

@@ -51,7 +51,7 @@ class VariantEnumerator {
   void one_laid_out(const TensorSlot& slot) {
     for (const auto& [layout, placement] : placements(slot.described->shape)) {
       if (placement.name == kContiguous || !possible(spec_, slot, placement)) continue;
-      if (!layout->same_sizes && slots_.size() > 1) continue;
+      if (!layout->same_sizes && (slots_.size() > 1 || is_fixed(slot))) continue;
       if (never_accepts(*layout, slot)) continue;
       add({fmt::format("{}={}", slot.name, placement.name),
            layout->same_sizes ? Variant::Kind::rearranged : Variant::Kind::resized, layout->packaged,
@@ -98,12 +98,19 @@ class VariantEnumerator {
       // empty.
       const bool misled = std::ranges::any_of(slots_, [&](const TensorSlot& slot) {
         const Shape& shape = slot.described->shape;
-        return spec_.trusted.contains(argument_name(spec_, slot.position)) &&
-               std::ranges::find(shape, size) == shape.end() && std::ranges::find(shape, 0) == shape.end();
+        const bool resized = std::ranges::find(shape, size) != shape.end();
+        if (resized) return is_fixed(slot);
+        return is_trusted(slot) && std::ranges::find(shape, 0) == shape.end();
       });
       if (!misled) add({fmt::format("size{}=0", size), Variant::Kind::resized});
     }
   }
+
+  bool is_trusted(const TensorSlot& slot) const {
+    return spec_.trusted.contains(argument_name(spec_, slot.position));
+  }
+  // Offsets of a recording have as many elements as there are rows, and one more: their number may mean something.
+  bool is_fixed(const TensorSlot& slot) const { return spec_.draft && is_trusted(slot); }
 
   void add(Variant variant) { variants_.push_back(std::move(variant)); }
 

@@ -65,7 +65,8 @@ bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
   CallUnderTest undamaged(key, under_test.cache());
   const Outcome& reference = undamaged.reference();
   return reference.ok() &&
-         judge_against(reference, good, *key.spec, "", key.spec->unspecified).finding.has_value();
+         judge_against(reference, good, *key.spec, "", good.tensors_of(key.spec->unspecified))
+             .finding.has_value();
 }
 
 Judgement judge_memory(CallUnderTest& under_test, const std::string& promised) {
@@ -94,7 +95,8 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
     // reference does not.
     const bool same_integers =
         bad.kind == Kind::dtype && (bad.given == "int32" || bad.given == "int64") &&
-        !judge_values(call.values(), good.values(), {.unspecified = key.spec->unspecified}).finding;
+        !judge_values(call.values(), good.values(), {.unspecified = good.tensors_of(key.spec->unspecified)})
+             .finding;
     if (same_integers) return Judgement::pass();
     return Judgement::fail(
         {fmt::format("where {}, an exception is raised", what),
@@ -108,7 +110,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
   const std::string promised =
       fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);
   const bool only_shapes = bad.kind == Kind::special || bad.kind == Kind::number;
-  std::set<size_t> unspecified = key.spec->unspecified;
+  std::set<size_t> unspecified = call.tensors_of(key.spec->unspecified);
   for (size_t i = 0; only_shapes && i < call.values().size(); ++i) unspecified.insert(i);
   const Judgement judgement = judge_against(reference, call, *key.spec, promised, unspecified);
   const bool said_already = judgement.finding && is_wrong_undamaged(under_test, good);

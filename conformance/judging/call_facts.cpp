@@ -59,12 +59,13 @@ CallFacts facts_of(CallUnderTest& under_test) {
   if (is_random(*key.spec)) return facts;
   facts.values = summaries(compared_results(under_test));
   if (const Outcome* reference = under_test.known_reference(); reference != nullptr && reference->ok())
-    facts.reference = summaries(specified(reference->returned(), key.spec->unspecified));
+    facts.reference = summaries(specified(reference->returned(), outcome.tensors_of(key.spec->unspecified)));
   return facts;
 }
 
 std::vector<at::Tensor> compared_results(CallUnderTest& under_test) {
-  return specified(under_test.observed().outcome.values(), under_test.key().spec->unspecified);
+  const Outcome& outcome = under_test.observed().outcome;
+  return specified(outcome.values(), outcome.tensors_of(under_test.key().spec->unspecified));
 }
 
 void to_json(nlohmann::json& json, const CallFacts& facts) {

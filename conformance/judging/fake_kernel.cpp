@@ -2,23 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <initializer_list>
+#include "spec/registration.h"
 
 namespace opgate {
 
-bool has_fake_kernel(const c10::OperatorHandle& op) {
-  using c10::DispatchKey;
-  return std::ranges::any_of(
-      std::initializer_list<DispatchKey>{DispatchKey::Meta, DispatchKey::CompositeExplicitAutograd,
-                                         DispatchKey::CompositeExplicitAutogradNonFunctional,
-                                         DispatchKey::CompositeImplicitAutograd},
-      [&](DispatchKey key) { return op.hasKernelForDispatchKey(key); });
-}
-
-std::optional<Judgement> fake_lives_in_python(const c10::OperatorHandle& op) {
+std::optional<Judgement> fake_lives_in_python(const Spec& spec) {
+  const c10::OperatorHandle& op = spec.op.value();
   if (has_fake_kernel(op)) return std::nullopt;
   const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name());
+  if (!stub && spec.fake_in_python) {
+    return Judgement::owed(
+        "the fake kernel is registered in Python, which this worker does not load; opcheck looks at it");
+  }
   if (!stub) return std::nullopt;
   return Judgement::owed(
       fmt::format("the fake kernel is registered by the Python module {}, which this worker does not load; "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "compare/comparison.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
@@ -89,13 +90,30 @@ GradientTolerance tolerance_around(CallUnderTest& under_test, DerivativeRequest 
 
 }  // namespace
 
+namespace {
+
+// Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this one has a
+// derivative, and it has none.
+bool was_never_promised(const Spec& spec, const Derivative& derivative) {
+  if (!spec.guessed.contains(Promise::differentiable) || derivative.call) return false;
+  if (!derivative.backward) return !derivative.exists;
+  const std::string& message = derivative.backward->message;
+  return contains_ignoring_case(message, "no autograd formula was registered") ||
+         contains_ignoring_case(message, "derivative for " + spec.name + " is not implemented");
+}
+
+}  // namespace
+
 Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest& request,
                               const std::string& promised) {
   Differentiated made{derivative(under_test.key(), under_test.cache().values, request), std::nullopt};
   const auto fail = [&](std::string happened, std::string likely) {
     made.none = Judgement::fail({promised, std::move(happened), std::move(likely), {}});
   };
-  if (made.derivative.call && !under_test.observed().outcome.ok()) {
+  if (was_never_promised(*under_test.key().spec, made.derivative)) {
+    made.none =
+        Judgement::note("the operator has no derivative; inputs of the recorded calls required a gradient");
+  } else if (made.derivative.call && !under_test.observed().outcome.ok()) {
     made.none = Judgement::pass();  // refused without gradients, too, which value.layout judges
   } else if (made.derivative.call) {
     fail(fmt::format("the call raised where an input {}: {}",

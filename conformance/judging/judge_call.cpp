@@ -1,11 +1,15 @@
 #include "judging/judge_call.h"
 
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "compare/kept_results.h"
+#include "process/process_state.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -18,6 +22,28 @@ bool is_declared(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
+// Restores what a check left changed, such as grad mode that a backward switched off, so that the next check and the
+// next operator find the process as it was. effect.state is the check that reports such a change. Ends the process
+// where the state cannot be restored: the supervisor then blames this call, and starts another worker.
+class RestoredState {
+ public:
+  explicit RestoredState(c10::DeviceType device) : before_(device) {}
+  ~RestoredState() {
+    if (before_.changes().empty()) return;
+    before_.restore();
+    const std::vector<std::string> left = before_.changes();
+    if (left.empty()) return;
+    fmt::print(stderr, "the operator changed the state of the process, which cannot be restored: {}\n",
+               fmt::join(left, "; "));
+    std::_Exit(1);
+  }
+  RestoredState(const RestoredState&) = delete;
+  RestoredState& operator=(const RestoredState&) = delete;
+
+ private:
+  const ProcessState before_;
+};
+
 }  // namespace
 
 std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
@@ -29,8 +55,10 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
     for (const Check* check : checks) judgements[check->name] = Judgement::invalid(error.what());
     return judgements;
   }
+  guard::install();  // its handler of faults must not look like a change that a check has made
   CallUnderTest under_test(key, cache);
   for (const Check* check : checks) {
+    const RestoredState restored(check->needs_device ? key.device : c10::kCPU);
     try {
       const auto untried =
           check->needs_package ? under_test.packages().not_tried(key.device, call_id(key)) : std::nullopt;

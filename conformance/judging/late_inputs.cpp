@@ -85,7 +85,7 @@ Judgement judge_like_eager(CallUnderTest& under_test, const Outcome& got, const 
   if (!got.ok()) return Judgement::fail({promised, "raised: " + got.raised->message, likely, {}});
   const Spec& spec = *under_test.key().spec;
   Judgement judgement = judge_values(got.values(), under_test.observed().outcome.values(),
-                                     {.unspecified = spec.unspecified}, promised);
+                                     {.unspecified = got.tensors_of(spec.unspecified)}, promised);
   if (!judgement.finding) return judgement;
   if (!spec.accuracy->exact && (spec.reference == nullptr || under_test.reference().ok())) {
     const Judgement near = spec.reference == nullptr

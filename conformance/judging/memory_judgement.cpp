@@ -29,7 +29,7 @@ Poison second_poison_in(PoisonedMemory kind) {
 }
 
 std::optional<Finding> difference(const Outcome& got, const Outcome& want, const Spec& spec) {
-  return judge_values(got.values(), want.values(), {.unspecified = spec.unspecified}).finding;
+  return judge_values(got.values(), want.values(), {.unspecified = got.tensors_of(spec.unspecified)}).finding;
 }
 
 }  // namespace

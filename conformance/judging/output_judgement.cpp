@@ -23,6 +23,10 @@ bool same_strides(const at::Tensor& a, const at::Tensor& b) {
 }
 
 std::optional<std::string> metadata_difference(const at::Tensor& got, const at::Tensor& want) {
+  if (!got.defined() || !want.defined()) {
+    if (got.defined() == want.defined()) return std::nullopt;
+    return got.defined() ? "a tensor, not none" : "no tensor";
+  }
   if (got.sizes() != want.sizes()) {
     return fmt::format("shape {}, not {}", index_text(got.sizes()), index_text(want.sizes()));
   }
@@ -62,7 +66,7 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
                                const MaterializeOptions& options) {
   const Spec& spec = *under_test.key().spec;
-  Agreement agreement{*spec.accuracy, Rounding::to_output, spec.unspecified, {}};
+  Agreement agreement{*spec.accuracy, Rounding::to_output, call.tensors_of(spec.unspecified), {}};
   if (spec.accuracy->by_inputs) {
     const Outcome scales = under_test.scales(options);
     if (!scales.ok()) {
@@ -86,7 +90,7 @@ Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, c
 
 Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
                                 const std::string& promised) {
-  Agreement agreement{*spec.accuracy, Rounding::none, spec.unspecified, {}};
+  Agreement agreement{*spec.accuracy, Rounding::none, got.tensors_of(spec.unspecified), {}};
   if (!spec.accuracy->exact) {
     agreement.accuracy = spec.accuracy->scaled_by_inputs();
     agreement.scales = largest_of_each(want.values());
@@ -106,7 +110,8 @@ std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) 
 Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const MaterializeOptions& options) {
   const Spec& spec = *under_test.key().spec;
-  Judgement same = judge_values(got.values(), want.values(), {.unspecified = spec.unspecified}, promised);
+  Judgement same =
+      judge_values(got.values(), want.values(), {.unspecified = got.tensors_of(spec.unspecified)}, promised);
   if (!same.finding || bits) return same;
   if (spec.reference == nullptr) return judge_near_each_other(spec, got, want, promised);
   if (!under_test.reference(options).ok()) return same;

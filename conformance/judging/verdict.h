@@ -34,10 +34,12 @@ struct Finding {
 struct Judgement {
   Verdict verdict = Verdict::pass;
   std::optional<Finding> finding;  ///< where a promise is broken
-  std::string reason;              ///< for owed, invalid, crash, timeout: why
+  std::string reason;              ///< for owed, invalid, crash, timeout: why; for a pass: a note
   double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
 
   static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps}; }
+  /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
+  static Judgement note(std::string reason) { return {Verdict::pass, std::nullopt, std::move(reason), 0}; }
   static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0}; }
   static Judgement invalid(std::string reason) {
     return {Verdict::invalid, std::nullopt, std::move(reason), 0};

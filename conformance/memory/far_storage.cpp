@@ -36,7 +36,9 @@ Geometry far_strided(c10::IntArrayRef sizes) {
   std::vector<int64_t> strides = dense_strides(sizes);
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
     if (sizes[dim] < 2) continue;
-    strides[dim] = std::max(strides[dim], kBeyond / (sizes[dim] - 1));
+    const int64_t steps = sizes[dim] - 1;
+    strides[dim] =
+        std::max(strides[dim], (kBeyond + steps - 1) / steps);  // rounded up: the last one lies beyond
     return geometry(sizes.vec(), std::move(strides));
   }
   return far_offset(sizes);

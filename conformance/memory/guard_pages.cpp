@@ -1,5 +1,6 @@
 #include "memory/guard_pages.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -60,28 +61,34 @@ Mapping& free_slot() {
   return oldest;
 }
 
-// Calls only functions that are safe in a signal handler, and snprintf, which does not allocate for these
-// formats.
+using Line = std::array<char, 256>;
+
+// Returns the number of characters that were written.
+template <class... Arguments>
+ptrdiff_t print(Line& line, fmt::string_view format, const Arguments&... arguments) {
+  return fmt::vformat_to_n(line.data(), line.size(), format, fmt::make_format_args(arguments...)).out -
+         line.data();
+}
+
+// Calls only functions that are safe in a signal handler: fmt writes names and integers into the array without
+// allocating memory or looking at the locale.
 void on_fault(int number, siginfo_t* info, void*) {
   const auto* const address = static_cast<const std::byte*>(info->si_addr);
   for (const Mapping& mapping : mappings) {
     if (mapping.base == nullptr || address < mapping.base || address >= mapping.base + mapping.whole)
       continue;
-    std::array<char, 256> text{};
+    Line text{};
     const char* const name =
         mapping.name[0] != '\0' ? mapping.name.data() : "a block that the operator allocated";
-    int length = 0;
+    ptrdiff_t length = 0;
     if (mapping.freed) {
-      length =
-          std::snprintf(text.data(), text.size(), "out of bounds: %s was touched after it was freed\n", name);
+      length = print(text, "out of bounds: {} was touched after it was freed\n", name);
     } else if (address >= mapping.data + mapping.bytes) {
-      length = std::snprintf(text.data(), text.size(),
-                             "out of bounds: byte %td past the end of %s (%zu bytes) was touched\n",
-                             address - (mapping.data + mapping.bytes), name, mapping.bytes);
+      length = print(text, "out of bounds: byte {} past the end of {} ({} bytes) was touched\n",
+                     address - (mapping.data + mapping.bytes), name, mapping.bytes);
     } else {
-      length = std::snprintf(text.data(), text.size(),
-                             "out of bounds: byte %td before the begin of %s (%zu bytes) was touched\n",
-                             mapping.data - address, name, mapping.bytes);
+      length = print(text, "out of bounds: byte {} before the begin of {} ({} bytes) was touched\n",
+                     mapping.data - address, name, mapping.bytes);
     }
     const ssize_t ignored = write(STDERR_FILENO, text.data(), static_cast<size_t>(length));
     static_cast<void>(ignored);

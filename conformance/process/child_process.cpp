@@ -59,6 +59,7 @@ void answer_line(std::string line) {
   size_t sent = 0;
   while (sent < line.size()) {
     const ssize_t count = write(kAnswerDescriptor, line.data() + sent, line.size() - sent);
+    if (count < 0 && errno == EINTR) continue;  // such as by a timer that the operator has set
     if (count < 0) _exit(1);
     sent += static_cast<size_t>(count);
   }

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
+#include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -11,8 +12,10 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cfenv>
 #include <clocale>
+#include <csignal>
 #include <cstring>
 #include <optional>
 
@@ -43,9 +46,26 @@ void set_vector_mode([[maybe_unused]] unsigned mode) {
 
 const at::Generator& generator() { return at::detail::getDefaultCPUGenerator(); }
 
-at::mt19937_data_pod random_state() {
-  return at::check_generator<at::CPUGeneratorImpl>(generator())->engine().data();
+// The signals whose handlers belong to the program: those that end it, and those that a library may want to hear.
+constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS, SIGFPE,
+                              SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD};
+using SignalActions = std::array<struct sigaction, kSignals.size()>;
+
+SignalActions signal_actions() {
+  SignalActions actions{};
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &actions[i]);
+  return actions;
 }
+
+// glibc sets this flag itself, on every handler that was set once, and does not name it.
+constexpr int kRestorer = 0x04000000;
+
+bool same_handler(const struct sigaction& a, const struct sigaction& b) {
+  return a.sa_handler == b.sa_handler && (a.sa_flags | kRestorer) == (b.sa_flags | kRestorer);
+}
+
+// Autocast belongs to a device; a kernel for the CPU may switch on that of CUDA.
+constexpr std::array kAutocastDevices{c10::kCPU, c10::kCUDA};
 
 const char* on_off(bool value) { return value ? "on" : "off"; }
 
@@ -56,7 +76,10 @@ struct ProcessState::Values {
   bool grad_mode;
   bool inference_mode;
   bool deterministic;
-  bool autocast;
+  std::array<bool, kAutocastDevices.size()> autocast{};
+  std::array<c10::ScalarType, kAutocastDevices.size()> autocast_dtypes{};
+  c10::AutogradState autograd;
+  SignalActions signals;
   c10::ScalarType default_dtype;
   int threads;
   int rounding;
@@ -71,13 +94,18 @@ struct ProcessState::Values {
         grad_mode(c10::GradMode::is_enabled()),
         inference_mode(c10::InferenceMode::is_enabled()),
         deterministic(at::globalContext().deterministicAlgorithms()),
-        autocast(at::autocast::is_autocast_enabled(type)),
+        autograd(c10::AutogradState::get_tls_state()),
+        signals(signal_actions()),
         default_dtype(c10::get_default_dtype_as_scalartype()),
         threads(at::get_num_threads()),
         rounding(std::fegetround()),
         vectors(vector_mode()),
         keys(c10::impl::tls_local_dispatch_key_set()),
         locale(std::setlocale(LC_ALL, nullptr)) {
+    for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
+      autocast[i] = at::autocast::is_autocast_enabled(kAutocastDevices[i]);
+      autocast_dtypes[i] = at::autocast::get_autocast_dtype(kAutocastDevices[i]);
+    }
     if (type == c10::kCPU) return;
     const c10::impl::VirtualGuardImpl guard(type);
     device = guard.getDevice();
@@ -87,9 +115,27 @@ struct ProcessState::Values {
 
 // The generator's state takes some KiB, so it is compared apart from the rest.
 struct ProcessState::Before : Values {
-  at::mt19937_data_pod random;
+  // The engine, and the second number of a pair of normal ones, which a later call takes without the engine.
+  struct Random {
+    at::mt19937_data_pod engine;
+    std::optional<float> next_float;
+    std::optional<double> next_double;
 
-  explicit Before(c10::DeviceType type) : Values(type), random(random_state()) {}
+    Random() {
+      auto* const now = at::check_generator<at::CPUGeneratorImpl>(generator());
+      engine = now->engine().data();
+      next_float = now->next_float_normal_sample();
+      next_double = now->next_double_normal_sample();
+    }
+    bool operator==(const Random& other) const {
+      return engine.seed_ == other.engine.seed_ && engine.left_ == other.engine.left_ &&
+             engine.next_ == other.engine.next_ && engine.state_ == other.engine.state_ &&
+             next_float == other.next_float && next_double == other.next_double;
+    }
+  };
+  Random random;
+
+  explicit Before(c10::DeviceType type) : Values(type) {}
 };
 
 ProcessState::ProcessState(c10::DeviceType device) : before_(std::make_unique<Before>(device)) {}
@@ -106,7 +152,19 @@ std::vector<std::string> ProcessState::changes() const {
   flag("grad mode", was.grad_mode, now.grad_mode);
   flag("inference mode", was.inference_mode, now.inference_mode);
   flag("use_deterministic_algorithms", was.deterministic, now.deterministic);
-  flag("autocast", was.autocast, now.autocast);
+  flag("forward-mode autograd", was.autograd.get_fw_grad_mode(), now.autograd.get_fw_grad_mode());
+  flag("multithreaded backward", was.autograd.get_multithreading_enabled(),
+       now.autograd.get_multithreading_enabled());
+  flag("view replay", was.autograd.get_view_replay_enabled(), now.autograd.get_view_replay_enabled());
+  for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
+    const std::string device = c10::DeviceTypeName(kAutocastDevices[i]);
+    flag("autocast on " + device, was.autocast[i], now.autocast[i]);
+    if (was.autocast_dtypes[i] != now.autocast_dtypes[i]) {
+      all.push_back(fmt::format("the dtype of autocast on {} is {}, was {}", device,
+                                c10::toString(now.autocast_dtypes[i]),
+                                c10::toString(was.autocast_dtypes[i])));
+    }
+  }
   if (was.default_dtype != now.default_dtype) {
     all.push_back(fmt::format("the default dtype is {}, was {}", c10::toString(now.default_dtype),
                               c10::toString(was.default_dtype)));
@@ -121,6 +179,11 @@ std::vector<std::string> ProcessState::changes() const {
     all.push_back("a dispatch key was left included or excluded (a guard that was not undone)");
   if (was.locale != now.locale)
     all.push_back(fmt::format("the locale is {}, was {}", now.locale, was.locale));
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    if (!same_handler(was.signals[i], now.signals[i]))
+      all.push_back(
+          fmt::format("the handler of signal {} ({}) has changed", kSignals[i], strsignal(kSignals[i])));
+  }
   if (was.device != now.device)
     all.push_back(fmt::format("the current device is {}, was {}", now.device->str(), was.device->str()));
   if (was.stream != now.stream) all.push_back("the current stream has changed");
@@ -128,18 +191,22 @@ std::vector<std::string> ProcessState::changes() const {
 }
 
 bool ProcessState::drew_random_numbers() const {
-  const at::mt19937_data_pod now = random_state();
-  const at::mt19937_data_pod& was = before_->random;
-  return now.seed_ != was.seed_ || now.left_ != was.left_ || now.next_ != was.next_ ||
-         now.state_ != was.state_;
+  return !(Before::Random() == before_->random);
 }
 
 void ProcessState::restore() const {
   const Values& was = *before_;
-  c10::GradMode::set_enabled(was.grad_mode);
+  c10::AutogradState::set_tls_state(was.autograd);  // grad mode and inference mode among others
   at::globalContext().setDeterministicAlgorithms(was.deterministic,
                                                  at::globalContext().deterministicAlgorithmsWarnOnly());
-  at::autocast::set_autocast_enabled(was.device_type, was.autocast);
+  for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
+    at::autocast::set_autocast_enabled(kAutocastDevices[i], was.autocast[i]);
+    at::autocast::set_autocast_dtype(kAutocastDevices[i], was.autocast_dtypes[i]);
+  }
+  const SignalActions now = signal_actions();
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    if (!same_handler(was.signals[i], now[i])) sigaction(kSignals[i], &was.signals[i], nullptr);
+  }
   c10::set_default_dtype(c10::scalarTypeToTypeMeta(was.default_dtype));
   if (at::get_num_threads() != was.threads) at::set_num_threads(was.threads);
   std::fesetround(was.rounding);

@@ -22,7 +22,7 @@ class ProcessState {
   /// True if the state of the default CPU generator has changed since the snapshot.
   bool drew_random_numbers() const;
 
-  /// Restores the state of the snapshot, except inference mode, and seeds the default CPU generator anew.
+  /// Restores the state of the snapshot, and seeds the default CPU generator anew.
   void restore() const;
 
  private:

@@ -8,6 +8,7 @@
 #include <opgate/values.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -39,7 +40,9 @@ void demand_describable(const at::Tensor& tensor) {
   if (keys.has(c10::DispatchKey::FuncTorchGradWrapper)) unfit("a wrapped tensor (in torch.func.grad)");
   if (!tensor.is_cpu() && !tensor.is_cuda())
     unfit(fmt::format("a tensor on {}", c10::DeviceTypeName(tensor.device().type(), /*lower_case=*/true)));
-  if (dtype_name(tensor.scalar_type()).empty()) unfit("a tensor of a dtype that OpGate makes none of");
+  const Dtypes known = every_dtype();
+  if (std::ranges::find(known, tensor.scalar_type()) == known.end())
+    unfit("a tensor of a dtype that OpGate makes none of");
 }
 
 bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
@@ -63,14 +66,21 @@ json metadata(const at::Tensor& tensor) {
   return described;
 }
 
+// The number that the text is. std::stod would read it by the locale of the program that is recorded.
+double number_in(const std::string& text) {
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // The shortest decimal number that rounds to this value.
 template <class T>
 double shortest(T value) {
-  if constexpr (std::is_same_v<T, float>) return std::stod(fmt::format("{}", value));
+  if constexpr (std::is_same_v<T, float>) return number_in(fmt::format("{}", value));
   if constexpr (std::is_same_v<T, c10::Half>)
-    return std::stod(fmt::format("{:.5g}", static_cast<float>(value)));
+    return number_in(fmt::format("{:.5g}", static_cast<float>(value)));
   if constexpr (std::is_same_v<T, c10::BFloat16>)
-    return std::stod(fmt::format("{:.4g}", static_cast<float>(value)));
+    return number_in(fmt::format("{:.4g}", static_cast<float>(value)));
   return static_cast<double>(value);
 }
 

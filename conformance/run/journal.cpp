@@ -35,7 +35,7 @@ json to_line(const RunHeader& header) {
       {"libraries", header.libraries}, {"filter", header.filter},         {"shard", to_string(header.shard)},
       {"subjects", header.subjects},   {"capability", header.capability}, {"sources", header.sources},
       {"devices", header.devices},     {"costs", header.costs},           {"samples", header.samples},
-      {"files", header.files}};
+      {"files", header.files},         {"coverage", header.coverage}};
 }
 
 // Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
@@ -58,7 +58,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("filter"),    line.at("capability"),
           line.at("subjects"),  line.at("sources"),
           line.at("devices"),   line.at("costs"),
-          line.at("samples"),   line.at("files")};
+          line.at("samples"),   line.at("files"),
+          line.at("coverage")};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.

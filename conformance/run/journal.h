@@ -18,6 +18,7 @@
 #include "plan/costs.h"
 #include "plan/shard.h"
 #include "run/digests.h"
+#include "spec/coverage.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
@@ -42,6 +43,7 @@ struct RunHeader {
       "";  ///< the file of samples that were run instead of the specs'; empty without --samples
 
   std::map<std::string, std::string> files = {};  ///< digests_of_files() of what was tested
+  Coverage coverage = {};                         ///< of all operators, whichever the filter selects
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;

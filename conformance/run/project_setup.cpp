@@ -1,5 +1,7 @@
 #include "run/project_setup.h"
 
+#include <algorithm>
+
 #include "process/library.h"
 #include "spec/recordings.h"
 #include "spec/regressions.h"
@@ -24,10 +26,14 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();
   for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
-  add_recordings(setup.recorded, !setup.modules.empty(), subjects);
+  add_recordings(setup.recorded, !setup.modules.empty(), setup.python_kernels, subjects);
   add_regressions(setup.regressions, subjects);
   if (!setup.samples.empty()) replace_samples(setup.samples, subjects);
-  for (Spec& subject : subjects) fit_to_schema(subject);
+  for (Spec& subject : subjects) {
+    fit_to_schema(subject);
+    if (const auto found = setup.python_kernels.find(subject.name); found != setup.python_kernels.end())
+      subject.fake_in_python = std::ranges::find(found->second, "Meta") != found->second.end();
+  }
   name_subjects(subjects);
   return subjects;
 }

@@ -8,6 +8,7 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"modules", setup.modules},
           {"packages", setup.packages},
           {"models", setup.models},
+          {"python_kernels", setup.python_kernels},
           {"memory", setup.memory},
           {"checks", setup.checks},
           {"filter", setup.filter},
@@ -25,6 +26,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("modules").get_to(setup.modules);
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
+  json.at("python_kernels").get_to(setup.python_kernels);
   json.at("regressions").get_to(setup.regressions);
   json.at("recorded").get_to(setup.recorded);
   json.at("samples").get_to(setup.samples);

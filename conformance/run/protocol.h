@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "spec/registration.h"
 
 namespace opgate {
 
@@ -41,6 +42,7 @@ struct Setup {
   std::vector<std::string> modules;
   std::string packages;                             ///< folder of AOTInductor packages
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
+  PythonKernels python_kernels;                     ///< of all operators, as the Python half described them
   std::string regressions;                          ///< folder of samples in JSON; may be empty
   std::string recorded;                             ///< folder of recorded calls; may be empty
   std::string samples;                              ///< file of samples instead of the specs'; may be empty

@@ -58,9 +58,13 @@ bool is_unchanged(const std::string& file, const json& was) {
 
 PythonCatalog python_catalog_from(const json& said, const std::string& python) {
   try {
-    PythonCatalog half{said.at("checks"),     said.at("models"),
-                       said.at("registered"), said.at("torch"),
-                       said.at("sources"),    said.at("modules").get<std::vector<std::string>>()};
+    PythonCatalog half{said.at("checks"),
+                       said.at("models"),
+                       said.at("registered"),
+                       said.at("operators").get<std::vector<std::string>>(),
+                       said.at("torch"),
+                       said.at("sources"),
+                       said.at("modules").get<std::vector<std::string>>()};
     all_checks(half.checks);
     return half;
   } catch (const json::exception& error) {

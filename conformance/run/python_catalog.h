@@ -19,8 +19,9 @@ struct PythonCatalog {
   nlohmann::json checks;  ///< see check_from_json()
   nlohmann::json models;  ///< models, and operators whose spec is in Python; see spec_from_json()
   OpRegistrations
-      registered;     ///< of all operators, with the modules that opgate.toml lists; empty without any
-  std::string torch;  ///< version
+      registered;  ///< of all operators, with the modules that opgate.toml lists; empty without any
+  std::vector<std::string> operators;  ///< those that the modules of opgate.toml define
+  std::string torch;                   ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
   std::string sources;
   std::vector<std::string> modules;  ///< the Python files of the packages of those modules

@@ -222,6 +222,7 @@ PythonCatalog Supervisor::python_catalog() {
   python_.on_ready(on_python_ready_);
   setup_.checks = half.checks;
   setup_.models = half.models;
+  setup_.python_kernels = kernels_only_in_python(half.registered);
   setup_.sources = half.sources;
   return half;
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "base/dtypes.h"
+
 namespace opgate {
 namespace {
 
-constexpr std::ptrdiff_t kDeathsInARow = 8;
+constexpr std::ptrdiff_t kDeathsInARow = 8;  // of a sample or a variant
+constexpr std::ptrdiff_t kDeathsOfOperator = 16;
 
 }  // namespace
 
@@ -66,29 +69,57 @@ std::optional<Job> Queue::next() {
   return std::nullopt;
 }
 
+// The smallest group comes first, and the whole operator last.
+std::array<Queue::Group, 4> Queue::groups_of(const CallKey& key) const {
+  return {Group{key.spec, key.sample, key.variant}, Group{key.spec, key.sample},
+          Group{key.spec, nullptr, key.variant}, Group{key.spec}};
+}
+
+// What the calls of a group differ in.
+std::string Queue::part_of(const CallKey& key, const Group& group) {
+  if (group.sample == nullptr) return key.sample->name;
+  return group.variant.empty() ? key.variant : std::string(dtype_name(key.dtype));
+}
+
+std::string Queue::in_words(const Group& group) const {
+  if (group.sample != nullptr && !group.variant.empty())
+    return fmt::format("sample '{}' with {} of {}", group.sample->name, group.variant, group.spec->id);
+  if (group.sample != nullptr) return fmt::format("sample '{}' of {}", group.sample->name, group.spec->id);
+  if (!group.variant.empty()) return fmt::format("variant {} of {}", group.variant, group.spec->id);
+  return group.spec->id;
+}
+
 bool Queue::give_up_if_hopeless(const Job& job) {
   if (given_up_.empty() || !job.call) return false;
-  const auto found = given_up_.find(&calls_.spec(*job.call));
-  if (found == given_up_.end()) return false;
-  for (const Check* check : job.checks) on_verdict_(*job.call, *check, Judgement::owed(found->second));
-  return true;
+  for (const Group& group : groups_of(calls_.key(*job.call))) {
+    const auto found = given_up_.find(group);
+    if (found == given_up_.end()) continue;
+    for (const Check* check : job.checks) on_verdict_(*job.call, *check, Judgement::owed(found->second));
+    return true;
+  }
+  return false;
 }
 
 void Queue::died_on(Calls::Position call, const std::string& reason) {
-  const Spec& subject = calls_.spec(call);
-  Deaths& deaths = deaths_[&subject];
-  ++deaths.count;
-  deaths.calls.insert(call);
-  // One crashing call per worker is no reason to give up, even if it crashes once with all its checks
-  // together and again with each of them alone.
-  if (deaths.count < kDeathsInARow || deaths.calls.size() <= workers_) return;
-  given_up_[&subject] =
-      fmt::format("not run, because the {} worker ended {} times in a row on {}; the last time: {}",
-                  to_string(kind_), deaths.count, subject.id, reason);
+  const CallKey key = calls_.key(call);
+  for (const Group& group : groups_of(key)) {
+    Deaths& deaths = deaths_[group];
+    ++deaths.count;
+    deaths.parts.insert(part_of(key, group));
+    // One crashing call per worker is no reason to give up, even if it crashes once with all its checks
+    // together and again with each of them alone.
+    if (deaths.count < (group.is_operator() ? kDeathsOfOperator : kDeathsInARow) ||
+        deaths.parts.size() <= workers_)
+      continue;
+    given_up_[group] =
+        fmt::format("not run, because the {} worker ended {} times in a row on {}; the last time: {}",
+                    to_string(kind_), deaths.count, in_words(group), reason);
+  }
 }
 
-void Queue::answered(const Spec& subject) {
-  if (!deaths_.empty()) deaths_.erase(&subject);
+void Queue::answered(Calls::Position call) {
+  if (deaths_.empty()) return;
+  for (const Group& group : groups_of(calls_.key(call))) deaths_.erase(group);
 }
 
 }  // namespace opgate

@@ -3,6 +3,7 @@
 // than one of ten.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -60,19 +61,33 @@ class Queue {
   /// The next call of next() considers this job first.
   void put_back(Job job) { waiting_.push_front(std::move(job)); }
 
-  /// Notes that a worker has died on this call. If workers die eight times in a row on one operator,
-  /// without an answer in between and on more calls than there are workers, the rest of that operator's
-  /// cases are given up; `reason` goes into their verdicts.
+  /// Notes that a worker has died on this call. Where workers die eight times in a row, without an answer in between, on
+  /// one variant of a sample in several dtypes, on several variants of a sample, or on one variant of several samples,
+  /// the rest of these calls is given up; after sixteen deaths on several samples, the rest of the operator. `several`
+  /// is more than there are workers. `reason` goes into the verdicts of what is given up.
   void died_on(Calls::Position call, const std::string& reason);
 
-  /// Notes that a worker has answered a call of this operator.
-  void answered(const Spec& subject);
+  /// Notes that a worker has answered this call.
+  void answered(Calls::Position call);
 
  private:
+  // Calls of one operator that are given up together: those of a sample, of a variant, of both, or all of them.
+  struct Group {
+    const Spec* spec;
+    const Sample* sample = nullptr;
+    std::string variant = {};
+
+    auto operator<=>(const Group&) const = default;
+    bool is_operator() const { return sample == nullptr && variant.empty(); }
+  };
   struct Deaths {
     std::ptrdiff_t count = 0;
-    std::set<Calls::Position> calls;
+    std::set<std::string> parts;  // of the group: dtypes, variants or samples
   };
+
+  std::array<Group, 4> groups_of(const CallKey& key) const;
+  static std::string part_of(const CallKey& key, const Group& group);
+  std::string in_words(const Group& group) const;
 
   bool holds(Calls::Position call, const Check& check) const;
   bool advance();
@@ -89,8 +104,8 @@ class Queue {
   Packages packages_;
   std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
   Calls::Position next_call_ = 0;
-  std::map<const Spec*, Deaths> deaths_;         // since the last answer
-  std::map<const Spec*, std::string> given_up_;  // the reason for each
+  std::map<Group, Deaths> deaths_;         // since the last answer of that group
+  std::map<Group, std::string> given_up_;  // the reason for each
 };
 
 }  // namespace opgate

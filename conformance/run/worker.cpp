@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/text.h"
 #include "device/device.h"
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
@@ -129,6 +130,9 @@ int serve_as_worker() {
     return 0;
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
+    return 2;
+  } catch (const std::exception& error) {  // such as from memory that runs out while the plan is made
+    answer(json{{"broken", fmt::format("OpGate itself failed in a worker: {}", first_line(error.what()))}});
     return 2;
   }
 }

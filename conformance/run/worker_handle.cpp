@@ -46,6 +46,9 @@ bool says_all_pass(std::string_view line, Calls::Position call) {
   return error == std::errc() && ran == call && std::string_view(end, line.data() + line.size()) == "}";
 }
 
+// An answer that no job in flight asked for: the process that was to judge the operator does something else.
+class OutOfStep : public std::exception {};
+
 // SIGKILL comes from outside the process, not from the operator; the name of the signal does not say so.
 std::string who_killed(const std::string& ending) {
   if (!ending.starts_with("SIGKILL")) return "";
@@ -137,6 +140,9 @@ void WorkerHandle::receive() {
       take(line, seconds);
     } catch (const json::exception&) {  // the operator wrote to the worker's answer descriptor
       return worker_is_gone(Verdict::crash, fmt::format("it answered '{}'", line));
+    } catch (const OutOfStep&) {
+      return worker_is_gone(Verdict::crash,
+                            fmt::format("it answered '{}', which is not what it was asked", line));
     }
   }
   if (!open) worker_is_gone(Verdict::crash, "");
@@ -159,12 +165,24 @@ void WorkerHandle::take(const std::string& line, double seconds) {
   const json message = json::parse(line);
   if (message.contains("broken")) throw SetupError(message.at("broken").get<std::string>());
   if (message.contains("ready")) {
+    if (state_ != State::starting) throw OutOfStep();
     state_ = State::ready;
     said_when_ready_ = message.at("ready");
     on_ready_(said_when_ready_);
     return;
   }
-  take_verdicts(in_flight_.at(0), message, seconds);
+  if (in_flight_.empty() || !answers_job(message, in_flight_.front())) throw OutOfStep();
+  take_verdicts(in_flight_.front(), message, seconds);
+}
+
+// Each answer names the call or the preparation that it is for.
+bool WorkerHandle::answers_job(const json& message, const Job& job) const {
+  if (!job.call)
+    return message.contains("packaged") &&
+           message.at("packaged") == job.preparation.begin()->value("device", "");
+  if (!message.contains("ran")) return false;
+  return message.at("ran") ==
+         (program_.setup.worker == Worker::python ? json(queue_->calls().id(*job.call)) : json(*job.call));
 }
 
 void WorkerHandle::take_verdicts(const Job& answered, const json& message, double seconds) {
@@ -186,15 +204,16 @@ void WorkerHandle::take_verdicts(const Job& answered, const json& message, doubl
   if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
   listener_.took(job, seconds);
   if (!job.call) return;
-  queue_->answered(queue_->calls().spec(*job.call));
+  queue_->answered(*job.call);
   if (facts) listener_.facts(*job.call, *facts);
   for (size_t i = 0; i < job.checks.size(); ++i) give(job, *job.checks[i], std::move(judgements[i]));
 }
 
 void WorkerHandle::give(const Job& job, const Check& check, Judgement judgement) {
   // The worker died with all checks together and with none of them alone. The crash is still reported, with
-  // the last of these checks.
-  if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found) {
+  // the last of these checks. A call that did not end in time and does so now was held up by something else.
+  if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found &&
+      job.suspects->verdict != Verdict::timeout) {
     judgement = {job.suspects->verdict, std::nullopt,
                  job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
   }
@@ -246,14 +265,15 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
 void WorkerHandle::blame(Job job, Verdict verdict, const std::string& reason) {
   if (!job.call) {
     on_preparation_failed_(job.preparation, reason);
-  } else if (job.checks.size() == 1) {
+  } else if (job.checks.size() == 1 && (job.suspects || verdict != Verdict::timeout)) {
     if (job.suspects) {
       job.suspects->found = true;
       --job.suspects->unheard;
     }
     listener_.verdict(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
   } else {
-    // To find out which check it was, each is run alone, before everything else that waits.
+    // To find out which check it was, or whether it takes too long again, each is run alone, before everything else that
+    // waits.
     const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{verdict, reason, job.checks.size()});
     for (auto check = job.checks.rbegin(); check != job.checks.rend(); ++check) {
       queue_->put_back({.call = job.call, .checks = {*check}, .suspects = suspects, .limit = job.limit});

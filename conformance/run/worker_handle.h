@@ -96,6 +96,7 @@ class WorkerHandle {
   };
 
   void take(const std::string& line, double seconds);
+  bool answers_job(const nlohmann::json& message, const Job& job) const;
   void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
   void give(const Job& job, const Check& check, Judgement judgement);
   double keep_pace(size_t answers);

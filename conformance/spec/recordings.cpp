@@ -50,18 +50,26 @@ std::set<std::string> integer_tensors(const c10::FunctionSchema& schema, const s
   return names;
 }
 
-Spec draft_of(const json& recorded, const std::string& where, bool in_python) {
+Spec draft_of(const json& recorded, const std::string& where, bool python_too,
+              const PythonKernels& python_kernels) {
   Spec spec;
   spec.name = recorded.at("op");
   spec.where = where;
   spec.draft = true;
-  spec.in_python = in_python;
   for (const auto& [device, names] : recorded.at("dtypes").items()) {
     for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
   }
-  if (recorded.at("differentiated").get<bool>()) spec.promises.insert(Promise::differentiable);
-  if (!find_op(spec.name)) {
-    if (!in_python) {
+  if (recorded.at("differentiated").get<bool>()) {
+    spec.promises.insert(Promise::differentiable);
+    spec.guessed.insert(Promise::differentiable);
+  }
+  if (const auto op = find_op(spec.name); op && op->hasTag(at::Tag::nondeterministic_seeded))
+    spec.promises.insert(Promise::nondeterministic_seeded);
+  const bool in_cpp = is_defined_in_cpp(spec.name);
+  // Where Python modules have registered a fake kernel or a derivative, calls without them would fail.
+  spec.in_python = python_too && (!in_cpp || python_kernels.contains(spec.name));
+  if (!in_cpp) {
+    if (!python_too) {
       throw SpecError(fmt::format(
           "{}: nothing that opgate.toml loads defines {}; add its library to `libraries`, or the Python "
           "module that defines it to `python`",
@@ -75,13 +83,13 @@ Spec draft_of(const json& recorded, const std::string& where, bool in_python) {
 }
 
 void add_recording(const json& recorded, const std::string& where, bool python_too,
-                   std::vector<Spec>& subjects) {
+                   const PythonKernels& python_kernels, std::vector<Spec>& subjects) {
   if (recorded.value("recorded", 0) != kRecordingFormat)
     throw SpecError("another version of OpGate wrote it; delete it and record again");
   const std::string op = recorded.at("op");
   auto spec = std::ranges::find(subjects, op, &Spec::name);
   if (spec == subjects.end()) {
-    subjects.push_back(draft_of(recorded, where, python_too));
+    subjects.push_back(draft_of(recorded, where, python_too, python_kernels));
     spec = std::prev(subjects.end());
   }
   const auto found = find_op(op);
@@ -103,7 +111,8 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
 
 }  // namespace
 
-void add_recordings(const fs::path& folder, bool python_too, std::vector<Spec>& subjects) {
+void add_recordings(const fs::path& folder, bool python_too, const PythonKernels& python_kernels,
+                    std::vector<Spec>& subjects) {
   if (folder.empty()) return;
   if (!fs::is_directory(folder)) {
     throw SpecError(fmt::format(
@@ -111,7 +120,7 @@ void add_recordings(const fs::path& folder, bool python_too, std::vector<Spec>& 
         folder.string()));
   }
   for_each_json(folder, "not a record of calls: ", [&](const json& recorded, const std::string& file) {
-    add_recording(recorded, file, python_too, subjects);
+    add_recording(recorded, file, python_too, python_kernels, subjects);
   });
 }
 

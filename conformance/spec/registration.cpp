@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "spec/specs.h"
+
 namespace opgate {
 namespace {
 
@@ -33,6 +35,15 @@ constexpr auto kTagNames = all_tag_names(std::make_index_sequence<kTags>());
 
 }  // namespace
 
+bool has_fake_kernel(const c10::OperatorHandle& op) {
+  using c10::DispatchKey;
+  return std::ranges::any_of(
+      std::initializer_list<DispatchKey>{DispatchKey::Meta, DispatchKey::CompositeExplicitAutograd,
+                                         DispatchKey::CompositeExplicitAutogradNonFunctional,
+                                         DispatchKey::CompositeImplicitAutograd},
+      [&](DispatchKey key) { return op.hasKernelForDispatchKey(key); });
+}
+
 OpRegistration registration_of(const c10::OperatorHandle& op) {
   OpRegistration found;
   for (uint16_t i = 1; i <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++i) {
@@ -41,16 +52,30 @@ OpRegistration registration_of(const c10::OperatorHandle& op) {
   }
   for (const at::Tag tag : op.getTags()) found.tags.emplace_back(kTagNames.at(static_cast<size_t>(tag)));
   std::ranges::sort(found.tags);
+  found.fake = has_fake_kernel(op);
   return found;
 }
 
+PythonKernels kernels_only_in_python(const OpRegistrations& with_python) {
+  PythonKernels only;
+  for (const auto& [name, there] : with_python) {
+    const auto op = find_op(name);
+    const std::vector<std::string> here = op ? registration_of(*op).kernels : std::vector<std::string>();
+    for (const std::string& key : there.kernels) {
+      if (std::ranges::find(here, key) == here.end()) only[name].push_back(key);
+    }
+  }
+  return only;
+}
+
 void to_json(nlohmann::json& json, const OpRegistration& registration) {
-  json = {{"kernels", registration.kernels}, {"tags", registration.tags}};
+  json = {{"kernels", registration.kernels}, {"tags", registration.tags}, {"fake", registration.fake}};
 }
 
 void from_json(const nlohmann::json& json, OpRegistration& registration) {
   json.at("kernels").get_to(registration.kernels);
   json.at("tags").get_to(registration.tags);
+  json.at("fake").get_to(registration.fake);
 }
 
 }  // namespace opgate

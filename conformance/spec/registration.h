@@ -17,10 +17,22 @@ struct OpRegistration {
   /// alias alone.
   std::vector<std::string> kernels;
   std::vector<std::string> tags;  ///< names, sorted: "pt2_compliant_tag"
+  bool fake = false;              ///< has_fake_kernel(); in Python, without those that only raise
 };
 
 /// By name of the operator: "namespace::op" or "namespace::op.overload".
 using OpRegistrations = std::map<std::string, OpRegistration>;
+
+/// The dispatch keys for which only a process with the project's Python modules has a kernel, by name of the operator;
+/// operators without any are left out.
+using PythonKernels = std::map<std::string, std::vector<std::string>>;
+
+/// Compares `with_python` with what this process has.
+PythonKernels kernels_only_in_python(const OpRegistrations& with_python);
+
+/// True where a kernel is registered that runs on Meta tensors. The dispatcher's own fallback, which every
+/// operator has and which raises, does not count.
+bool has_fake_kernel(const c10::OperatorHandle& op);
 
 /// What this process has for the operator.
 OpRegistration registration_of(const c10::OperatorHandle& op);

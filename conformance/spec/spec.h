@@ -54,10 +54,11 @@ struct Spec {
   Reference scale;  ///< computes the magnitudes at which errors are measured, in the reference's shapes
   std::optional<Accuracy> gradient_accuracy;
   Promises promises;
+  Promises guessed;  ///< promises that a recording suggests, and that nobody has written
   std::vector<Rejection> rejections;
   std::set<std::string> trusted;           ///< arguments whose values the operator need not check
   std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
-  std::set<size_t> unspecified;            ///< indices of results whose values are not promised
+  std::set<size_t> unspecified;            ///< indices of schema results whose values are not promised
   std::deque<Bench> benches;               ///< a deque, because BenchWriters keep references to elements
   std::optional<Planted> planted;
   std::string schema;                          ///< of the operator when the spec was read
@@ -67,6 +68,7 @@ struct Spec {
   bool draft = false;                          ///< not finished: what it does not say is not checked
   bool in_python = false;                      ///< written in Python: the Python worker makes its calls
   bool kernels_in_python = false;              ///< the kernels are, too: no C++ program can call them
+  bool fake_in_python = false;                 ///< only a process with Python has a kernel for Meta
 
   bool promised(Promise promise) const { return promises.contains(promise); }
   /// Whether the bits of the results must not depend on the layout of the arguments.

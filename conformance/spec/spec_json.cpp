@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include <list>
+#include <set>
 
 #include "spec/sample_json.h"
 #include "spec/specs.h"
@@ -13,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-Accuracy accuracy_from(const json& described) {
+Accuracy described_accuracy(const json& described) {
   Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
   accuracy.by_inputs = described.at("by_inputs");
   return accuracy;
@@ -39,9 +40,9 @@ Spec op_from_json(const json& described) {
   }
   spec.draft = described.at("draft");
   if (described.at("scale").get<bool>()) spec.scale = python_reference(spec.where);
-  if (!described.at("accuracy").is_null()) spec.accuracy = accuracy_from(described.at("accuracy"));
+  if (!described.at("accuracy").is_null()) spec.accuracy = described_accuracy(described.at("accuracy"));
   if (!described.at("gradient_accuracy").is_null())
-    spec.gradient_accuracy = accuracy_from(described.at("gradient_accuracy"));
+    spec.gradient_accuracy = described_accuracy(described.at("gradient_accuracy"));
   for (const json& word : described.at("promises")) spec.promises.insert(known_promise(word, spec.where));
   for (const json& rejected : described.at("rejections"))
     spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
@@ -63,8 +64,23 @@ Spec model_from_json(const json& described) {
 
 }  // namespace
 
+namespace {
+
+// The operators that define_schema() has defined in this process.
+std::set<std::string>& only_schemas() {
+  static std::set<std::string> names;
+  return names;
+}
+
+}  // namespace
+
+bool is_defined_in_cpp(const std::string& name) {
+  return find_op(name).has_value() && !only_schemas().contains(name);
+}
+
 void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
   static std::list<torch::Library> libraries;
+  if (only_schemas().contains(name)) return;
   try {
     libraries
         .emplace_back(torch::Library::FRAGMENT, name.substr(0, name.find("::")), std::nullopt,
@@ -73,6 +89,7 @@ void define_schema(const std::string& name, const std::string& schema, const std
   } catch (const c10::Error& error) {
     throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
   }
+  only_schemas().insert(name);
 }
 
 Spec spec_from_json(const json& described) {
@@ -87,10 +104,8 @@ Spec spec_from_json(const json& described) {
     if (!is_op) return spec;
     complete_draft(spec);
     validate(spec);
-    if (!find_op(spec.name)) {
-      spec.kernels_in_python = true;
-      define_schema(spec.name, described.at("schema"), spec.where);
-    }
+    spec.kernels_in_python = !is_defined_in_cpp(spec.name);
+    if (spec.kernels_in_python) define_schema(spec.name, described.at("schema"), spec.where);
     return spec;
   } catch (const json::exception& error) {
     throw SpecError(fmt::format("not the description of a spec: {} ({})", described.dump(), error.what()));

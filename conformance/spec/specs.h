@@ -34,8 +34,11 @@ std::optional<c10::OperatorHandle> find_op(const std::string& name);
 /// library defines it.
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where);
 
-/// Registers only the schema of an operator whose kernels are in another process; it stays registered until
-/// this process ends. Throws SpecError that begins with `where` if the schema is invalid.
+/// Whether a loaded library defines the operator. The operators of define_schema() do not count.
+bool is_defined_in_cpp(const std::string& name);
+
+/// Registers only the schema of an operator whose kernels are in another process, unless that was done before; it
+/// stays registered until this process ends. Throws SpecError that begins with `where` if the schema is invalid.
 void define_schema(const std::string& name, const std::string& schema, const std::string& where);
 
 /// Adds to `stack`, which holds the operator's arguments, the defaults of the reference's further

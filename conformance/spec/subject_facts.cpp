@@ -76,9 +76,8 @@ void add_class(const Spec& spec, SubjectFacts& facts) {
 void add_registration(const Spec& spec, const OpRegistrations& with_python, SubjectFacts& facts) {
   OpRegistration here = registration_of(*spec.op);
   if (const auto there = with_python.find(spec.name); there != with_python.end()) {
-    std::ranges::copy_if(
-        there->second.kernels, std::back_inserter(facts.python_kernels),
-        [&](const std::string& key) { return std::ranges::find(here.kernels, key) == here.kernels.end(); });
+    PythonKernels only = kernels_only_in_python({{spec.name, there->second}});
+    facts.python_kernels = std::move(only[spec.name]);
     here.tags = there->second.tags;
   }
   facts.kernels = std::move(here.kernels);

@@ -182,7 +182,9 @@ TEST(UlpError, IsMeasuredAtTheScaleWhereThatIsLarger) {
   EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, -16), 0.5);
   EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, 0.5), 8);
   EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kNan), 8);
-  EXPECT_EQ(ulp_error(format.largest, 0, format, kInfinity), format.largest / 0x1p104);
+  EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kInfinity), 8)
+      << "an infinite scale would accept every finite number";
+  EXPECT_EQ(ulp_error(format.largest, 0, format, format.largest), format.largest / 0x1p104);
 }
 
 TEST(FloatFormat, ExistsExactlyForFloatingDtypes) {

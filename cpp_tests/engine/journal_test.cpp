@@ -331,7 +331,7 @@ TEST(Journal, KeepsWholeWhatWasWrittenBeforeTheDiskWasFull) {
   std::string message;
   {
     Journal journal(folder / "results.jsonl", kHeader);
-    const rlimit small{1000, before.rlim_max};
+    const rlimit small{1500, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
     message = message_of<SetupError>([&] {
       for (int i = 0; i < 100; ++i) {

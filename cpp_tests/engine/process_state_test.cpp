@@ -5,6 +5,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
@@ -73,6 +74,14 @@ TEST(ProcessState, KnowsWhetherNumbersWereDrawn) {
   const ProcessState state(c10::kCPU);
   EXPECT_FALSE(state.drew_random_numbers());
   static_cast<void>(at::rand({1}));
+  EXPECT_TRUE(state.drew_random_numbers());
+}
+
+TEST(ProcessState, KnowsThatTheSecondOfAPairOfNormalNumbersWasTaken) {
+  seed_default_generator(c10::kCPU);
+  static_cast<void>(at::randn({1}, c10::kDouble));
+  const ProcessState state(c10::kCPU);
+  static_cast<void>(at::randn({1}, c10::kDouble));
   EXPECT_TRUE(state.drew_random_numbers());
 }
 

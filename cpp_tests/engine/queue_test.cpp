@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "judging/all_checks.h"
@@ -20,7 +21,8 @@ using testing::spec_of;
 class QueueTest : public ::testing::Test {
  protected:
   QueueTest()
-      : specs_{spec_of("aten::neg", {{uniform({3})}}), spec_of("aten::relu", {{uniform({4, 8})}})},
+      : specs_{spec_of("aten::neg", {{uniform({3})}}),
+               spec_of("aten::relu", {{uniform({4, 8})}, {uniform({5})}, {uniform({6, 2})}})},
         checks_(native_checks()),
         plan_(make_plan(specs_, checks_)),
         todo_(plan_.calls, {}) {}
@@ -37,6 +39,18 @@ class QueueTest : public ::testing::Test {
     while (auto job = queue.next()) jobs.push_back(*std::move(job));
     return jobs;
   }
+  // Lets a worker die four times on each call that the queue gives and `dies` names, and answer the others.
+  template <class Dies>
+  void work(Queue& queue, const Dies& dies) {
+    while (const auto job = queue.next()) {
+      if (!dies(*job->call)) {
+        queue.answered(*job->call);
+        continue;
+      }
+      for (int time = 0; time < 4; ++time) queue.died_on(*job->call, "SIGSEGV");
+      tried_.insert(*job->call);
+    }
+  }
   size_t cases_of(Worker kind) const {
     size_t count = 0;
     for (const PlannedCall& call : plan_.calls) {
@@ -50,6 +64,7 @@ class QueueTest : public ::testing::Test {
   Plan plan_;
   CaseSet todo_;
   std::vector<Judgement> given_up_;
+  std::set<Calls::Position> tried_;  // the calls on which workers died
 };
 
 TEST_F(QueueTest, GivesEachCaseOfItsKindOnceInTheOrderOfThePlan) {
@@ -96,19 +111,51 @@ TEST_F(QueueTest, GivesPreparationsFirstAndWhatComesBackBeforeThem) {
 
 TEST_F(QueueTest, GivesUpAnOperatorOnWhichWorkersDieAgainAndAgainAndNoOther) {
   Queue mine = queue();
-  Job first = mine.next().value();
-  const Spec* hopeless = &plan_.calls.spec(*first.call);
-  for (Job job = first; given_up_.empty(); job = mine.next().value()) {
-    ASSERT_EQ(&plan_.calls.spec(*job.call), hopeless) << "it was not given up";
-    for (int time = 0; time < 4; ++time) mine.died_on(*job.call, "SIGSEGV");
-  }
-  for (const Job& job : drain(mine)) EXPECT_NE(&plan_.calls.spec(*job.call), hopeless);
+  const Spec* const hopeless = &specs_.back();
+  work(mine, [&](Calls::Position call) { return &plan_.calls.spec(call) == hopeless; });
   ASSERT_FALSE(given_up_.empty());
+  std::set<std::string> named;
   for (const Judgement& judgement : given_up_) {
     EXPECT_EQ(judgement.verdict, Verdict::owed);
     EXPECT_THAT(judgement.reason, HasSubstr("not run, because the native worker ended"));
-    EXPECT_THAT(judgement.reason, HasSubstr("times in a row on neg; the last time: SIGSEGV"));
+    EXPECT_THAT(judgement.reason, HasSubstr("relu; the last time: SIGSEGV"));
+    named.insert(judgement.reason.substr(judgement.reason.find("in a row on ")));
   }
+  EXPECT_THAT(named, ::testing::Contains(HasSubstr("in a row on sample '4x8'")));
+  EXPECT_THAT(named, ::testing::Contains(HasSubstr("in a row on relu")));
+  EXPECT_LE(tried_.size(), 8u);
+}
+
+TEST_F(QueueTest, GivesUpOneSampleAndTriesTheOthers) {
+  Queue mine = queue();
+  const Sample* const deadly = &specs_.back().samples.front();
+  work(mine, [&](Calls::Position call) { return plan_.calls.key(call).sample == deadly; });
+  ASSERT_FALSE(given_up_.empty());
+  for (const Judgement& judgement : given_up_) EXPECT_THAT(judgement.reason, HasSubstr("on sample '4x8'"));
+  EXPECT_LE(tried_.size(), 4u);
+}
+
+TEST_F(QueueTest, GivesUpOneVariantOfAllSamplesAndTriesTheOthers) {
+  Queue mine = queue();
+  const std::string deadly = "self=stepped";
+  work(mine, [&](Calls::Position call) {
+    return plan_.calls.key(call).spec == &specs_.back() && plan_.calls.key(call).variant == deadly;
+  });
+  ASSERT_FALSE(given_up_.empty());
+  for (const Judgement& judgement : given_up_) EXPECT_THAT(judgement.reason, HasSubstr(deadly + " of relu"));
+}
+
+TEST_F(QueueTest, GivesUpOneVariantOfOneSampleInFurtherDtypesOnly) {
+  Queue mine = queue();
+  const Sample* const deadly = &specs_.back().samples.front();
+  work(mine, [&](Calls::Position call) {
+    const CallKey key = plan_.calls.key(call);
+    return key.sample == deadly && key.is_contiguous();
+  });
+  ASSERT_FALSE(given_up_.empty());
+  for (const Judgement& judgement : given_up_)
+    EXPECT_THAT(judgement.reason, HasSubstr("on sample '4x8' with contiguous of relu"));
+  EXPECT_EQ(tried_.size(), 2u);
 }
 
 TEST_F(QueueTest, DoesNotGiveUpForOneCallThatDiesWithEachOfItsChecks) {
@@ -132,11 +179,11 @@ TEST_F(QueueTest, DoesNotGiveUpForTwoCallsThatTwoWorkersDieOn) {
   EXPECT_FALSE(given_up_.empty());
 }
 
-TEST_F(QueueTest, ForgetsDeathsOnceTheOperatorHasAnswered) {
+TEST_F(QueueTest, ForgetsDeathsOnceTheCallHasAnswered) {
   Queue mine = queue();
   for (int i = 0; i < 100; ++i) {
     mine.died_on(0, "SIGSEGV");
-    mine.answered(plan_.calls.spec(0));
+    mine.answered(0);
   }
   drain(mine);
   EXPECT_TRUE(given_up_.empty());

@@ -69,6 +69,16 @@ at::Tensor ignores_strides(const at::Tensor& x) {
 
 at::Tensor ignores_offset(const at::Tensor& x) { return doubled(x.as_strided(x.sizes(), x.strides(), 0)); }
 
+at::Tensor refuses_empty(const at::Tensor& x) {
+  TORCH_CHECK(x.numel() > 0, "x must not be empty");
+  return doubled(x);
+}
+
+// A list of two tensors that nobody has written, and the result.
+std::tuple<std::vector<at::Tensor>, at::Tensor> with_scratch(const at::Tensor& x) {
+  return {{at::empty_like(x), at::empty_like(x)}, doubled(x)};
+}
+
 at::Tensor wants_contiguous(const at::Tensor& x) {
   TORCH_CHECK(x.is_contiguous(), "x must be contiguous");
   return doubled(x);
@@ -198,6 +208,8 @@ TORCH_LIBRARY(opgate_test, m) {
                            "has_no_meta",      "has_dense_meta",  "has_double_meta",     "loads_gaps"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
+  m.def("refuses_empty(Tensor x) -> Tensor", &refuses_empty);
+  m.def("with_scratch(Tensor x) -> (Tensor[], Tensor)", &with_scratch);
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
   m.def("shares_scratch(Tensor x) -> Tensor", &shares_scratch);
   m.def("keeps_its_input(Tensor x) -> Tensor", &keeps_its_input);

@@ -1,7 +1,12 @@
 // One worker from the supervisor's side: when it is started, and how it is let go.
 #include <gtest/gtest.h>
 
+#include <poll.h>
+
+#include <array>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "judging/all_checks.h"
 #include "run/worker_handle.h"
@@ -75,6 +80,78 @@ TEST_F(WorkerHandleTest, AWorkerWithAConditionIsStartedOnceItHolds) {
   EXPECT_NE(worker.answers(), -1);
   EXPECT_FALSE(worker.is_ready());
   worker.dismiss();
+}
+
+// Answers that are not of the job that the worker was given. None of them may count as a verdict.
+class OutOfStepTest : public WorkerHandleTest, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(OutOfStepTest, IsACrashOfTheWorkerAndNoPass) {
+  std::vector<Judgement> judgements;
+  WorkerHandle worker =
+      handle("read setup; echo '{\"ready\": {}}' >&3; read job; echo '" + GetParam() + "' >&3; read end");
+  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1,
+              [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+                judgements.push_back(judgement);
+                todo_.remove(call, check);
+              });
+  WorkerHandle::Listener listener;
+  listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    judgements.push_back(judgement);
+    todo_.remove(call, check);
+  };
+  worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
+  while (judgements.empty()) {
+    worker.feed();
+    if (worker.is_ready()) {
+      std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
+      poll(waiting.data(), waiting.size(), 1000);
+      worker.receive();
+    } else {
+      worker.await_ready();
+    }
+  }
+  worker.dismiss();
+  EXPECT_EQ(judgements.front().verdict, Verdict::crash);
+  EXPECT_NE(judgements.front().reason.find("which is not what it was asked"), std::string::npos)
+      << judgements.front().reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OutOfStepTest,
+                         ::testing::Values(R"({"ran":1})", R"({"ran":4294967296})",
+                                           R"({"ran":"neg/float32"})", R"({"packaged":"cpu"})", "{}",
+                                           R"({"ready":{}})", R"({"judgements":{}})"));
+
+// The first worker hangs, and every later one answers that all checks pass.
+TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
+  constexpr std::chrono::seconds kLimit{3};
+  std::vector<Judgement> judgements;
+  const std::string marker = (folder_ / "hung").string();
+  WorkerHandle worker =
+      handle("read setup; echo '{\"ready\": {}}' >&3; [ -e '" + marker + "' ] || { touch '" + marker +
+             "'; exec sleep 600; }; while read job; do "
+             R"(echo "$job" | sed 's/.*"run":\[\([0-9]*\).*/{"ran":\1}/' >&3; done)");
+  WorkerHandle::Listener listener;
+  listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    judgements.push_back(judgement);
+    todo_.remove(call, check);
+  };
+  Queue queue(Worker::native, plan_.calls, todo_, kLimit, 1, listener.verdict);
+  worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
+  size_t checks = 0;
+  for (const Check* check : plan_.calls.checks(0)) checks += check->worker == Worker::native;
+  while (judgements.size() < checks) {
+    worker.feed();
+    if (worker.is_ready()) {
+      std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
+      if (poll(waiting.data(), waiting.size(), 100) > 0) worker.receive();
+      worker.check_deadline();
+    } else {
+      worker.await_ready();
+    }
+  }
+  worker.dismiss();
+  for (const Judgement& judgement : judgements)
+    EXPECT_EQ(judgement.verdict, Verdict::pass) << judgement.reason;
 }
 
 }  // namespace

@@ -76,12 +76,23 @@ def test_an_operator_that_always_dies_is_given_up(results: Results) -> None:
     lines = [line for case, line in results.of("hopeless").items() if not case.endswith(uncalled)]
     given_up = [line["reason"] for line in lines if line["verdict"] == "owed"]
     assert given_up
-    in_a_row = re.compile(r"the native worker ended \d+ times in a row on hopeless; the last time: ")
+    groups = "(sample '.*' of |sample '.*' with .* of |variant .* of )?"
+    in_a_row = re.compile(rf"the native worker ended \d+ times in a row on {groups}hopeless; the last time: ")
     assert all(in_a_row.search(reason) for reason in given_up)
     assert {line["verdict"] for line in lines} == {"crash", "owed"}, "no verdict without a run"
     died = [line["reason"] for line in lines if line["verdict"] == "crash"]
     assert died
     assert all(reason.startswith("the native worker ended: exit status 3") for reason in died)
+
+
+def test_a_sample_that_always_dies_does_not_hide_the_others(results: Results) -> None:
+    cases = results.of("one_bad_sample")
+    given_up = [line["reason"] for line in cases.values() if line["verdict"] == "owed"]
+    assert given_up
+    assert all("in a row on sample '7' of one_bad_sample; " in reason for reason in given_up)
+    failed = {case for case, line in cases.items() if line["verdict"] == "fail"}
+    assert failed == {"one_bad_sample/float32/4/x=stepped/cpu/value.layout"}
+    assert not any("/4/" in case for case, line in cases.items() if line["verdict"] in ("owed", "crash"))
 
 
 def test_a_crash_of_the_python_worker_costs_its_case_alone(opgate: OpGate, project: Path) -> None:
@@ -122,8 +133,10 @@ def test_the_table_and_the_last_line_say_crash(finished: Completed, results: Res
     assert all("CRASH" in rows[op] for op in [*ENDINGS, "hopeless"])
     assert "CRASH" not in rows["fine"]
     last = finished.stdout.splitlines()[-1]
-    assert last.startswith(f"{count['pass']} passed, {count['crash']} failed, {count['owed']} owed")
-    assert f"({count['crash']} crashed; owed: not run, because" in last
+    broken = count["crash"] + count["fail"]
+    assert last.startswith(f"{count['pass']} passed, {broken} failed, {count['owed']} owed")
+    assert f"({count['crash']} crashed; " in last
+    assert " owed: not run, because the native worker ended " in last
 
 
 def test_a_crash_is_reproduced_by_the_printed_command(

@@ -135,6 +135,22 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     assert not any("value.reference" in case for case in results.cases)
 
 
+def test_a_layout_that_a_recorded_operator_refuses_in_words_is_a_note(
+    seen_library: Path, opgate: OpGate, tmp_path: Path
+) -> None:
+    shutil.copy(seen_library, tmp_path / "libseen.so")
+    (tmp_path / "program.py").write_text(
+        "import torch\ntorch.ops.load_library('libseen.so')\n"
+        "x = torch.ones(4, 6, requires_grad=True)\ntorch.ops.seen.picky(x).sum().backward()\n"
+    )
+    assert opgate("record", "--", sys.executable, "program.py", folder=tmp_path).returncode == 0
+    run = opgate("run", "--check", "value", "grad", folder=tmp_path)
+    assert run.returncode == 0, run
+    (note,) = [line for line in run.stdout.splitlines() if "picky value.layout: " in line]
+    assert 'saying "picky: x must be contiguous"' in note
+    assert re.search(r"\(\d+ cases\)$", note)
+
+
 def test_a_second_recording_adds_and_a_new_one_forgets(recorded_folder: Path, record: Record) -> None:
     folder = recorded_folder
     other = "import torch; torch.ops.load_library('libseen.so'); torch.ops.seen.blind(torch.ones(3))"

@@ -42,7 +42,7 @@ def test_the_first_line_says_what_is_run(finished: Completed) -> None:
 
 
 def test_the_table_has_a_column_a_check_and_a_row_an_operator(finished: Completed) -> None:
-    groups, names, row = finished.stdout.splitlines()[2:5]
+    _, groups, names, row = finished.stdout[finished.stdout.index("\n\n") :].splitlines()[1:5]
     checks = {
         "effect": ["alias", "mutation", "state"],
         "fake": ["exists", "metadata", "symbolic"],
@@ -85,6 +85,7 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "subjects",
         "samples",
         "files",
+        "coverage",
     }
     assert set(results.header) == words
     libraries = {Path(file).name for file in results.header["files"]}

@@ -49,8 +49,13 @@ void demand_kept(const Remarks& remarks, const RunState& run) {
 }
 
 // What the gate says of this run, except that operators are new.
-Remarks remarks_on(const State& before, const RunState& run, bool some, const std::vector<Waiver>& waivers) {
-  const Change change{.base = before, .head = run, .partial = some, .waivers_known = true};
+Remarks remarks_on(const State& before, const std::optional<OperatorNames>& not_covered, const RunState& run,
+                   bool some, const std::vector<Waiver>& waivers) {
+  const Change change{.base = before,
+                      .head = run,
+                      .partial = some,
+                      .waivers_known = true,
+                      .base_not_covered = not_covered ? &*not_covered : nullptr};
   Remarks remarks = judge_change(change);
   std::erase_if(remarks, [](const Remark& remark) { return remark.rule == "ledger.incomplete"; });
   apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
@@ -96,7 +101,7 @@ int accept(const AcceptOptions& options) {
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), run);
   const State before = fs::is_directory(config.ledger) ? read_ledger(config.ledger) : State();
   keep_unchecked_devices(before, run.state);
-  const Remarks remarks = remarks_on(before, run, some, waivers);
+  const Remarks remarks = remarks_on(before, read_not_covered(config.ledger), run, some, waivers);
   demand_kept(remarks, run);
   if (count_of(remarks, Remark::Kind::better) > 0)
     fmt::print("{}\n{}", coloured(Colour::green, "better"), in_lines(remarks, Remark::Kind::better));
@@ -105,6 +110,7 @@ int accept(const AcceptOptions& options) {
   if (!is_wanted(remarks, options.yes)) return kPromiseBroken;
   keep_other_machines(before, machine_of(run.header), run.state);
   const LedgerChanges changes = write_ledger(config.ledger, run.state, some);
+  write_not_covered(config.ledger, run.header.coverage.not_covered);
   print_changes("new", changes.added);
   print_changes("changed", changes.changed);
   print_changes("removed", changes.removed);

@@ -174,6 +174,7 @@ int gate(const GateOptions& options) {
                 .checks = head.header.filter.get<Filter>().checks,
                 .strict_gpu = options.strict_gpu,
                 .waivers_known = base.waivers_known,
+                .base_not_covered = base.not_covered ? &*base.not_covered : nullptr,
                 .on_base_samples = on_base_samples ? &*on_base_samples : nullptr};
   change.differences = value_differences(change);
   config.apply_environment();

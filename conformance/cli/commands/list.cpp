@@ -1,4 +1,4 @@
-// opgate list ops|checks|cases|tests|sources: lists what a run would cover, without running any of it.
+// opgate list ops|checks|cases|tests|sources|coverage: lists what a run would cover, without running any of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +9,7 @@
 
 #include "base/dtypes.h"
 #include "cli/commands/subcommand.h"
+#include "cli/project/coverage_table.h"
 #include "cli/project/project.h"
 #include "cli/project/run_cases.h"
 #include "cli/terminal/terminal.h"
@@ -102,6 +103,8 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
   if (what == "sources" && (!filter.devices.empty() || !filter.cases.empty()))
     throw SetupError(
         "`opgate list sources` cannot be filtered by --device or --case; choose operators with --op");
+  if (what == "coverage" && (!filter.devices.empty() || !filter.cases.empty() || !filter.checks.empty()))
+    throw SetupError("`opgate list coverage` can only be filtered by --op: it lists what operators have");
   static_cast<void>(part.read());  // a wrong --shard is reported before the wait for Python
   const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);
   std::optional<Chosen> chosen;
@@ -110,6 +113,8 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
   end_where_nobody_reads();
   if (what == "ops") list_ops(project, chosen);
   if (what == "checks") list_checks(project, chosen);
+  if (what == "coverage")
+    fmt::print("{}", coverage_table(project, make_plan(project.subjects, project.checks, Filter{}), filter.ops));
   if (what == "sources") list_sources(project, filter.ops);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
@@ -127,9 +132,10 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, *filter);
   part->declare(app);
   app.add_option("WHAT", *what,
-                 "ops, checks, cases, tests, or sources (a digest of what each operator is made from)")
+                 "ops, checks, cases, tests, sources (a digest of what each operator is made from), or coverage (what "
+                 "each operator of the libraries and modules has: a spec, samples, kernels)")
       .required()
-      .one_of({"ops", "checks", "cases", "tests", "sources"});
+      .one_of({"ops", "checks", "cases", "tests", "sources", "coverage"});
   return [=] { return list(*options, *filter, *part, *what); };
 }
 

@@ -58,6 +58,17 @@ void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& ta
   read_journal(file, {.verdict = take});
 }
 
+void print_not_covered(const Coverage& coverage) {
+  constexpr size_t kShown = 5;
+  std::vector<std::string> names(coverage.not_covered.begin(), coverage.not_covered.end());
+  if (names.empty()) return;
+  const size_t others = names.size() - std::min(names.size(), kShown);
+  names.resize(names.size() - others);
+  fmt::print("not covered ({} of {} operators have no spec and no recorded calls): {}{}\n",
+             coverage.not_covered.size(), coverage.operators(), fmt::join(names, ", "),
+             others == 0 ? "" : fmt::format(" and {} more; see `opgate list coverage`", others));
+}
+
 void print_header(const Project& project, const Plan& plan, const RunHeader& header) {
   std::set<const Spec*> ops;
   std::set<const Check*> checks;
@@ -75,6 +86,7 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   }
   std::ranges::sort(drafts);
   if (!drafts.empty()) fmt::print("drafts (only what they say is checked): {}\n", fmt::join(drafts, ", "));
+  if (header.filter.get<Filter>().ops.empty()) print_not_covered(header.coverage);
   std::fflush(stdout);
 }
 

@@ -14,6 +14,7 @@ GateBase base_of_results(const fs::path& file) {
   RunState run = state_of_run(file);
   GateBase base{fmt::format("{} of {}", file.string(), run.header.started), run.state};
   base.output = file.parent_path();
+  base.not_covered = run.header.coverage.not_covered;
   base.run = std::move(run);
   return base;
 }
@@ -27,7 +28,9 @@ GateBase base_of_ledger(const Config& config) {
                     "`opgate accept`, or name a run to compare with by --base",
                     config.file.string()));
   }
-  return {"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), true};
+  GateBase base{"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), true};
+  base.not_covered = read_not_covered(config.ledger);
+  return base;
 }
 
 GateBase base_of_commit_ledger(const std::string& commit, const Config& config) {

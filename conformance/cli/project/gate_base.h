@@ -8,6 +8,7 @@
 
 #include "cli/project/base_build.h"
 #include "cli/project/complete_run.h"
+#include "gate/coverage_file.h"
 #include "gate/state.h"
 #include "gate/waivers.h"
 
@@ -20,6 +21,7 @@ struct GateBase {
   std::optional<RunState> run = {};     ///< none if the state is a ledger's
   std::filesystem::path output = {};    ///< folder of the run and its packages; empty for a ledger
   std::optional<BaseBuild> build = {};  ///< set if the base is a build that can be run and timed
+  std::optional<OperatorNames> not_covered = {};    ///< none where the ledger does not say it
   std::optional<std::vector<Waiver>> waivers = {};  ///< by which the head is judged instead of by its own
 };
 

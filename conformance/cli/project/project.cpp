@@ -7,6 +7,7 @@
 #include "base/build.h"
 #include "judging/all_checks.h"
 #include "plan/patterns.h"
+#include "process/library.h"
 #include "run/project_setup.h"
 
 namespace opgate {
@@ -75,6 +76,7 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
     project.torch = kTorchVersion;
     project.checks = all_checks(nlohmann::json::array());
     project.subjects = load_subjects(setup);
+    project.operators = operators_of_libraries();
     return project;
   }
   project.supervisor->start_python();  // imports torch while this process loads its libraries
@@ -87,7 +89,10 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
 
   project.checks = all_checks(python.checks);
   setup.models = python.models;
+  setup.python_kernels = kernels_only_in_python(python.registered);
   project.subjects = load_subjects(setup);
+  project.operators = operators_of_libraries();
+  project.operators.insert(python.operators.begin(), python.operators.end());
   return project;
 }
 

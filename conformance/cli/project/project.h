@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Project {
   std::vector<Spec> subjects;
   std::vector<Check> checks;
   OpRegistrations registered;             ///< what the Python half says of operators; see PythonCatalog
+  std::set<std::string> operators;        ///< all that the libraries and Python modules define
   std::string torch;                      ///< version that the Python half imports
   std::string sources;                    ///< digest of the Python half's files
   std::vector<std::string> module_files;  ///< files of the Python modules that opgate.toml lists

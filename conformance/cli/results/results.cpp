@@ -36,7 +36,7 @@ void keep_interrupted(const fs::path& file) {
 }
 
 int print_results(const Tally& tally, const std::string& how) {
-  fmt::print("\n{}{}{} {}\n", tally.table(), tally.findings(), tally.summary(), how);
+  fmt::print("\n{}{}{}{} {}\n", tally.table(), tally.findings(), tally.notes(), tally.summary(), how);
   return tally.exit_status();
 }
 

@@ -60,6 +60,8 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   } else if (judgement.verdict == Verdict::pass && judgement.reason.starts_with(kByEvidence)) {
     ++cell.by_evidence;
     ++by_evidence_[judgement.reason];
+  } else if (judgement.verdict == Verdict::pass && !judgement.reason.empty()) {
+    ++notes_[{std::string(op), std::string(check), judgement.reason}];
   } else if (judgement.verdict != Verdict::pass &&
              (!cell.example || tells_more(judgement, cell.example->judgement))) {
     cell.example = {std::string(case_id), judgement};
@@ -128,6 +130,16 @@ std::string Tally::findings() const {
     }
   }
   return text;
+}
+
+std::string Tally::notes() const {
+  if (notes_.empty()) return "";
+  std::string text = "notes\n";
+  for (const auto& [about, count] : notes_) {
+    text += fmt::format("  {} {}: {} ({})\n", about[0], about[1], about[2],
+                        count == 1 ? "1 case" : fmt::format("{} cases", count));
+  }
+  return text + "\n";
 }
 
 std::string Tally::summary() const {

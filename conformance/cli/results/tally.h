@@ -35,6 +35,10 @@ class Tally {
   /// it.
   std::string findings() const;
 
+  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator and check,
+  /// with the number of cases. Empty where there is none.
+  std::string notes() const;
+
   /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps,
   /// gelu_tanh/...)"
   std::string summary() const;
@@ -70,7 +74,8 @@ class Tally {
   WorstError worst_accepted_;                               // relative to its bound, among passing cases
   double worst_fraction_ = 0;
   std::map<std::string, size_t> owed_reasons_;
-  std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
+  std::map<std::string, size_t> by_evidence_;           // by the reason of the verdict
+  std::map<std::array<std::string, 3>, size_t> notes_;  // by operator, check and text
   Counts totals_{};
 };
 

@@ -102,9 +102,8 @@ class SpecWriter {
   SpecWriter& wants_contiguous(std::string argument);
 
   /// The values of this result are not promised (the order of ties, a workspace); its shape and dtype are.
-  /// The index, from 0, counts the tensors that the call returns, each tensor of a list by itself; then the
-  /// tensors that the schema declares mutable, as the call left them. It must be below the schema's number
-  /// of results.
+  /// `index`, from 0, is that of the result in the schema; for a list it stands for all of its tensors, and for
+  /// a written argument that the call returns, for that argument.
   SpecWriter& unspecified(size_t index);
 
   /// One set of arguments on which `opgate bench` times the operator. The words of the BenchWriter say how

@@ -18,6 +18,7 @@
 
 #include "compare/comparison.h"
 #include "judging/output_judgement.h"
+#include "process/process_state.h"
 #include "python/binding/classes.h"
 #include "python/binding/operators.h"
 #include "python/binding/reference.h"
@@ -258,7 +259,9 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
   return difference_text(comparison, got, want);
 }
 
-py::object registrations() { return to_python(registrations_of(state().subjects)); }
+py::object registrations(const std::vector<std::string>& others) {
+  return to_python(registrations_of(state().subjects, others));
+}
 
 }  // namespace
 }  // namespace opgate
@@ -328,7 +331,16 @@ PYBIND11_MODULE(_engine, module) {
   module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              pybind11::arg("tensors"));
   module.def("registrations", &opgate::registrations,
-             "The kernels and tags that this process has for each loaded operator, by name.");
+             "The kernels and tags that this process has for each operator with a spec and for those named, "
+             "by name.",
+             pybind11::arg("others"));
+  pybind11::class_<opgate::ProcessState>(module, "ProcessState",
+                                         "A snapshot of the state of this process and thread that operators "
+                                         "must leave as they found it, such as grad "
+                                         "mode; see process/process_state.h.")
+      .def(pybind11::init([] { return opgate::ProcessState(c10::kCPU); }))
+      .def("changes", &opgate::ProcessState::changes, "What has changed since the snapshot, in words.")
+      .def("restore", &opgate::ProcessState::restore, "Restores the state of the snapshot.");
   module.def("schema", &opgate::schema_of, "The registered schema of \"ns::op.overload\".",
              pybind11::arg("op"));
 }

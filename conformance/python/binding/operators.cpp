@@ -7,10 +7,13 @@
 
 namespace opgate {
 
-OpRegistrations registrations_of(const std::vector<Spec>& subjects) {
+OpRegistrations registrations_of(const std::vector<Spec>& subjects, const std::vector<std::string>& others) {
   OpRegistrations found;
   for (const Spec& spec : subjects) {
     if (spec.op) found[spec.name] = registration_of(*spec.op);
+  }
+  for (const std::string& name : others) {
+    if (const auto op = find_op(name)) found[name] = registration_of(*op);
   }
   return found;
 }

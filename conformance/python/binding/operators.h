@@ -10,8 +10,8 @@
 
 namespace opgate {
 
-/// What this process has for the operators among `subjects`.
-OpRegistrations registrations_of(const std::vector<Spec>& subjects);
+/// What this process has for the operators among `subjects`, and for those of `others` that it has.
+OpRegistrations registrations_of(const std::vector<Spec>& subjects, const std::vector<std::string>& others);
 
 /// The schema of "namespace::op.overload". Throws SpecError if there is no such operator.
 std::string schema_of(const std::string& op);

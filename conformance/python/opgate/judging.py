@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,6 +34,7 @@ def judge_call(
 
 
 def _judged(check: Check, call: Call) -> dict[str, Any]:
+    before = _engine.ProcessState()
     try:
         if check.needs_package and (reason := call.packages.not_tried(call)):
             return owed(reason).as_json()
@@ -40,3 +43,21 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
         return invalid(str(error)).as_json()
     except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
         return invalid(f"OpGate itself failed: {first_line(error)}").as_json()
+    finally:
+        _restore(before)
+
+
+def _restore(before: _engine.ProcessState) -> None:
+    """Restores the state that a check left changed, so that the next operator finds the process as it was.
+
+    Ends the process where that is impossible: the supervisor blames this call, and starts another worker.
+    """
+    if not before.changes():
+        return
+    before.restore()
+    if left := before.changes():
+        print(
+            "the operator changed the state of the process, which cannot be restored:", *left, file=sys.stderr
+        )
+        sys.stderr.flush()
+        os._exit(1)

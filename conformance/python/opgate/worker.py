@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import json
 import os
@@ -9,7 +11,7 @@ import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 ANSWER_DESCRIPTOR = 3
 
@@ -43,17 +45,20 @@ class Worker:
         from opgate import onnx_forms
         from opgate.model import MODELS
         from opgate.package import PackageStore
-        from opgate.registration import registered
+        from opgate.registration import all_operators, defined_in, registered
         from opgate.registry import load_checks
         from opgate.sources import digest_of, module_files
         from opgate.spec import SPECS
 
+        before = all_operators()
         for library in setup["libraries"]:
             try:
                 torch.ops.load_library(library)
             except (OSError, RuntimeError) as error:
                 raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
+        of_libraries = all_operators() - before
         load_modules(setup["modules"])
+        of_modules = all_operators() - before - of_libraries
         self.checks = load_checks()
         try:
             specs = [spec.as_json() for spec in SPECS.values()]
@@ -70,15 +75,26 @@ class Worker:
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
-        # Without modules, Python registers nothing that the libraries do not.
-        self.registered = registered() if setup["modules"] else {}
+        self.module_files = module_files(setup["modules"])
+        self.operators: list[str] = []
+        self.registered: dict[str, dict[str, Any]] = {}
+        if any(name.startswith("aten::") for name in _engine.registrations([])):
+            import torch._meta_registrations  # noqa: F401  (many of ATen's own fake kernels are written in Python)
+
+            self.registered = registered([])
+        if setup["modules"]:  # without modules, Python registers nothing else that the libraries do not
+            namespaces = {name.partition("::")[0] for name in [*of_libraries, *SPECS]}
+            self.operators = defined_in(self.module_files, of_modules, namespaces)
+            self.registered = registered(self.operators)
         self.torch_version = torch.__version__.partition("+")[0]
         self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
-        self.module_files = module_files(setup["modules"])
         self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
 
         self.process = os.getpid()
         self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
+        # Collections after each call need not look at what the imports and the set-up have made.
+        gc.collect()
+        gc.freeze()
         # The same limit as in native workers. New processes are allowed, because compilers must be started.
         resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
 
@@ -90,6 +106,7 @@ class Worker:
             "checks": [check.as_json() for check in self.checks.values()],
             "models": self.subjects,
             "registered": self.registered,
+            "operators": self.operators,
             "torch": self.torch_version,
             "sources": self.sources,
             "modules": self.module_files,
@@ -148,7 +165,15 @@ def serve(commands: TextIO, answers: TextIO) -> int:
     return 0
 
 
-def main() -> int:
-    """Serves until stdin ends."""
+def main() -> NoReturn:
+    """Serves until stdin ends, and ends the process.
+
+    The interpreter's own shutdown takes torch's modules apart, which costs half a second of each worker's
+    time and brings nothing: exit handlers run, files are flushed, and the system frees the memory.
+    """
     with os.fdopen(ANSWER_DESCRIPTOR, "w", encoding="utf-8") as answers:
-        return serve(sys.stdin, answers)
+        status = serve(sys.stdin, answers)
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

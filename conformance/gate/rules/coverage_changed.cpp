@@ -1,0 +1,48 @@
+// coverage.changed: tells which operators are no longer checked, or are now. Nothing is refused for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gate/rule.h"
+
+namespace opgate::coverage_changed {
+namespace {
+
+constexpr auto kRule = "coverage.changed";
+
+bool has_spec(const State& state, const std::string& name) {
+  return std::ranges::any_of(
+      state, [&](const auto& subject) { return subject.second.facts.schema.starts_with(name + "("); });
+}
+
+void judge(const Change& change, Remarks& remarks) {
+  if (change.base_not_covered == nullptr) return;
+  const auto tell = [&](Remark::Kind kind, const std::string& name, std::string what) {
+    remarks.push_back({kind, kRule, name, std::move(what), "opgate list coverage"});
+  };
+  const Coverage& now = change.head.header.coverage;
+  for (const std::string& name : now.not_covered) {
+    if (change.base_not_covered->contains(name)) continue;
+    tell(Remark::Kind::note, name,
+         has_spec(change.base, name) ? "is no longer covered: it has no spec and no recorded calls now"
+                                     : "is new and not covered: it has no spec and no recorded calls");
+  }
+  for (const std::string& name : *change.base_not_covered) {
+    if (now.covered.contains(name)) tell(Remark::Kind::better, name, "is covered now");
+    if (!now.covered.contains(name) && !now.not_covered.contains(name))
+      tell(Remark::Kind::note, name, "was not covered, and no library or module defines it now");
+  }
+}
+
+OPGATE_REGISTER_RULE(
+    coverage_changed,
+    {kRule,
+     {"Operators of the libraries and modules that have no spec and no recorded calls are told when they come or go.",
+      "Nothing checks such an operator: whatever it returns, every run passes.",
+      "Nothing is refused. Write a spec, or record calls with `opgate record`; `opgate list coverage` shows what "
+      "each operator has.",
+      "An overload that was added for a release, and first called by its users."},
+     &judge});
+
+}  // namespace
+}  // namespace opgate::coverage_changed
