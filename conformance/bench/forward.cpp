@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "bench/benchmark_pair.h"
 #include "bench/contender.h"
@@ -9,7 +11,6 @@
 #include "bench/stopwatch.h"
 #include "inputs/arguments.h"
 #include "layouts/layout.h"
-#include "values/counter.h"
 
 namespace opgate {
 namespace {
@@ -43,42 +44,41 @@ class ForwardRounds {
         baseline_(std::move(baseline)),
         key_(std::move(key)),
         arguments_(std::move(arguments)),
-        changing_(inputs_of(arguments_)) {
+        changing_(changing_inputs()) {
     note_written();
   }
 
   double time_operator(int64_t calls) { return time(op_, calls, mine_); }
   double time_baseline(int64_t calls) { return time(baseline_, calls, theirs_); }
 
-  void start() { threads_ = thread_count(); }
+  void start() {
+    start_thread_pool();
+    threads_ = thread_count();
+  }
 
   void renew() {
     reset_written();
     if (++round_ % kMoves == 0) move();
-    if (elements() <= kGenerated) {
-      generate();
-    } else {
-      changing_.change();
-    }
+    changing_.change();
     note_written();
   }
 
   void check() {
-    if (const size_t now = thread_count(); now > threads_) {
+    if (const size_t more = threads_left(); more > 0) {
       throw WrongAnswer(
           fmt::format("{} threads are running after the calls that were not there before the first round: "
                       "work that is left to them is not timed",
-                      now - threads_));
+                      more));
     }
     if (key_.spec->promised(Promise::nondeterministic_seeded)) return;
     if (written_.empty()) {
       if (mine_.has_changed())
         throw WrongAnswer(
             "the results changed after the call had returned: work that is done later is not timed");
-      in_words([&] { demand_same_answer(*key_.spec, mine_.outcome(), theirs_.outcome()); });
+      in_words([&] { demand_same_answer(*key_.spec, mine_.outcome(), theirs_.outcome(), true); });
     }
     reset_written();
-    exchange_one_element();
+    changing_.change_one_element();
     note_written();
     compare_one_call();
   }
@@ -91,36 +91,34 @@ class ForwardRounds {
   };
 
   static constexpr size_t kMoves = 4;  // every so many rounds, the inputs get other addresses
-  // Inputs of up to so many elements get new values of their domains in each round. Larger ones are only rolled, because
-  // generating them would take longer than timing the calls.
-  static constexpr int64_t kGenerated = int64_t{1} << 16;
-
-  int64_t elements() const {
-    int64_t count = 0;
-    for (const TensorInput& input : arguments_.tensors) count += input.tensor.numel();
-    return count;
+  std::vector<ChangingInput> changing_inputs() const {
+    const std::vector<TensorSlot> slots = tensor_slots(*key_.spec, *key_.sample);
+    std::vector<ChangingInput> inputs;
+    for (size_t i = 0; i < slots.size(); ++i)
+      inputs.push_back({arguments_.tensors.at(i).tensor, slots[i].described->domain});
+    return inputs;
   }
 
-  void generate() {
-    ValueCache of_this_round;
-    MaterializeOptions options = kPlain;
-    options.value_seed = round_;
-    const Arguments other = materialize(key_, of_this_round, options);
-    for (size_t i = 0; i < arguments_.tensors.size(); ++i) {
-      const at::Tensor& tensor = arguments_.tensors[i].tensor;
-      if (tensor.defined()) tensor.copy_(other.tensors[i].tensor);
+  // How many threads more there are than before the first round, after some time for those that are ending.
+  size_t threads_left() const {
+    constexpr int kLooks = 20;
+    for (int look = 0; look < kLooks; ++look) {
+      if (thread_count() <= threads_) return 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    const size_t now = thread_count();
+    return now > threads_ ? now - threads_ : 0;
   }
 
   double time(const Contender& contender, int64_t calls, RoundResult& result) {
     result = {};  // frees the results of the round before
     double seconds = 0;
+    torch::jit::Stack returned;
     contender.attempt([&] {
       reset_written();
-      torch::jit::Stack returned;
       seconds = seconds_of(key_.device, [&] { returned = contender.run(arguments_.stack, calls); });
-      if (written_.empty()) result = RoundResult(std::move(returned));
     });
+    if (written_.empty()) result = RoundResult(returned);
     return seconds;
   }
 
@@ -141,37 +139,29 @@ class ForwardRounds {
       arguments_.replace(input, elsewhere);
       input.tensor = elsewhere;
     }
-    changing_ = ChangingInputs(inputs_of(arguments_));
+    changing_ = ChangingInputs(changing_inputs());
   }
 
-  // A result may be kept for values of which only some are looked at.
-  void exchange_one_element() {
-    std::vector<at::Tensor> floating;
-    for (const TensorInput& input : arguments_.tensors) {
-      if (input.tensor.defined() && input.tensor.is_floating_point() && input.tensor.numel() > 1)
-        floating.push_back(input.tensor.view(-1));
-    }
-    if (floating.empty()) return;
-    const at::Tensor& values = floating[round_ % floating.size()];
-    const auto count = static_cast<uint64_t>(values.numel());
-    const uint64_t to = bits_at(round_, 0) % count;
-    const uint64_t from = (to + 1 + bits_at(round_, 1) % (count - 1)) % count;
-    values[static_cast<int64_t>(to)].copy_(values[static_cast<int64_t>(from)]);
-  }
-
-  // One more call of each side, which is not timed: batches have different numbers of calls, so what an operator writes
+  // One more call of each side, which is not timed, after one element has changed: a result may be kept for some of the
+  // values. Batches have different numbers of calls, so what an operator writes
   // to its arguments cannot be compared after them.
   void compare_one_call() {
     const Outcome got = result_of(op_);
     const Outcome want = result_of(baseline_);
-    in_words([&] { demand_same_answer(*key_.spec, got, want); });
+    in_words([&] { demand_same_answer(*key_.spec, got, want, true); });
   }
 
   Outcome result_of(const Contender& contender) {
     reset_written();
-    Outcome made = contender.run(arguments_.stack);
-    Outcome kept = RoundResult(std::move(made.results)).outcome();
-    for (const at::Tensor& tensor : made.written) kept.written.push_back(tensor.clone());
+    const Outcome made = contender.run(arguments_.stack);
+    Outcome kept = RoundResult(made.results).outcome();
+    const std::vector<at::Tensor> returned = made.returned(), copies = kept.returned();
+    for (const at::Tensor& tensor : made.written) {
+      // A written argument that is returned as well stays one tensor: what is unspecified of one is so of the other.
+      const auto same =
+          std::ranges::find_if(returned, [&](const at::Tensor& r) { return r.is_same(tensor); });
+      kept.written.push_back(same == returned.end() ? tensor.clone() : copies[same - returned.begin()]);
+    }
     reset_written();
     return kept;
   }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <opgate/values.h>
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "call/invoke.h"
-#include "inputs/arguments.h"
 
 namespace opgate {
 
@@ -23,19 +23,31 @@ struct Rounds {
   std::function<void()> check = [] {};
 };
 
-/// The floating-point tensors of the arguments, with other contents for each round. Integers keep theirs, because they
-/// may be indices, offsets or lengths, which are valid only together.
+/// A contiguous tensor, and the domain of its values.
+struct ChangingInput {
+  at::Tensor tensor;
+  Domain domain;
+};
+
+/// Gives inputs other values of their domains, in place, so that their addresses stay. Inputs whose elements are valid
+/// only together, such as boxes, offsets or sorted numbers, keep theirs.
 class ChangingInputs {
  public:
-  /// `tensors` are overwritten in place, so that their addresses stay.
-  explicit ChangingInputs(std::vector<at::Tensor> tensors);
+  explicit ChangingInputs(std::vector<ChangingInput> inputs);
 
-  /// The same elements in another order: each tensor is rolled by a random number of elements.
+  /// Changes all elements: up to 65,536 get new values; more are rolled by a random number of elements, because generating
+  /// them would take longer than timing the calls.
   void change();
 
+  /// Gives one element of one input another value.
+  void change_one_element();
+
  private:
-  std::vector<at::Tensor> tensors_;
-  uint64_t round_ = 0;
+  uint64_t next_key() { return ++changes_; }
+
+  std::vector<ChangingInput> inputs_;
+  int64_t elements_ = 0;
+  uint64_t changes_ = 0;
 };
 
 /// What one side returned in a round: the results as they were when the last call returned, and the same tensors for a
@@ -43,7 +55,7 @@ class ChangingInputs {
 class RoundResult {
  public:
   RoundResult() = default;
-  explicit RoundResult(torch::jit::Stack returned);
+  explicit RoundResult(const torch::jit::Stack& returned);
 
   const Outcome& outcome() const { return at_return_; }
   /// Whether something has written to the results since the call returned.
@@ -54,7 +66,10 @@ class RoundResult {
   std::vector<at::Tensor> live_;
 };
 
-/// The number of threads of this process.
+/// The number of threads of this process that are not about to end.
 size_t thread_count();
+
+/// Starts the threads of torch's own pool, which else start with the first large tensor.
+void start_thread_pool();
 
 }  // namespace opgate

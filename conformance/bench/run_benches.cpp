@@ -1,6 +1,7 @@
 #include "bench/run_benches.h"
 
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 
@@ -62,6 +63,9 @@ class Runner {
       return {BenchResult::Verdict::raised, error.what()};
     } catch (const SpecError& error) {  // the baseline does not exist, or memory is too small
       return {BenchResult::Verdict::raised, error.what()};
+    } catch (const c10::Error& error) {  // such as from memory that the copies of results lack
+      return {BenchResult::Verdict::raised, std::string("OpGate itself failed while it compared results: ") +
+                                                error.what_without_backtrace()};
     }
   }
 

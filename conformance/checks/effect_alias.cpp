@@ -119,6 +119,8 @@ std::optional<Finding> output_alias(const Output& one, const Output& other,
   const bool is_allowed =
       declared(schema.returns().at(one.result), schema.returns().at(other.result)) != Declared::none;
   if (is_allowed || !share_storage(one.tensor, other.tensor)) return std::nullopt;
+  // Parts of a tensor that was made for the list, as by split(), do not disturb each other.
+  if (one.result == other.result && !overlap(one.tensor, other.tensor)) return std::nullopt;
   return Finding{"each output has a storage of its own: " + c10::toString(schema),
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",

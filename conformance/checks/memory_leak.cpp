@@ -78,7 +78,7 @@ Judgement judge(CallUnderTest& under_test) {
     const uint64_t first = guard::next_serial();
     const size_t before = heap_bytes();
     static_cast<void>(call_on(key, arguments.stack));
-    if (const auto& collect = under_test.cache().collect_garbage) collect();
+    if (const auto& collect = under_test.cache().collect_garbage) collect(call == 0);
     const std::vector<Block> left = guard::alive_since(first);
     guard::release_freed();
     const size_t after = heap_bytes();

@@ -20,7 +20,6 @@ Arguments beside_pages(CallUnderTest& under_test, Place place) {
 // passes.
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  guard_pages::report_faults();
   for (const Place place : {Place::page_end, Place::page_start}) {
     const Arguments arguments = beside_pages(under_test, place);
     static_cast<void>(call_on(under_test.key(), arguments.stack));

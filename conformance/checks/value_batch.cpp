@@ -44,6 +44,9 @@ class Batches {
     return call_on(key, arguments.stack);
   }
 
+  // The number of rows in the sample itself.
+  int64_t own_size() const { return batch_; }
+
   bool is_batched(size_t i) const {
     const std::vector<int64_t>& sizes = placed_[i].geometry.sizes;
     return !sizes.empty() && sizes.front() == batch_;
@@ -61,17 +64,18 @@ class Batches {
   int64_t batch_;
 };
 
-// The positions of the results that have a row for each row of the batch, as two batches of different sizes show.
-std::vector<size_t> batched_results(const Spec& spec, const Outcome& fewer, const Outcome& whole) {
-  const std::vector<at::Tensor> few = fewer.values(), all = whole.values();
+// The positions of the results that have a row for each row of the batch: in the largest batch, and in another one.
+std::vector<size_t> batched_results(const Spec& spec, const Outcome& whole, const Outcome& fewer,
+                                    const Outcome& own, int64_t own_rows) {
   const std::set<size_t> unspecified = whole.tensors_of(spec.unspecified);
-  const auto has_rows = [](const at::Tensor& tensor, int64_t rows) {
-    return tensor.defined() && tensor.dim() > 0 && tensor.size(0) == rows;
+  const auto has_rows = [](const Outcome& outcome, size_t i, int64_t rows) {
+    const std::vector<at::Tensor> values = outcome.values();
+    return i < values.size() && values[i].defined() && values[i].dim() > 0 && values[i].size(0) == rows;
   };
   std::vector<size_t> batched;
-  for (size_t i = 0; i < std::min(few.size(), all.size()); ++i) {
-    if (!unspecified.contains(i) && has_rows(few[i], kFewer) && has_rows(all[i], kWhole))
-      batched.push_back(i);
+  for (size_t i = 0; i < whole.values().size(); ++i) {
+    const bool in_another = has_rows(fewer, i, kFewer) || has_rows(own, i, own_rows);
+    if (!unspecified.contains(i) && has_rows(whole, i, kWhole) && in_another) batched.push_back(i);
   }
   return batched;
 }
@@ -109,7 +113,8 @@ Judgement judge(CallUnderTest& under_test) {
   if (!fewer.ok())
     return Judgement::fail(
         {promised, fmt::format("a batch of {} raised: {}", kFewer, fewer.raised->message), "", {}});
-  const std::vector<size_t> batched = batched_results(*key.spec, fewer, whole);
+  const std::vector<size_t> batched =
+      batched_results(*key.spec, whole, fewer, under_test.observed().outcome, batches.own_size());
   if (batched.empty()) return broken_spec("no result has a row for each row of the batch");
   const auto differing = [&](const Outcome& got, int64_t rows, int64_t first, int64_t count,
                              const std::string& when) {

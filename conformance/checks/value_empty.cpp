@@ -8,10 +8,23 @@
 namespace opgate::value_empty {
 namespace {
 
-// The spec says of another sample that the operator rejects it with these words; a derived one may be of that kind.
+bool is_empty_or_0_dim(const TensorArgument& tensor) {
+  return tensor.shape.empty() || std::ranges::find(tensor.shape, 0) != tensor.shape.end();
+}
+
+bool has_such_a_tensor(const Sample& sample) {
+  return std::ranges::any_of(sample.arguments, [](const Argument& argument) {
+    if (const TensorArgument* tensor = argument.tensor()) return is_empty_or_0_dim(*tensor);
+    const auto* list = argument.tensors();
+    return list != nullptr && std::ranges::any_of(*list, is_empty_or_0_dim);
+  });
+}
+
+// The spec says of another empty or 0-dim sample that the operator rejects it with these words.
 bool is_promised_rejection(const Spec& spec, const std::string& message) {
   return std::ranges::any_of(spec.rejections, [&](const Rejection& rejection) {
-    return !rejection.because.empty() && contains_ignoring_case(message, rejection.because);
+    return has_such_a_tensor(rejection.sample) && !rejection.because.empty() &&
+           contains_ignoring_case(message, rejection.because);
   });
 }
 

@@ -20,6 +20,7 @@ Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
   const size_t tensors = tensor_slots(*key.spec, *key.sample).size();
+  Judgement note = Judgement::pass();  // unless an input is refused in words
   for (size_t i = 0; i < tensors; ++i) {
     for (const Far& far : kFar) {
       Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
@@ -34,7 +35,10 @@ Judgement judge(CallUnderTest& under_test) {
           input.name, far.how);
       if (!call.ok()) {
         if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
-        if (auto note = note_of_refused_layout(*key.spec, call.raised->message)) return *std::move(note);
+        if (auto refused = note_of_refused_layout(*key.spec, call.raised->message)) {
+          note = *std::move(refused);
+          continue;
+        }
         return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
       }
       Judgement judgement = judge_same(under_test, call, under_test.observed().outcome,
@@ -46,7 +50,7 @@ Judgement judge(CallUnderTest& under_test) {
       return judgement;
     }
   }
-  return Judgement::pass();
+  return note;
 }
 
 OPGATE_REGISTER_CHECK(

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "compare/agreement.h"
+#include "compare/float_format.h"
 
 namespace opgate {
 namespace {
@@ -31,7 +32,8 @@ double with_sign(double x, uint64_t random) { return (random & 1) != 0 ? -x : x;
 
 ValueSummary summary_of(const at::Tensor& tensor) {
   ValueSummary summary;
-  if (!tensor.is_floating_point() && !tensor.is_complex()) {
+  if (!float_format(
+          tensor.scalar_type())) {  // integers, bits, and dtypes whose elements hold several numbers
     summary.exact = digest({tensor}).substr(0, kSummaryDigits);
     return summary;
   }

@@ -5,6 +5,8 @@
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/zeros.h>
 
+#include "compare/float_format.h"
+
 namespace opgate {
 
 c10::ScalarType wide_dtype(const at::Tensor& tensor) {
@@ -12,7 +14,7 @@ c10::ScalarType wide_dtype(const at::Tensor& tensor) {
 }
 
 at::Tensor widened(const at::Tensor& tensor, bool absolute) {
-  if (!tensor.is_complex() && !tensor.is_floating_point()) return tensor;
+  if (!float_format(tensor.scalar_type())) return tensor;
   const at::Tensor wide = tensor.to(wide_dtype(tensor));
   // abs() of a complex tensor is real, but the reference must get a tensor of the complex dtype.
   return absolute ? wide.abs().to(wide.scalar_type()) : wide;

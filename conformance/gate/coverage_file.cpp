@@ -15,7 +15,8 @@ fs::path file_in(const fs::path& folder) { return folder / "not_covered.txt"; }
 
 constexpr char kComment = '#';
 constexpr std::string_view kHeading =
-    "# Operators without a spec and without recorded calls: written by `opgate accept`, compared with by `opgate gate`.\n";
+    "# Operators without a spec and without recorded calls: written by `opgate accept`, compared with by "
+    "`opgate gate`.\n";
 
 }  // namespace
 

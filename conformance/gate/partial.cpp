@@ -85,6 +85,7 @@ size_t keep_cuda_kernels(const std::vector<std::string>& base, std::vector<std::
     head.push_back(kernel);
     ++kept;
   }
+  if (std::ranges::is_permutation(base, head)) head = base;  // the order of the dispatch keys
   return kept;
 }
 

@@ -44,7 +44,7 @@ struct Change {
   SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
   bool waivers_known = false;             ///< of the base
   const OperatorNames* base_not_covered = nullptr;  ///< null where the base does not say it
-  size_t kernels_kept = 0;                ///< kernels of devices that the head's build lacks
+  size_t kernels_kept = 0;                          ///< kernels of devices that the head's build lacks
   /// The head's operators called with those samples of the base that the head's specs lack or give other arguments;
   /// null where there are none, or where the base's samples are not known.
   const RunState* on_base_samples = nullptr;

@@ -21,8 +21,8 @@ struct WorkerCache {
   std::string dense_call;                   ///< id of the call whose observation is kept in `dense`
   std::shared_ptr<const Observation> dense;
   /// Makes the Python interpreter of this process free the reference cycles that it holds; empty where this
-  /// process has no interpreter.
-  std::function<void()> collect_garbage;
+  /// process has no interpreter. With `keep_the_rest`, later collections do not look at what is left.
+  std::function<void(bool keep_the_rest)> collect_garbage;
 };
 
 class CallUnderTest {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "compare/kept_results.h"
+#include "memory/guard_pages.h"
 #include "process/process_state.h"
 #include "spec/specs.h"
 
@@ -55,7 +56,8 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
     for (const Check* check : checks) judgements[check->name] = Judgement::invalid(error.what());
     return judgements;
   }
-  guard::install();  // its handler of faults must not look like a change that a check has made
+  guard::install();
+  guard_pages::report_faults();  // its handlers must not look like a change that a check has made
   CallUnderTest under_test(key, cache);
   for (const Check* check : checks) {
     const RestoredState restored(check->needs_device ? key.device : c10::kCPU);

@@ -20,7 +20,7 @@ enum class PoisonedMemory {
 /// Fails where the result depends on the bytes in this kind of memory. Where the results under the two
 /// poisons differ, the call is repeated without any change, to recognize an operator that is not
 /// deterministic, and with the second poison in this kind of memory only. `promised` is what the finding
-/// says.
+/// says. For a draft, a result that was allocated and not written to at all, as at::empty_like returns it, is a note.
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised);
 
 }  // namespace opgate

@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ranges>
 #include <set>
 
 #include "inputs/variant.h"
 #include "plan/patterns.h"
+#include "values/counter.h"
 
 namespace opgate {
 namespace {
@@ -115,6 +118,7 @@ void to_json(nlohmann::json& json, const Filter& filter) {
           {"devices", filter.devices},
           {"cases", filter.cases},
           {"planted", filter.planted}};
+  if (!filter.order.empty()) json["order"] = filter.order;
 }
 
 void from_json(const nlohmann::json& json, Filter& filter) {
@@ -123,6 +127,40 @@ void from_json(const nlohmann::json& json, Filter& filter) {
   json.at("devices").get_to(filter.devices);
   json.at("cases").get_to(filter.cases);
   json.at("planted").get_to(filter.planted);
+  filter.order = json.value("order", "");
+}
+
+namespace {
+
+constexpr std::string_view kReversed = "reversed";
+
+std::optional<uint64_t> seed_in(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return seed;
+}
+
+// The specs sorted by id, or as `order` says.
+std::vector<const Spec*> ordered(const std::vector<Spec>& specs, const std::string& order) {
+  std::vector<const Spec*> all;
+  for (const Spec& spec : specs) all.push_back(&spec);
+  std::ranges::sort(all, {}, &Spec::id);
+  if (order == kReversed) std::ranges::reverse(all);
+  if (const auto seed = seed_in(order)) {
+    // Not std::shuffle, whose order depends on the standard library: every process must make the same plan.
+    for (size_t left = all.size(); left > 1; --left)
+      std::swap(all[left - 1], all[bits_at(*seed, left) % left]);
+  }
+  return all;
+}
+
+}  // namespace
+
+void demand_order(const std::string& order) {
+  if (order.empty() || order == kReversed || seed_in(order)) return;
+  throw SetupError(
+      fmt::format("--order {}: give \"reversed\", or a number that seeds a random order", order));
 }
 
 std::string pattern_of(std::string_view text) {
@@ -136,12 +174,10 @@ std::string pattern_of(std::string_view text) {
 
 Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter) {
   demand_known(specs, checks, filter);
-  std::vector<const Spec*> sorted;
-  for (const Spec& spec : specs) sorted.push_back(&spec);
-  std::ranges::sort(sorted, {}, &Spec::id);
+  demand_order(filter.order);
   Plan plan;
   Planner planner(specs, checks, filter, plan);
-  for (const Spec* spec : sorted) planner.add(*spec);
+  for (const Spec* spec : ordered(specs, filter.order)) planner.add(*spec);
   planner.demand_matched_cases();
   if (plan.calls.empty())
     throw SetupError(

@@ -19,7 +19,12 @@ struct Filter {
   std::vector<std::string> cases;
   /// Also selects, for each planted defect and its twin, the check that the defect was planted for.
   bool planted = false;
+  /// Of the operators: "" by id, "reversed", or a number that seeds a random order.
+  std::string order = {};
 };
+
+/// Throws SetupError for another text.
+void demand_order(const std::string& order);
 
 void to_json(nlohmann::json& json, const Filter& filter);
 void from_json(const nlohmann::json& json, Filter& filter);
@@ -27,7 +32,7 @@ void from_json(const nlohmann::json& json, Filter& filter);
 /// A pattern that matches this text and nothing else.
 std::string pattern_of(std::string_view text);
 
-/// All calls: operators sorted by id, then devices, samples in the order of the spec, dtypes, variants,
+/// All calls: operators sorted by id, or as the filter orders them, then devices, samples in the order of the spec, dtypes, variants,
 /// checks by id. The plan is the same in every process that has the same specs, checks and filter.
 struct Plan {
   Calls calls;

@@ -190,9 +190,7 @@ std::vector<std::string> ProcessState::changes() const {
   return all;
 }
 
-bool ProcessState::drew_random_numbers() const {
-  return !(Before::Random() == before_->random);
-}
+bool ProcessState::drew_random_numbers() const { return !(Before::Random() == before_->random); }
 
 void ProcessState::restore() const {
   const Values& was = *before_;

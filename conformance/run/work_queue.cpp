@@ -9,8 +9,8 @@
 namespace opgate {
 namespace {
 
-constexpr std::ptrdiff_t kDeathsInARow = 8;  // of a sample or a variant
-constexpr std::ptrdiff_t kDeathsOfOperator = 16;
+constexpr std::ptrdiff_t kDeathsInARow = 8;    // of a sample or a variant
+constexpr std::ptrdiff_t kDeathsOfLarge = 16;  // of a sample in all dtypes, or of an operator
 
 }  // namespace
 
@@ -70,23 +70,26 @@ std::optional<Job> Queue::next() {
 }
 
 // The smallest group comes first, and the whole operator last.
-std::array<Queue::Group, 4> Queue::groups_of(const CallKey& key) const {
-  return {Group{key.spec, key.sample, key.variant}, Group{key.spec, key.sample},
-          Group{key.spec, nullptr, key.variant}, Group{key.spec}};
+std::array<Queue::Group, 5> Queue::groups_of(const CallKey& key) const {
+  return {Group{key.spec, key.device, key.sample, key.variant},
+          Group{key.spec, key.device, key.sample, "", key.dtype},
+          Group{key.spec, key.device, nullptr, key.variant, key.dtype},
+          Group{key.spec, key.device, key.sample}, Group{key.spec, key.device}};
 }
 
 // What the calls of a group differ in.
 std::string Queue::part_of(const CallKey& key, const Group& group) {
   if (group.sample == nullptr) return key.sample->name;
-  return group.variant.empty() ? key.variant : std::string(dtype_name(key.dtype));
+  return group.dtype ? key.variant : std::string(dtype_name(key.dtype));
 }
 
 std::string Queue::in_words(const Group& group) const {
-  if (group.sample != nullptr && !group.variant.empty())
-    return fmt::format("sample '{}' with {} of {}", group.sample->name, group.variant, group.spec->id);
-  if (group.sample != nullptr) return fmt::format("sample '{}' of {}", group.sample->name, group.spec->id);
-  if (!group.variant.empty()) return fmt::format("variant {} of {}", group.variant, group.spec->id);
-  return group.spec->id;
+  std::string words;
+  if (group.sample != nullptr) words += fmt::format("sample '{}' ", group.sample->name);
+  if (!group.variant.empty())
+    words += fmt::format("{}{} ", words.empty() ? "variant " : "with ", group.variant);
+  if (group.dtype) words += fmt::format("in {} ", dtype_name(*group.dtype));
+  return words.empty() ? group.spec->id : words + "of " + group.spec->id;
 }
 
 bool Queue::give_up_if_hopeless(const Job& job) {
@@ -108,8 +111,7 @@ void Queue::died_on(Calls::Position call, const std::string& reason) {
     deaths.parts.insert(part_of(key, group));
     // One crashing call per worker is no reason to give up, even if it crashes once with all its checks
     // together and again with each of them alone.
-    if (deaths.count < (group.is_operator() ? kDeathsOfOperator : kDeathsInARow) ||
-        deaths.parts.size() <= workers_)
+    if (deaths.count < (group.is_large() ? kDeathsOfLarge : kDeathsInARow) || deaths.parts.size() <= workers_)
       continue;
     given_up_[group] =
         fmt::format("not run, because the {} worker ended {} times in a row on {}; the last time: {}",

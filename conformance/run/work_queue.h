@@ -62,30 +62,34 @@ class Queue {
   void put_back(Job job) { waiting_.push_front(std::move(job)); }
 
   /// Notes that a worker has died on this call. Where workers die eight times in a row, without an answer in between, on
-  /// one variant of a sample in several dtypes, on several variants of a sample, or on one variant of several samples,
-  /// the rest of these calls is given up; after sixteen deaths on several samples, the rest of the operator. `several`
-  /// is more than there are workers. `reason` goes into the verdicts of what is given up.
+  /// one variant of a sample in several dtypes, or in one dtype on several variants of a sample or on one variant of
+  /// several samples, the rest of these calls on that device is given up; after sixteen deaths on a sample in several
+  /// dtypes, the rest of the sample, and on several samples, the rest of the operator. `several` is more than there are
+  /// workers. `reason` goes into the verdicts of what is given up.
   void died_on(Calls::Position call, const std::string& reason);
 
   /// Notes that a worker has answered this call.
   void answered(Calls::Position call);
 
  private:
-  // Calls of one operator that are given up together: those of a sample, of a variant, of both, or all of them.
+  // Calls of one operator on one device that are given up together: those of a sample and a variant, of a sample and a
+  // dtype, of a variant and a dtype, of a sample, or all of them.
   struct Group {
     const Spec* spec;
+    c10::DeviceType device;
     const Sample* sample = nullptr;
     std::string variant = {};
+    std::optional<c10::ScalarType> dtype = {};
 
     auto operator<=>(const Group&) const = default;
-    bool is_operator() const { return sample == nullptr && variant.empty(); }
+    bool is_large() const { return variant.empty() && !dtype; }
   };
   struct Deaths {
     std::ptrdiff_t count = 0;
-    std::set<std::string> parts;  // of the group: dtypes, variants or samples
+    std::set<std::string> parts;  // of the group: what its calls differ in
   };
 
-  std::array<Group, 4> groups_of(const CallKey& key) const;
+  std::array<Group, 5> groups_of(const CallKey& key) const;
   static std::string part_of(const CallKey& key, const Group& group);
   std::string in_words(const Group& group) const;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include "base/text.h"
 #include "device/device.h"
@@ -118,16 +119,14 @@ int serve_as_worker() {
   end_with_parent();
   std::string line;
   if (!std::getline(std::cin, line)) return 2;
+  std::unique_ptr<NativeWorker> worker;
   try {
     const Setup setup = json::parse(line).at("setup").get<Setup>();
-    NativeWorker worker(setup);
+    worker = std::make_unique<NativeWorker>(setup);
     // The limits come last, because a library may start processes while it is loaded. The helper that makes
     // the GPU's device files has run by now, because `opgate` itself asked the driver for devices.
     limit_memory(setup.memory);
     forbid_processes();
-    answer(json{{"ready", json::object()}});
-    while (std::getline(std::cin, line)) worker.run(json::parse(line));
-    return 0;
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;
@@ -135,6 +134,17 @@ int serve_as_worker() {
     answer(json{{"broken", fmt::format("OpGate itself failed in a worker: {}", first_line(error.what()))}});
     return 2;
   }
+  answer(json{{"ready", json::object()}});
+  try {
+    while (std::getline(std::cin, line)) worker->run(json::parse(line));
+  } catch (const SetupError& error) {
+    answer(json{{"broken", error.what()}});
+    return 2;
+  } catch (const std::exception& error) {  // such as from a result that is too large for this process
+    std::cerr << error.what() << '\n';
+    _exit(1);  // without an answer: this call is blamed, and the next ones get a fresh process
+  }
+  return 0;
 }
 
 }  // namespace opgate

@@ -217,6 +217,10 @@ void WorkerHandle::give(const Job& job, const Check& check, Judgement judgement)
     judgement = {job.suspects->verdict, std::nullopt,
                  job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
   }
+  const bool ended_in_time = job.suspects && job.suspects->verdict == Verdict::timeout &&
+                             !job.suspects->found && job.suspects->unheard == 0;
+  if (ended_in_time && judgement.verdict == Verdict::pass && judgement.reason.empty())
+    judgement.reason = job.suspects->reason + "; when it was tried again, it ended in time";
   listener_.verdict(*job.call, check, judgement);
 }
 

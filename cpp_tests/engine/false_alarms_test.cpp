@@ -93,6 +93,17 @@ TEST(FalseAlarms, ValuesThatAreUndefinedByContractAreNotRead) {
   EXPECT_THAT(complaints(spec), IsEmpty());
 }
 
+TEST(FalseAlarms, TheOperatorOfADraftMayReturnMemoryThatItDidNotWrite) {
+  Spec spec = spec_of("aten::empty_like", {{uniform({4, 6})}}, {c10::kFloat});
+  spec.reference = nullptr;
+  EXPECT_THAT(complaints(spec), Not(IsEmpty()));
+  spec.draft = true;
+  EXPECT_THAT(complaints(spec), IsEmpty());
+  spec = spec_of("opgate_test::half_written", {{uniform({4, 6})}}, {c10::kFloat});
+  spec.draft = true;
+  EXPECT_THAT(complaints(spec), Not(IsEmpty())) << "some elements are written, and some are not";
+}
+
 TEST(FalseAlarms, AListOfResultsIsUnspecifiedAsAWhole) {
   Spec spec = spec_of("opgate_test::with_scratch", {{uniform({4, 6})}}, {c10::kFloat});
   spec.promises.insert(Promise::deterministic);

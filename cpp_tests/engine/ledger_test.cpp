@@ -140,6 +140,12 @@ TEST(UncheckedDevices, KeepKernelsOfABuildWithCuda) {
   State head{{"op", some_subject()}, {"other", some_subject()}};
   EXPECT_EQ(keep_unchecked_devices(base, head), 2u);
   EXPECT_THAT(head["op"].facts.kernels, ElementsAre("CPU", "CUDA", "AutocastCUDA"));
+  base["op"].facts.kernels = {"CPU", "CUDA", "Meta"};
+  head = {{"op", some_subject()}, {"other", some_subject()}};
+  head["op"].facts.kernels = {"CPU", "Meta"};
+  EXPECT_EQ(keep_unchecked_devices(base, head), 1u);
+  EXPECT_EQ(head["op"].facts.kernels, base["op"].facts.kernels)
+      << "an accepted state does not change for its order";
   head = {{"op", some_subject()}, {"other", some_subject()}};
   head["other"].facts.kernels = {"CPU", "CUDA"};
   EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "this build has CUDA, and `op` has lost its kernels";

@@ -218,6 +218,32 @@ TEST(Filter, IsRefusedWhereNothingIsLeft) {
   EXPECT_THAT(refusal({{"add.Tensor"}, {}, {"cuda"}, {}}), HasSubstr("nothing to check"));
 }
 
+std::vector<std::string> operators_in(const std::string& order) {
+  std::vector<Spec> several;
+  for (const char* op : {"aten::abs", "aten::cos", "aten::exp", "aten::neg", "aten::relu", "aten::sin"})
+    several.push_back(spec_of(op, {{uniform({4})}}));
+  Filter filter;
+  filter.order = order;
+  std::vector<std::string> ids;
+  for (const PlannedCall& call : make_plan(several, checks(), filter).calls) {
+    if (ids.empty() || ids.back() != call.key.spec->id) ids.push_back(call.key.spec->id);
+  }
+  return ids;
+}
+
+TEST(Filter, OrdersTheOperators) {
+  const std::vector<std::string> by_id = operators_in("");
+  EXPECT_THAT(by_id, ::testing::ElementsAre("abs", "cos", "exp", "neg", "relu", "sin"));
+  EXPECT_THAT(operators_in("reversed"), ::testing::ElementsAre("sin", "relu", "neg", "exp", "cos", "abs"));
+  const std::vector<std::string> shuffled = operators_in("3");
+  EXPECT_THAT(shuffled, ::testing::UnorderedElementsAreArray(by_id));
+  EXPECT_NE(shuffled, by_id);
+  EXPECT_EQ(shuffled, operators_in("3"));
+  EXPECT_NE(shuffled, operators_in("4"));
+  for (const char* wrong : {"backwards", "-1", "3x", " "})
+    EXPECT_THAT(message_of<SetupError>([&] { operators_in(wrong); }), HasSubstr("--order "));
+}
+
 TEST(Filter, IsReadBackFromJson) {
   const Filter filter{{"relu"}, {"value", "effect.*"}, {"cpu"}, {"*=stepped/*"}};
   const auto read = nlohmann::json(filter).get<Filter>();

@@ -74,6 +74,12 @@ at::Tensor refuses_empty(const at::Tensor& x) {
   return doubled(x);
 }
 
+at::Tensor half_written(const at::Tensor& x) {
+  at::Tensor out = at::empty_like(x);
+  if (x.dim() > 0 && x.size(0) > 1) out.narrow(0, 0, x.size(0) / 2).zero_();
+  return out;
+}
+
 // A list of two tensors that nobody has written, and the result.
 std::tuple<std::vector<at::Tensor>, at::Tensor> with_scratch(const at::Tensor& x) {
   return {{at::empty_like(x), at::empty_like(x)}, doubled(x)};
@@ -208,6 +214,7 @@ TORCH_LIBRARY(opgate_test, m) {
                            "has_no_meta",      "has_dense_meta",  "has_double_meta",     "loads_gaps"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
+  m.def("half_written(Tensor x) -> Tensor", &half_written);
   m.def("refuses_empty(Tensor x) -> Tensor", &refuses_empty);
   m.def("with_scratch(Tensor x) -> (Tensor[], Tensor)", &with_scratch);
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);

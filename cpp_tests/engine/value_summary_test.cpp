@@ -81,5 +81,12 @@ TEST(ValueSummary, DependsOnTheValuesAndNotOnTheirLayout) {
   EXPECT_FALSE(same(parts, parts.conj()));
 }
 
+TEST(ValueSummary, OfElementsThatHoldTwoNumbersIsADigest) {
+  const at::Tensor bytes = at::ones({4}, at::kByte);
+  const ValueSummary summary = summary_of(bytes.view(c10::kFloat4_e2m1fn_x2));
+  EXPECT_FALSE(summary.exact.empty());
+  EXPECT_NE(summary.exact, summary_of(bytes.mul(2).view(c10::kFloat4_e2m1fn_x2)).exact);
+}
+
 }  // namespace
 }  // namespace opgate::value_summary_test

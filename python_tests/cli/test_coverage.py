@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -185,6 +186,13 @@ def test_operators_of_modules_count_and_those_of_other_packages_do_not(
     ]
 
 
+def test_a_library_without_any_spec_is_listed(opgate: OpGate, new_project: Callable[..., Path]) -> None:
+    project = new_project(libraries=["libopgate_seen.so"])
+    lines = coverage(opgate, project)
+    assert [line[:2] for line in lines[1:-2]] == [[f"seen::{op}", "-"] for op in ("blind", "pick", "picky")]
+    assert lines[-1] == ["not", "covered:", "3", "of", "3", "operators"]
+
+
 def test_recorded_operators_are_covered(opgate: OpGate, seen_library: Path, tmp_path: Path) -> None:
     shutil.copy(seen_library, tmp_path / "libseen.so")
     (tmp_path / "program.py").write_text(
@@ -199,3 +207,15 @@ def test_recorded_operators_are_covered(opgate: OpGate, seen_library: Path, tmp_
         [],
         ["not", "covered:", "2", "of", "3", "operators"],
     ]
+
+
+def test_a_base_that_says_nothing_of_coverage_is_compared_without_it(runs: Runs, tmp_path: Path) -> None:
+    """As one whose own build, of an earlier version, ran it."""
+    lines = (runs.of("") / "results.jsonl").read_text().splitlines()
+    header = json.loads(lines[0])
+    del header["coverage"]
+    (tmp_path / "results.jsonl").write_text("\n".join([json.dumps(header), *lines[1:], ""]))
+    results = runs.of("uncovered_operator") / "results.jsonl"
+    result = runs.opgate("gate", "--base", tmp_path, "--results", results, folder=runs.project)
+    assert result.returncode == 0, result
+    assert UNCOVERED not in result.stdout

@@ -187,3 +187,45 @@ def test_a_broken_spec_is_told_with_its_place(
     opgate: OpGate, project: Project, line: str, said: list[str]
 ) -> None:
     assert_refused(run(opgate, project(f"{MODULE}\n{line}\n")), *said)
+
+
+GENERATORS = """
+import opgate
+import torch
+
+
+@opgate.spec("aten::bernoulli.p")
+def bernoulli(spec: opgate.OpSpec) -> None:
+    spec.draft().dtypes(torch.float32, device="cpu").promises("deterministic")
+    spec.sample(opgate.uniform(4, 6), 0.5, opgate.generator(3))
+
+
+@opgate.spec("aten::sum")
+def total(spec: opgate.OpSpec) -> None:
+    spec.dtypes(torch.float32, device="cpu").reference(lambda x, dtype: x.sum())
+    spec.accuracy(opgate.ulps(64).scaled_by_inputs())
+    spec.sample(opgate.uniform(4, 6), torch.float64)
+
+
+@opgate.spec("aten::clone")
+def clone(spec: opgate.OpSpec) -> None:
+    spec.dtypes(*opgate.every_dtype(), device="cpu").reference("aten::clone").accuracy(opgate.exact())
+    spec.sample(opgate.uniform(4, 6))
+"""
+
+
+def test_a_spec_names_generators_and_every_dtype(opgate: OpGate, project: Project) -> None:
+    folder = project(GENERATORS)
+    words = ["--check", "value.reference", "run.deterministic", "effect.state", "fake.exists"]
+    result = run(opgate, folder, *words)
+    assert result.returncode == 0, result
+    cases = read_results(folder / ".opgate").cases
+    dtypes = {case.split("/")[1] for case in cases if case.endswith("/value.reference")}
+    assert {"float32", "bool", "complex64", "float8_e5m2", "bits16", "uint32"} <= dtypes
+    assert any(case.startswith("bernoulli.p/") and case.endswith("run.deterministic") for case in cases)
+    assert {line["verdict"] for line in cases.values()} <= {"pass", "owed"}
+
+
+def test_a_negative_seed_is_refused(opgate: OpGate, project: Project) -> None:
+    folder = project(GENERATORS.replace("generator(3)", "generator(-1)"))
+    assert_refused(run(opgate, folder), "the seed must not be negative")

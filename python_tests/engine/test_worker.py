@@ -186,13 +186,17 @@ def test_a_worker_tells_what_its_modules_register(setup: dict[str, Any], tmp_pat
         registered = python.ask({"setup": {**setup, "modules": ["registering"]}})["ready"]["registered"]
     compliant = ["pt2_compliant_tag"]
     full = ["AutocastCPU", "FuncTorchBatched", "CPU", "Meta", "Autograd"]  # in the order of DispatchKey
-    assert registered["registering::full"] == {"kernels": full, "tags": ["core", *compliant]}
+    assert registered["registering::full"] == {"kernels": full, "tags": ["core", *compliant], "fake": True}
     # PyTorch registers a fake kernel and a derivative, too, which raise.
-    assert registered["registering::bare"] == {"kernels": ["CompositeExplicitAutograd"], "tags": compliant}
+    assert registered["registering::bare"] == {
+        "kernels": ["CompositeExplicitAutograd"],
+        "tags": compliant,
+        "fake": False,
+    }
     # An operator that returns nothing needs no fake kernel of its own.
     assert "Meta" in registered["registering::writes"]["kernels"]
     assert "Autograd" not in registered["registering::writes"]["kernels"]
-    assert registered["registering::plain.overload"] == {"kernels": ["CPU"], "tags": []}
+    assert registered["registering::plain.overload"] == {"kernels": ["CPU"], "tags": [], "fake": False}
     assert "FuncTorchBatched" in registered["opgate_ops::identity_conv"]["kernels"]
 
 

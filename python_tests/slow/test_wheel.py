@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import re
@@ -51,10 +52,9 @@ def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProces
 
 
 @pytest.fixture(scope="module")
-def wheel(source: Path, build: Path) -> Path:
+def wheel(source: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Builds the wheel as pip does, but not optimised (half the time), and keeps the objects for later."""
-    dist = build / "wheel" / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
+    dist = tmp_path_factory.mktemp("dist")
     settings = [
         "--config-settings=cmake.build-type=Debug",
         "--config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0",
@@ -65,7 +65,10 @@ def wheel(source: Path, build: Path) -> Path:
         f"--config-settings=build-dir={build / 'wheel' / 'objects'}",
     ]
     command = [sys.executable, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-w", dist]
-    done(run(*command, *settings, folder=build, path=Path(sys.executable).parent))
+    (build / "wheel").mkdir(exist_ok=True)
+    with (build / "wheel" / "lock").open("w") as lock:  # tests in another process may build it, too
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done(run(*command, *settings, folder=build, path=Path(sys.executable).parent))
     (found,) = dist.glob("opgate-*.whl")
     return found
 

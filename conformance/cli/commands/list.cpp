@@ -114,7 +114,10 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
   if (what == "ops") list_ops(project, chosen);
   if (what == "checks") list_checks(project, chosen);
   if (what == "coverage")
-    fmt::print("{}", coverage_table(project, make_plan(project.subjects, project.checks, Filter{}), filter.ops));
+    fmt::print("{}",
+               coverage_table(project,
+                              project.subjects.empty() ? Plan() : make_plan(project.subjects, project.checks),
+                              filter.ops));
   if (what == "sources") list_sources(project, filter.ops);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
@@ -132,7 +135,8 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, *filter);
   part->declare(app);
   app.add_option("WHAT", *what,
-                 "ops, checks, cases, tests, sources (a digest of what each operator is made from), or coverage (what "
+                 "ops, checks, cases, tests, sources (a digest of what each operator is made from), or "
+                 "coverage (what "
                  "each operator of the libraries and modules has: a spec, samples, kernels)")
       .required()
       .one_of({"ops", "checks", "cases", "tests", "sources", "coverage"});

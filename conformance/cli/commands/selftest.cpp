@@ -20,6 +20,7 @@ struct SelftestOptions {
   std::vector<std::string> ops;
   std::vector<std::string> devices;
   std::vector<std::string> blind;
+  Filter order;  // of which only the order counts
   bool no_opcheck = false;
   ExecutionOptions execution;
 };
@@ -57,7 +58,8 @@ int selftest(const SelftestOptions& options) {
                       checks_for_all(project, options.blind.empty() && !options.no_opcheck),
                       options.devices,
                       {},
-                      true};
+                      true,
+                      options.order.order};
   const Plan plan = make_plan(project.subjects, project.checks, filter);
   DetectionMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
   fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,
@@ -98,6 +100,7 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("--blind", options->blind,
                  "count every verdict of this check as a pass, to see that the defects planted for it escape")
       .type_name("CHECK");
+  declare_order(app, options->order);
   app.add_flag("--no-opcheck", options->no_opcheck,
                "leave out torch.library.opcheck, which takes most of the time and is only for comparison");
   options->execution.declare(app);

@@ -14,7 +14,7 @@ GateBase base_of_results(const fs::path& file) {
   RunState run = state_of_run(file);
   GateBase base{fmt::format("{} of {}", file.string(), run.header.started), run.state};
   base.output = file.parent_path();
-  base.not_covered = run.header.coverage.not_covered;
+  if (run.header.coverage.operators() > 0) base.not_covered = run.header.coverage.not_covered;
   base.run = std::move(run);
   return base;
 }

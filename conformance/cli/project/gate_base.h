@@ -15,13 +15,13 @@
 namespace opgate {
 
 struct GateBase {
-  std::string name;                     ///< for the user: "ledger fixtures/ledger"
-  State state;                          ///< with its waivers, where they are known
-  bool waivers_known = false;           ///< of a mere run they are not
-  std::optional<RunState> run = {};     ///< none if the state is a ledger's
-  std::filesystem::path output = {};    ///< folder of the run and its packages; empty for a ledger
-  std::optional<BaseBuild> build = {};  ///< set if the base is a build that can be run and timed
-  std::optional<OperatorNames> not_covered = {};    ///< none where the ledger does not say it
+  std::string name;                               ///< for the user: "ledger fixtures/ledger"
+  State state;                                    ///< with its waivers, where they are known
+  bool waivers_known = false;                     ///< of a mere run they are not
+  std::optional<RunState> run = {};               ///< none if the state is a ledger's
+  std::filesystem::path output = {};              ///< folder of the run and its packages; empty for a ledger
+  std::optional<BaseBuild> build = {};            ///< set if the base is a build that can be run and timed
+  std::optional<OperatorNames> not_covered = {};  ///< none where the ledger does not say it
   std::optional<std::vector<Waiver>> waivers = {};  ///< by which the head is judged instead of by its own
 };
 

@@ -49,6 +49,15 @@ void declare_filter(CommandLine& app, Filter& filter) {
       .type_name(pattern);
   app.add_option("--device", filter.devices, "only cases on cpu, or only cases on cuda").type_name(pattern);
   app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
+  declare_order(app, filter);
+}
+
+void declare_order(CommandLine& app, Filter& filter) {
+  app.add_option(
+         "--order", filter.order,
+         "order of the operators: \"reversed\", or a number that seeds a random order; by default that of "
+         "their names. An operator whose verdict depends on the order is disturbed by another")
+      .type_name("ORDER");
 }
 
 namespace {

@@ -37,6 +37,9 @@ std::filesystem::path outputs_folder(const std::filesystem::path& output);
 /// Declares the options that choose cases.
 void declare_filter(CommandLine& app, Filter& filter);
 
+/// Declares --order.
+void declare_order(CommandLine& app, Filter& filter);
+
 struct Project {
   Config config;
   std::vector<Spec> subjects;

@@ -26,14 +26,16 @@ namespace {
 
 constexpr double kGiB = 1 << 30;
 
-// The text of the progress line, with the rate so far and the time left at that rate.
-std::string progress_text(size_t done, size_t total, size_t before, double seconds,
+// The text of the progress line, with the rate so far, the time left at that rate, and the number of cases that neither
+// passed nor are owed.
+std::string progress_text(size_t done, size_t total, size_t before, size_t broken, double seconds,
                           const std::vector<std::string>& current) {
   const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
   const std::string left =
       rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
+  const std::string failed = broken > 0 ? fmt::format(" | {} failed", broken) : "";
   const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
-  return fmt::format("{:3} % | {:.0f} cases/s{}{}", 100 * done / total, rate, left, at);
+  return fmt::format("{:3} % | {:.0f} cases/s{}{}{}", 100 * done / total, rate, left, failed, at);
 }
 
 // Makes the ids of cases. The part of the id that names the call is kept from check to check, because it is
@@ -173,13 +175,14 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
                                size_t jobs, size_t known, Journal& journal, const OnCase& on_case) {
   const auto start = std::chrono::steady_clock::now();
   const size_t total = known + todo.size();
-  size_t done = known;
+  size_t done = known, broken = 0;
   ProgressLine progress;
   CaseIds ids(plan.calls);
   const OnCase take = [&](const std::string& id, const Judgement& judgement) {
     journal.add(id, judgement);
     on_case(id, judgement);
     ++done;
+    broken += judgement.verdict != Verdict::pass && judgement.verdict != Verdict::owed;
   };
   Costs costs = give_by_evidence(project, plan, header, todo, take);
   const bool complete = project.supervisor->run(
@@ -192,7 +195,7 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
         journal.flush();
         if (!progress.is_due()) return;
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-        progress.show(progress_text(done, total, known, elapsed.count(), current));
+        progress.show(progress_text(done, total, known, broken, elapsed.count(), current));
       });
   progress.clear();
   journal.flush();

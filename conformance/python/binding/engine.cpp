@@ -45,10 +45,13 @@ struct State {
   std::vector<Check> checks = native_checks();
 };
 
-// Exceptions and frames of a kernel that is written in Python keep tensors alive until the next collection.
-void collect_garbage() {
+// Exceptions and frames of a kernel that is written in Python keep tensors alive until the next collection. The first
+// call of an operator may import large parts of torch, whose objects a collection would look at each time.
+void collect_garbage(bool keep_the_rest) {
   const py::gil_scoped_acquire locked;
-  py::module_::import("gc").attr("collect")();
+  const py::module_ gc = py::module_::import("gc");
+  gc.attr("collect")();
+  if (keep_the_rest) gc.attr("freeze")();
 }
 
 State& state() {
@@ -259,6 +262,12 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
   return difference_text(comparison, got, want);
 }
 
+std::vector<std::string> every_dtype_name() {
+  std::vector<std::string> names;
+  for (const c10::ScalarType dtype : every_dtype()) names.emplace_back(dtype_name(dtype));
+  return names;
+}
+
 py::object registrations(const std::vector<std::string>& others) {
   return to_python(registrations_of(state().subjects, others));
 }
@@ -341,6 +350,14 @@ PYBIND11_MODULE(_engine, module) {
       .def(pybind11::init([] { return opgate::ProcessState(c10::kCPU); }))
       .def("changes", &opgate::ProcessState::changes, "What has changed since the snapshot, in words.")
       .def("restore", &opgate::ProcessState::restore, "Restores the state of the snapshot.");
+  module.def("every_dtype", &opgate::every_dtype_name,
+             "The names of the dtypes that the engine makes tensors of.");
+  module.def(
+      "dtype_number", [](const std::string& name) { return static_cast<int64_t>(opgate::known_dtype(name)); },
+      "The number by which an operator's argument of type ScalarType is passed. Raises RuntimeError for a "
+      "dtype "
+      "that the engine does not know.",
+      pybind11::arg("name"));
   module.def("schema", &opgate::schema_of, "The registered schema of \"ns::op.overload\".",
              pybind11::arg("op"));
 }

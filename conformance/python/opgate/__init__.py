@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.accuracy import Accuracy, exact, ulps
 from opgate.domains import (
+    GeneratorArgument,
     TensorArgument,
     extremes,
+    generator,
     indices,
     infinities,
     nans,
@@ -19,7 +21,7 @@ from opgate.domains import (
     uniform,
     values,
 )
-from opgate.dtypes import floating, integral
+from opgate.dtypes import every_dtype, floating, integral
 from opgate.model import ModelSpec, model
 from opgate.onnx_forms import onnx
 from opgate.spec import OpSpec, spec
@@ -39,13 +41,16 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Accuracy",
+    "GeneratorArgument",
     "ModelSpec",
     "OpSpec",
     "TensorArgument",
     "check",
+    "every_dtype",
     "exact",
     "extremes",
     "floating",
+    "generator",
     "indices",
     "infinities",
     "integral",

@@ -34,6 +34,24 @@ class TensorArgument:
         return described
 
 
+@dataclass(frozen=True)
+class GeneratorArgument:
+    """A CPU generator with this seed, new for each call."""
+
+    seed: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The format of spec/sample_json.h."""
+        return {"seed": self.seed}
+
+
+def generator(seed: int) -> GeneratorArgument:
+    """A generator for a Generator argument. Raises ValueError for a negative seed."""
+    if seed < 0:
+        raise ValueError("generator: the seed must not be negative")
+    return GeneratorArgument(seed)
+
+
 def uniform(*shape: int, low: float | None = None, high: float | None = None) -> TensorArgument:
     """Values spread evenly over [low, high), by default [-1, 1); integers by default in [-100, 100].
 

@@ -22,6 +22,15 @@ def integral() -> tuple[torch.dtype, ...]:
     return torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
 
 
+def every_dtype() -> tuple[torch.dtype, ...]:
+    """Every dtype that OpGate can make tensors of: floating, complex, integral, bool and bits."""
+    import torch
+
+    from opgate import _engine
+
+    return tuple(getattr(torch, name) for name in _engine.every_dtype())
+
+
 def dtype_name(dtype: torch.dtype) -> str:
     """The name of the dtype as the engine writes it: "float32"."""
     return str(dtype).removeprefix("torch.")

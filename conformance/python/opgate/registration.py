@@ -43,33 +43,37 @@ def unwritten_kernels(custom_op: CustomOpDef) -> set[str]:
 
 
 def all_operators() -> set[str]:
-    """The names of all operators of this process: "namespace::op" or "namespace::op.overload"."""
+    """The names of all operators of this process: "namespace::op" or "namespace::op.overload".
+
+    Those with kernels and without a schema, which nothing has defined yet, are among them.
+    """
     return set(torch._C._dispatch_get_all_op_names())
+
+
+def with_schema(operators: Iterable[str]) -> set[str]:
+    """Those of `operators` that have a schema by now."""
+    return {name for name in operators if "schema: (none)" not in torch._C._dispatch_dump(name)}
 
 
 def defined_in(files: Collection[str], operators: Iterable[str], namespaces: Collection[str]) -> list[str]:
     """Those of `operators` that these Python files define, sorted.
 
     Modules import others, such as parts of torch, which define operators of their own. Where PyTorch does
-    not keep the file that defines an operator, it counts if it is in one of the `namespaces`.
+    not keep the file that defines an operator, it counts if it is in one of the `namespaces`, or in that of
+    another operator of these files.
     """
-    defined = []
-    for name in operators:
-        file = defining_file(name)
-        if file in files or (file is None and name.partition("::")[0] in namespaces):
-            defined.append(name)
-    return sorted(defined)
+    places = {name: registering_files(name) for name in with_schema(operators)}
+    known = {name for name, place in places.items() if place & set(files)}
+    namespaces = {*namespaces, *(name.partition("::")[0] for name in known)}
+    unknown = {name for name, place in places.items() if not place}
+    return sorted(known | {name for name in unknown if name.partition("::")[0] in namespaces})
 
 
-def defining_file(name: str) -> str | None:
-    """The Python file that defines the operator; None if it is unknown, "" if there is no schema."""
+def registering_files(name: str) -> set[str]:
+    """The Python files that define the operator or register its kernels; empty if none is known."""
     if custom_op := _maybe_get_opdef(name):
-        module = sys.modules.get(inspect.unwrap(custom_op._init_fn).__module__)
-        return getattr(module, "__file__", None)
-    registered_at = re.search(
-        r"^schema: (?!\(none\)).*\ndebug: registered at (.*):\d+$", torch._C._dispatch_dump(name), re.M
-    )
-    if registered_at is None:
-        return ""
-    file = registered_at[1]
-    return file if file.endswith(".py") and file != DEFINED_BY_NAME else None
+        functions = [custom_op._init_fn, custom_op._abstract_fn]  # the first is torch's own for a triton_op
+        modules = [sys.modules.get(inspect.unwrap(function).__module__) for function in functions if function]
+        return {file for module in modules if (file := getattr(module, "__file__", None))}
+    files = set(re.findall(r"registered at (.*\.py):\d+", torch._C._dispatch_dump(name)))
+    return files - {DEFINED_BY_NAME}

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opgate.accuracy import Accuracy
-from opgate.domains import TensorArgument
+from opgate.domains import GeneratorArgument, TensorArgument
 from opgate.dtypes import dtype_name
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
@@ -30,8 +30,12 @@ DEVICES = ("cpu", "cuda")
 
 def argument_json(argument: Any, where: str) -> Any:
     """One argument of a sample in the format of spec/sample_json.h. Raises TypeError for other types."""
-    if isinstance(argument, TensorArgument):
+    if isinstance(argument, TensorArgument | GeneratorArgument):
         return argument.as_json()
+    if type(argument).__name__ == "dtype":
+        from opgate import _engine
+
+        return _engine.dtype_number(dtype_name(argument))
     if isinstance(argument, bool | int | str) or argument is None:
         return argument
     if isinstance(argument, float):
@@ -41,8 +45,8 @@ def argument_json(argument: Any, where: str) -> Any:
     if isinstance(argument, Sequence) and all(isinstance(part, int | float) for part in argument):
         return list(argument)
     raise TypeError(
-        f"{where}: a sample takes opgate.uniform(...) and the like for tensors, numbers, booleans, strings, "
-        f"None and lists of one kind; not a {type(argument).__name__}"
+        f"{where}: a sample takes opgate.uniform(...) and the like for tensors, opgate.generator(seed), "
+        f"numbers, booleans, strings, dtypes, None and lists of one kind; not a {type(argument).__name__}"
     )
 
 

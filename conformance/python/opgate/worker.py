@@ -45,7 +45,7 @@ class Worker:
         from opgate import onnx_forms
         from opgate.model import MODELS
         from opgate.package import PackageStore
-        from opgate.registration import all_operators, defined_in, registered
+        from opgate.registration import all_operators, defined_in, registered, with_schema
         from opgate.registry import load_checks
         from opgate.sources import digest_of, module_files
         from opgate.spec import SPECS
@@ -56,7 +56,7 @@ class Worker:
                 torch.ops.load_library(library)
             except (OSError, RuntimeError) as error:
                 raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
-        of_libraries = all_operators() - before
+        of_libraries = with_schema(all_operators() - before)
         load_modules(setup["modules"])
         of_modules = all_operators() - before - of_libraries
         self.checks = load_checks()
