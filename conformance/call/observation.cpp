@@ -19,7 +19,10 @@ Observation observe(const CallKey& key, ValueCache& values, const MaterializeOpt
   const uint64_t first = guard::next_serial();
   Observation seen{materialize(key, values, poisoned), {}, {}, {}, false};
   if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(key.device);
-  const ProcessState state(key.device);
+  // Handlers of signals take a call of the kernel each, and do not depend on layouts.
+  const bool in_full = options.take_snapshots && key.is_contiguous();
+  const ProcessState state(
+      key.device, in_full ? ProcessState::Extent::everything : ProcessState::Extent::without_signals);
   seen.outcome = invoke(*key.spec->op, seen.arguments.stack, key.device);
   seen.state_changes = state.changes();
   seen.drew_random_numbers = state.drew_random_numbers();

@@ -232,7 +232,7 @@ Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRe
   Derivative result;
   {
     const GuardScope scope(kFirstPoison);
-    const ProcessState state(key.device);
+    const ProcessState state(key.device, ProcessState::Extent::without_signals);
     result = Differentiation(key, request).of_operator(values);
     if (!state.changes().empty() || state.drew_random_numbers()) state.restore();
   }

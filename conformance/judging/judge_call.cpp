@@ -23,13 +23,17 @@ bool is_declared(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
-// Restores what a check left changed, such as grad mode that a backward switched off, so that the next check and the
-// next operator find the process as it was. effect.state is the check that reports such a change. Ends the process
-// where the state cannot be restored: the supervisor then blames this call, and starts another worker.
+// Restores what the checks of a call left changed, such as grad mode that a backward switched off, so that the next
+// operator finds the process as it was. effect.state is the check that reports such a change. Ends the process where the
+// state cannot be restored: the supervisor then blames this call, and starts another worker.
 class RestoredState {
  public:
-  explicit RestoredState(c10::DeviceType device) : before_(device) {}
+  explicit RestoredState(c10::DeviceType device)
+      : before_(device, ProcessState::Extent::without_signals_and_random) {
+    remember_signal_handlers();
+  }
   ~RestoredState() {
+    restore_signal_handlers();
     if (before_.changes().empty()) return;
     before_.restore();
     const std::vector<std::string> left = before_.changes();
@@ -59,8 +63,9 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
   guard::install();
   guard_pages::report_faults();  // its handlers must not look like a change that a check has made
   CallUnderTest under_test(key, cache);
+  const bool on_device = std::ranges::any_of(checks, &Check::needs_device);
+  const RestoredState restored(on_device ? key.device : c10::kCPU);
   for (const Check* check : checks) {
-    const RestoredState restored(check->needs_device ? key.device : c10::kCPU);
     try {
       const auto untried =
           check->needs_package ? under_test.packages().not_tried(key.device, call_id(key)) : std::nullopt;

@@ -64,6 +64,23 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
   return a.sa_handler == b.sa_handler && (a.sa_flags | kRestorer) == (b.sa_flags | kRestorer);
 }
 
+bool& handler_was_changed() {
+  static bool changed = false;
+  return changed;
+}
+
+const SignalActions& remembered_actions() {
+  static const SignalActions actions = signal_actions();
+  return actions;
+}
+
+void set_signal_actions(const SignalActions& wanted) {
+  const SignalActions now = signal_actions();
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    if (!same_handler(wanted[i], now[i])) sigaction(kSignals[i], &wanted[i], nullptr);
+  }
+}
+
 // Autocast belongs to a device; a kernel for the CPU may switch on that of CUDA.
 constexpr std::array kAutocastDevices{c10::kCPU, c10::kCUDA};
 
@@ -79,7 +96,7 @@ struct ProcessState::Values {
   std::array<bool, kAutocastDevices.size()> autocast{};
   std::array<c10::ScalarType, kAutocastDevices.size()> autocast_dtypes{};
   c10::AutogradState autograd;
-  SignalActions signals;
+  std::optional<SignalActions> signals;
   c10::ScalarType default_dtype;
   int threads;
   int rounding;
@@ -89,13 +106,12 @@ struct ProcessState::Values {
   std::optional<c10::Device> device;
   std::optional<c10::Stream> stream;
 
-  explicit Values(c10::DeviceType type)
+  Values(c10::DeviceType type, Extent extent)
       : device_type(type),
         grad_mode(c10::GradMode::is_enabled()),
         inference_mode(c10::InferenceMode::is_enabled()),
         deterministic(at::globalContext().deterministicAlgorithms()),
         autograd(c10::AutogradState::get_tls_state()),
-        signals(signal_actions()),
         default_dtype(c10::get_default_dtype_as_scalartype()),
         threads(at::get_num_threads()),
         rounding(std::fegetround()),
@@ -106,6 +122,7 @@ struct ProcessState::Values {
       autocast[i] = at::autocast::is_autocast_enabled(kAutocastDevices[i]);
       autocast_dtypes[i] = at::autocast::get_autocast_dtype(kAutocastDevices[i]);
     }
+    if (extent == Extent::everything) signals = signal_actions();
     if (type == c10::kCPU) return;
     const c10::impl::VirtualGuardImpl guard(type);
     device = guard.getDevice();
@@ -133,18 +150,22 @@ struct ProcessState::Before : Values {
              next_float == other.next_float && next_double == other.next_double;
     }
   };
-  Random random;
+  Extent extent;
+  std::optional<Random> random;
 
-  explicit Before(c10::DeviceType type) : Values(type) {}
+  Before(c10::DeviceType type, Extent taken) : Values(type, taken), extent(taken) {
+    if (extent != Extent::without_signals_and_random) random.emplace();
+  }
 };
 
-ProcessState::ProcessState(c10::DeviceType device) : before_(std::make_unique<Before>(device)) {}
+ProcessState::ProcessState(c10::DeviceType device, Extent extent)
+    : before_(std::make_unique<Before>(device, extent)) {}
 ProcessState::~ProcessState() = default;
 ProcessState::ProcessState(ProcessState&&) noexcept = default;
 
 std::vector<std::string> ProcessState::changes() const {
   const Values& was = *before_;
-  const Values now(was.device_type);
+  const Values now(was.device_type, before_->extent);
   std::vector<std::string> all;
   const auto flag = [&](std::string_view what, bool then, bool here) {
     if (then != here) all.push_back(fmt::format("{} is {}, was {}", what, on_off(here), on_off(then)));
@@ -157,6 +178,7 @@ std::vector<std::string> ProcessState::changes() const {
        now.autograd.get_multithreading_enabled());
   flag("view replay", was.autograd.get_view_replay_enabled(), now.autograd.get_view_replay_enabled());
   for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
+    if (was.autocast[i] == now.autocast[i] && was.autocast_dtypes[i] == now.autocast_dtypes[i]) continue;
     const std::string device = c10::DeviceTypeName(kAutocastDevices[i]);
     flag("autocast on " + device, was.autocast[i], now.autocast[i]);
     if (was.autocast_dtypes[i] != now.autocast_dtypes[i]) {
@@ -179,10 +201,11 @@ std::vector<std::string> ProcessState::changes() const {
     all.push_back("a dispatch key was left included or excluded (a guard that was not undone)");
   if (was.locale != now.locale)
     all.push_back(fmt::format("the locale is {}, was {}", now.locale, was.locale));
-  for (size_t i = 0; i < kSignals.size(); ++i) {
-    if (!same_handler(was.signals[i], now.signals[i]))
-      all.push_back(
-          fmt::format("the handler of signal {} ({}) has changed", kSignals[i], strsignal(kSignals[i])));
+  for (size_t i = 0; was.signals && i < kSignals.size(); ++i) {
+    if (same_handler((*was.signals)[i], (*now.signals)[i])) continue;
+    handler_was_changed() = true;
+    all.push_back(
+        fmt::format("the handler of signal {} ({}) has changed", kSignals[i], strsignal(kSignals[i])));
   }
   if (was.device != now.device)
     all.push_back(fmt::format("the current device is {}, was {}", now.device->str(), was.device->str()));
@@ -190,7 +213,7 @@ std::vector<std::string> ProcessState::changes() const {
   return all;
 }
 
-bool ProcessState::drew_random_numbers() const { return !(Before::Random() == before_->random); }
+bool ProcessState::drew_random_numbers() const { return !(Before::Random() == before_->random.value()); }
 
 void ProcessState::restore() const {
   const Values& was = *before_;
@@ -201,10 +224,7 @@ void ProcessState::restore() const {
     at::autocast::set_autocast_enabled(kAutocastDevices[i], was.autocast[i]);
     at::autocast::set_autocast_dtype(kAutocastDevices[i], was.autocast_dtypes[i]);
   }
-  const SignalActions now = signal_actions();
-  for (size_t i = 0; i < kSignals.size(); ++i) {
-    if (!same_handler(was.signals[i], now[i])) sigaction(kSignals[i], &was.signals[i], nullptr);
-  }
+  if (was.signals) set_signal_actions(*was.signals);
   c10::set_default_dtype(c10::scalarTypeToTypeMeta(was.default_dtype));
   if (at::get_num_threads() != was.threads) at::set_num_threads(was.threads);
   std::fesetround(was.rounding);
@@ -216,6 +236,12 @@ void ProcessState::restore() const {
   const c10::impl::VirtualGuardImpl guard(was.device_type);
   guard.setDevice(*was.device);
   guard.exchangeStream(*was.stream);
+}
+
+void remember_signal_handlers() { static_cast<void>(remembered_actions()); }
+
+void restore_signal_handlers() {
+  if (handler_was_changed()) set_signal_actions(remembered_actions());
 }
 
 }  // namespace opgate

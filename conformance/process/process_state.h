@@ -11,15 +11,19 @@ namespace opgate {
 
 class ProcessState {
  public:
+  /// How much of the state is looked at. Each signal handler costs a call of the kernel, and the random numbers take some
+  /// KiB, so they are left out where a snapshot is taken often.
+  enum class Extent { everything, without_signals, without_signals_and_random };
+
   /// Takes a snapshot of the state; it includes the current device and stream if `device` is not the CPU.
-  explicit ProcessState(c10::DeviceType device);
+  explicit ProcessState(c10::DeviceType device, Extent extent = Extent::everything);
   ~ProcessState();
   ProcessState(ProcessState&&) noexcept;
 
   /// Describes what has changed since the snapshot: "grad mode is off, was on".
   std::vector<std::string> changes() const;
 
-  /// True if the state of the default CPU generator has changed since the snapshot.
+  /// True if the state of the default CPU generator has changed since the snapshot, which must include it.
   bool drew_random_numbers() const;
 
   /// Restores the state of the snapshot, and seeds the default CPU generator anew.
@@ -30,5 +34,12 @@ class ProcessState {
   struct Before;
   std::unique_ptr<Before> before_;
 };
+
+/// Remembers the handlers of signals, the first time that it is called.
+void remember_signal_handlers();
+
+/// Sets the handlers that were remembered, where a ProcessState has ever seen one changed; otherwise does nothing, at no
+/// cost.
+void restore_signal_handlers();
 
 }  // namespace opgate

@@ -123,6 +123,17 @@ void expect_all_pass(const Judged& judged, const std::string& when) {
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.op; }
 
+// Handlers of signals are looked at in contiguous calls only; everything else in every layout.
+void expect_told(const Judged& judged, const std::string& op, const std::string& told) {
+  size_t failed = 0;
+  for (const Judgement& judgement : judged.at("effect.state")) {
+    if (judgement.verdict != Verdict::fail) continue;
+    ++failed;
+    EXPECT_THAT(text_of(judgement), HasSubstr(told)) << op;
+  }
+  EXPECT_GE(failed, op == "signals" ? 1u : judged.at("effect.state").size()) << op;
+}
+
 class StateBetweenCalls : public ::testing::TestWithParam<Kind> {
  protected:
   StateBetweenCalls() : checks_(native_checks()) {
@@ -140,10 +151,7 @@ TEST_P(StateBetweenCalls, IsToldOfItsOperatorAlone) {
   expect_all_pass(judge_all(right, checks_), "before it");
   const Judged judged = judge_all(wrong, checks_);
   expect_all_pass(judge_all(right, checks_), "after it");
-  for (const Judgement& judgement : judged.at("effect.state")) {
-    EXPECT_EQ(judgement.verdict, Verdict::fail);
-    EXPECT_THAT(text_of(judgement), HasSubstr(GetParam().told));
-  }
+  expect_told(judged, GetParam().op, GetParam().told);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, StateBetweenCalls, ::testing::ValuesIn(kKinds),
@@ -161,9 +169,12 @@ TEST(StateInEveryOrder, IsToldOfItsOperatorAlone) {
     if (rotation % 2 == 1) std::ranges::reverse(order);
     for (const std::string& op : order) {
       const Judged judged = judge_all(spec_named(op), checks);
-      const Verdict wanted = op == "tidy" ? Verdict::pass : Verdict::fail;
-      for (const Judgement& judgement : judged.at("effect.state"))
-        EXPECT_EQ(judgement.verdict, wanted) << op << ": " << text_of(judgement);
+      if (op == "tidy") {
+        for (const Judgement& judgement : judged.at("effect.state"))
+          EXPECT_EQ(judgement.verdict, Verdict::pass) << text_of(judgement);
+      } else {
+        expect_told(judged, op, "");
+      }
       for (const Judgement& judgement : judged.at("value.reference"))
         EXPECT_EQ(judgement.verdict, Verdict::pass) << op << ": " << text_of(judgement);
     }
