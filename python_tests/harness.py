@@ -13,7 +13,7 @@ from typing import Any
 Completed = subprocess.CompletedProcess[str]
 
 # The progress lines that a run of more than some seconds writes to stderr.
-PROGRESS = re.compile(r" *\d+ % \|")
+PROGRESS = re.compile(r" *\d+ % \||so far: ")
 # Options for a run that takes seconds, because it uses no compiler and no exporter.
 FAST = ["--check", "value", "effect", "fake", "--device", "cpu"]
 # Options for a run of 19 cases: every dtype of one sample.

@@ -10,7 +10,7 @@ namespace opgate {
 inline std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 /// Whether `text` contains `part`, where the case of letters does not count. Every text contains an empty part.
-bool contains_ignoring_case(std::string text, std::string part);
+bool contains_ignoring_case(std::string_view text, std::string_view part);
 
 /// The time now: UTC, ISO 8601 to the second.
 std::string timestamp();

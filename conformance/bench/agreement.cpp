@@ -19,10 +19,11 @@ double rough_ulps(const FloatFormat& format, const Accuracy& promised) {
 }
 
 Comparison compare_roughly(const at::Tensor& got, const at::Tensor& want, const Accuracy& promised) {
-  const auto format = want.defined() ? float_format(want.scalar_type()) : std::nullopt;
+  const auto format = want.defined() ? format_of_ulps(want.scalar_type(), promised) : std::nullopt;
   if (!format || got.scalar_type() != want.scalar_type()) return compare(got, want, exact());
-  return compare(got, want, ulps(rough_ulps(*format, promised)).scaled_by_inputs(),
-                 largest_magnitude(want).expand(want.sizes()));
+  Accuracy rough = ulps(rough_ulps(*format, promised)).scaled_by_inputs();
+  rough.dtype = promised.dtype;
+  return compare(got, want, rough, largest_magnitude(want).expand(want.sizes()));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ class BackwardRounds {
     if (mine_.has_changed())
       throw WrongAnswer(
           "the gradients changed after the call had returned: work that is done later is not timed");
-    if (const auto difference = rough_difference(compared, *key_.spec->accuracy))
+    if (const auto difference = rough_difference(compared, key_.spec->accuracy_for(key_.dtype)))
       throw WrongAnswer(fmt::format("in round {}, on other values than before: {}", round_, *difference));
   }
 
@@ -148,7 +148,7 @@ BenchmarkPair backward_pair(const CallKey& key, const Bench& bench, ValueCache& 
     const Outcome got = op.contender.run(arguments.stack);
     const Outcome want = baseline.contender.run(arguments.stack);
     const c10::AutoGradMode without(false);
-    demand_same_answer(*key.spec, got, want);
+    demand_same_answer(key, got, want);
     choose_roots(op, got.values(), baseline, expected_values(want, got));
   }
   const Tensors cotangents = random_like(op.roots);
@@ -166,7 +166,8 @@ BenchmarkPair backward_pair(const CallKey& key, const Bench& bench, ValueCache& 
     compared.push_back({fmt::format("the gradient at `{}`", leaves[i].name), mine[i], theirs[i]});
   }
   if (common.empty()) throw WrongAnswer("there is no input for which both sides have a gradient");
-  if (const auto difference = rough_difference(compared, *key.spec->accuracy)) throw WrongAnswer(*difference);
+  if (const auto difference = rough_difference(compared, key.spec->accuracy_for(key.dtype)))
+    throw WrongAnswer(*difference);
   BenchmarkPair pair;
   pair.bytes = bytes_of(cotangents) + bytes_of(computed);
   const auto both = std::make_shared<BackwardRounds>(std::move(op), std::move(baseline), key,

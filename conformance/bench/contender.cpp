@@ -64,17 +64,17 @@ void Contender::attempt(const std::function<void()>& work) const {
   if (!outcome.ok()) throw ContenderRaised(fmt::format("{} raised: {}", name_, outcome.raised->message));
 }
 
-void demand_same_answer(const Spec& spec, const Outcome& got, const Outcome& want, bool some_may_differ) {
+void demand_same_answer(const CallKey& key, const Outcome& got, const Outcome& want, bool some_may_differ) {
   const std::vector<at::Tensor> mine = got.values();
   const std::vector<at::Tensor> theirs = expected_values(want, got);
   if (mine.size() != theirs.size())
     throw WrongAnswer(fmt::format("the operator returns {} tensors, and the baseline returns {}", mine.size(),
                                   theirs.size()));
   std::vector<Compared> all;
-  const std::set<size_t> unspecified = got.tensors_of(spec.unspecified);
+  const std::set<size_t> unspecified = got.tensors_of(key.spec->unspecified);
   for (size_t i = 0; i < mine.size(); ++i)
     all.push_back({output_name(i, mine.size()), mine[i], theirs[i], unspecified.contains(i)});
-  if (const auto difference = rough_difference(all, *spec.accuracy, some_may_differ))
+  if (const auto difference = rough_difference(all, key.spec->accuracy_for(key.dtype), some_may_differ))
     throw WrongAnswer(*difference);
 }
 

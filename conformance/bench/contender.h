@@ -35,7 +35,7 @@ class Contender {
 
 /// Compares the operator's results `got` with the baseline's `want`, one by one, as rough_difference()
 /// does. Throws WrongAnswer where two differ.
-void demand_same_answer(const Spec& spec, const Outcome& got, const Outcome& want,
+void demand_same_answer(const CallKey& key, const Outcome& got, const Outcome& want,
                         bool some_may_differ = false);
 
 /// The bytes of the tensors together; tensors with the same data pointer count once.

@@ -75,7 +75,7 @@ class ForwardRounds {
       if (mine_.has_changed())
         throw WrongAnswer(
             "the results changed after the call had returned: work that is done later is not timed");
-      in_words([&] { demand_same_answer(*key_.spec, mine_.outcome(), theirs_.outcome(), true); });
+      in_words([&] { demand_same_answer(key_, mine_.outcome(), theirs_.outcome(), true); });
     }
     reset_written();
     changing_.change_one_element();
@@ -148,7 +148,7 @@ class ForwardRounds {
   void compare_one_call() {
     const Outcome got = result_of(op_);
     const Outcome want = result_of(baseline_);
-    in_words([&] { demand_same_answer(*key_.spec, got, want, true); });
+    in_words([&] { demand_same_answer(key_, got, want, true); });
   }
 
   Outcome result_of(const Contender& contender) {
@@ -196,7 +196,7 @@ BenchmarkPair forward_pair(const CallKey& key, const Bench& bench, ValueCache& v
     const Arguments mine = materialize(key, values, kPlain);
     const Outcome got = op.run(mine.stack);
     const Outcome want = baseline.run(materialize(key, values, kPlain).stack);
-    demand_same_answer(*key.spec, got, want);
+    demand_same_answer(key, got, want);
     pair.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
     if (key.spec->unspecified.empty()) pair.written_bytes = bytes_written(got.returned(), inputs_of(mine));
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/tensors_in.h"
 #include "device/device.h"
@@ -41,7 +42,20 @@ std::string without_python_stack(std::string message) {
   return message;
 }
 
+void demand_strided(const Outcome& outcome) {
+  for (const at::Tensor& tensor : outcome.values()) {
+    if (tensor.defined() && tensor.layout() != c10::kStrided) throw UnreadableResult(tensor.layout());
+  }
+}
+
 }  // namespace
+
+UnreadableResult::UnreadableResult(c10::Layout layout) {
+  std::ostringstream text;
+  text << "the operator returns a tensor of layout " << layout
+       << ", and OpGate looks into strided tensors only";
+  what_ = text.str();
+}
 
 std::vector<at::Tensor> Outcome::returned() const {
   std::vector<at::Tensor> all;
@@ -86,7 +100,6 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   try {
     call(stack);
     synchronize(device);  // kernels fail asynchronously, and the error would be reported for a later case
-    return {std::move(stack), std::nullopt, std::move(written)};
   } catch (const SetupError&) {  // such as for a missing reference: the operator did not raise it
     throw;
   } catch (const c10::Error& error) {
@@ -96,6 +109,9 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     return {{}, Raised{"an exception that is no std::exception"}, {}};
   }
+  Outcome outcome{std::move(stack), std::nullopt, std::move(written)};
+  demand_strided(outcome);
+  return outcome;
 }
 
 Outcome invoke(const c10::OperatorHandle& op, torch::jit::Stack stack, c10::DeviceType device) {

@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
+#include <exception>
 #include <functional>
 #include <optional>
 #include <set>
@@ -39,9 +40,19 @@ std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome&
 
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
+/// The operator returned a tensor that OpGate cannot look into: a sparse one, or of another layout without strides.
+class UnreadableResult : public std::exception {
+ public:
+  explicit UnreadableResult(c10::Layout layout);
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
 /// Runs `call` on `stack`, which holds the arguments of `op` and afterwards the results, and waits for the
 /// device. An exception becomes Outcome::raised, except that a SetupError (a missing reference) goes on to
-/// the caller.
+/// the caller. Throws UnreadableResult.
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device);
 

@@ -89,7 +89,8 @@ class Examination {
     }
     const c10::IValue twin = grown(moment);
     moment.after = call_in_turn(key_, twin, probe_);
-    if (const auto differs = difference(flatten(grown(moment)), flattened, *key_.spec->accuracy, ignored)) {
+    if (const auto differs =
+            difference(flatten(grown(moment)), flattened, key_.spec->accuracy_for(key_.dtype), ignored)) {
       return finding("it gives the same for objects that are equal",
                      "for another object after the same calls: " + *differs,
                      "its result contains an address, a time, a serial number or the order of a hash map",
@@ -108,7 +109,7 @@ class Examination {
                                            const std::vector<Answer>& want) const {
     double ignored = 0;
     for (size_t i = 0; i < probe_.size(); ++i) {
-      const auto differs = difference(got[i], want[i], *key_.spec->accuracy, ignored);
+      const auto differs = difference(got[i], want[i], key_.spec->accuracy_for(key_.dtype), ignored);
       if (differs) return fmt::format("`{}`: {}", text_of({&probe_[i], 1}), *differs);
     }
     return std::nullopt;

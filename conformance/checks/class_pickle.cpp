@@ -113,7 +113,7 @@ class RoundTripComparison {
 
   const CallKey& key_;
   const PickleRoundTrip& round_trip_;
-  Accuracy accuracy_ = *key_.spec->accuracy;
+  Accuracy accuracy_ = key_.spec->accuracy_for(key_.dtype);
   std::vector<Answer> want_;
   Found unsteady_;
 };

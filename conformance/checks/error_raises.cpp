@@ -64,7 +64,7 @@ bool may_have_written(const Spec& spec, const TensorInput& input, const Outcome&
 std::optional<Finding> written_input(const Spec& spec, const Observation& call) {
   const std::string promised = "inputs are unchanged, bit for bit, after an exception";
   for (const TensorInput& input : call.arguments.tensors) {
-    if (may_have_written(spec, input, call.outcome)) continue;
+    if (may_have_written(spec, input, call.outcome) || is_resizable_out(spec, input)) continue;
     const at::Tensor& x = input.tensor;
     if (x.sizes() != input.geometry.sizes || x.strides() != input.geometry.strides) {
       return Finding{promised,
@@ -93,12 +93,13 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
   const std::string likely = "the bad call left something behind: a lock, a cache, a half-built workspace";
   if (!next.ok())
     return Judgement::fail({promised, "the sample itself now raises: " + next.raised->message, likely, {}});
-  Judgement same =
-      key.spec->reference == nullptr
-          ? judge_near_each_other(*key.spec, next, good, promised)
-          : judge_values(next.values(), good.values(),
-                         {*key.spec->accuracy, Rounding::none, next.tensors_of(key.spec->unspecified), {}},
-                         promised);
+  Judgement same = key.spec->reference == nullptr ? judge_near_each_other(key, next, good, promised)
+                                                  : judge_values(next.values(), good.values(),
+                                                                 {key.spec->accuracy_for(key.dtype),
+                                                                  Rounding::none,
+                                                                  next.tensors_of(key.spec->unspecified),
+                                                                  {}},
+                                                                 promised);
   if (same.finding) same.finding->likely = likely;
   return same;
 }

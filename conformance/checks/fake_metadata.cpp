@@ -5,9 +5,16 @@
 #include "judging/check.h"
 #include "judging/fake_kernel.h"
 #include "judging/output_judgement.h"
+#include "spec/registration.h"
 
 namespace opgate::fake_metadata {
 namespace {
+
+// PyTorch's message where an operator has no kernel for meta tensors begins with that operator's name.
+bool lacks_fake_of_another(const std::string& name, const std::string& message) {
+  return message.find(": attempted to run this operator with Meta tensors") != std::string::npos &&
+         !message.starts_with(name + ":");
+}
 
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& real = under_test.observed().outcome;
@@ -23,6 +30,14 @@ Judgement judge(CallUnderTest& under_test) {
       meta.raised->message.find("data-dependent shape. Meta Tensors don't support") != std::string::npos)
     return Judgement::owed(
         "the sizes of the result depend on values; fake.symbolic and opcheck judge such fake kernels");
+  const Spec& spec = *under_test.key().spec;
+  const bool is_another_s_fault = !meta.ok() && ((spec.draft && is_composite(*spec.op)) ||
+                                                 lacks_fake_of_another(spec.name, meta.raised->message));
+  if (is_another_s_fault) {
+    return Judgement::owed(
+        "the fake kernel calls another operator, whose own is missing or registered in Python, which this "
+        "worker does not load; opcheck looks at it");
+  }
   if (!meta.ok()) {
     return Judgement::fail({promised,
                             "the meta kernel raised: " + meta.raised->message,

@@ -64,18 +64,20 @@ class Batches {
   int64_t batch_;
 };
 
+bool has_rows(const at::Tensor& tensor, int64_t rows) {
+  return tensor.defined() && tensor.dim() > 0 && tensor.size(0) == rows;
+}
+
 // The positions of the results that have a row for each row of the batch: in the largest batch, and in another one.
 std::vector<size_t> batched_results(const Spec& spec, const Outcome& whole, const Outcome& fewer,
                                     const Outcome& own, int64_t own_rows) {
   const std::set<size_t> unspecified = whole.tensors_of(spec.unspecified);
-  const auto has_rows = [](const Outcome& outcome, size_t i, int64_t rows) {
-    const std::vector<at::Tensor> values = outcome.values();
-    return i < values.size() && values[i].defined() && values[i].dim() > 0 && values[i].size(0) == rows;
-  };
+  const std::vector<at::Tensor> all = whole.values(), few = fewer.values(), own_values = own.values();
   std::vector<size_t> batched;
-  for (size_t i = 0; i < whole.values().size(); ++i) {
-    const bool in_another = has_rows(fewer, i, kFewer) || has_rows(own, i, own_rows);
-    if (!unspecified.contains(i) && has_rows(whole, i, kWhole) && in_another) batched.push_back(i);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool in_another = (i < few.size() && has_rows(few[i], kFewer)) ||
+                            (i < own_values.size() && has_rows(own_values[i], own_rows));
+    if (!unspecified.contains(i) && has_rows(all[i], kWhole) && in_another) batched.push_back(i);
   }
   return batched;
 }
@@ -87,8 +89,7 @@ std::vector<at::Tensor> rows_in(const Outcome& outcome, const std::vector<size_t
   std::vector<at::Tensor> all;
   for (const size_t i : batched) {
     if (i >= values.size()) continue;
-    const bool has_rows = values[i].defined() && values[i].dim() > 0 && values[i].size(0) == rows;
-    all.push_back(has_rows ? values[i].narrow(0, first, count) : values[i]);
+    all.push_back(has_rows(values[i], rows) ? values[i].narrow(0, first, count) : values[i]);
   }
   return all;
 }

@@ -31,7 +31,7 @@ Judgement judge(CallUnderTest& under_test) {
                    "the same bits on CUDA as on the CPU");
   if (!judgement.finding || spec.accuracy->exact) return judgement;
   if (spec.reference == nullptr) {
-    return judge_near_each_other(spec, under_test.observed().outcome, on_cpu.observed().outcome,
+    return judge_near_each_other(under_test.key(), under_test.observed().outcome, on_cpu.observed().outcome,
                                  "CUDA and the CPU agree within the promised accuracy");
   }
   // The bits differ and are not promised, so each result must be within the accuracy of the reference.

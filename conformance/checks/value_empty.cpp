@@ -2,28 +2,24 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "inputs/tensor_slots.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::value_empty {
 namespace {
 
-bool is_empty_or_0_dim(const TensorArgument& tensor) {
-  return tensor.shape.empty() || std::ranges::find(tensor.shape, 0) != tensor.shape.end();
-}
-
-bool has_such_a_tensor(const Sample& sample) {
-  return std::ranges::any_of(sample.arguments, [](const Argument& argument) {
-    if (const TensorArgument* tensor = argument.tensor()) return is_empty_or_0_dim(*tensor);
-    const auto* list = argument.tensors();
-    return list != nullptr && std::ranges::any_of(*list, is_empty_or_0_dim);
+bool has_empty_or_0_dim_tensor(const Spec& spec, const Sample& sample) {
+  return std::ranges::any_of(tensor_slots(spec, sample), [](const TensorSlot& slot) {
+    const Shape& shape = slot.described->shape;
+    return shape.empty() || std::ranges::find(shape, 0) != shape.end();
   });
 }
 
 // The spec says of another empty or 0-dim sample that the operator rejects it with these words.
 bool is_promised_rejection(const Spec& spec, const std::string& message) {
   return std::ranges::any_of(spec.rejections, [&](const Rejection& rejection) {
-    return has_such_a_tensor(rejection.sample) && !rejection.because.empty() &&
+    return has_empty_or_0_dim_tensor(spec, rejection.sample) && !rejection.because.empty() &&
            contains_ignoring_case(message, rejection.because);
   });
 }

@@ -1,10 +1,12 @@
 // value.layout: the same values whatever the layout of each argument.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "judging/check.h"
 #include "judging/layout_diagnosis.h"
 #include "judging/output_judgement.h"
 #include "judging/refused_layout.h"
+#include "spec/recordings.h"
 
 namespace opgate::value_layout {
 namespace {
@@ -23,9 +25,24 @@ bool refuses_as_promised(CallUnderTest& under_test) {
   return false;
 }
 
+// Some layouts give other values than the sample's: `expanded` repeats the first slice, which makes a matrix singular.
+bool takes_the_sample(CallUnderTest& under_test) {
+  CallKey key = under_test.key();
+  key.variant = kContiguous;
+  return observe(key, under_test.cache().values, {.take_snapshots = false}).outcome.ok();
+}
+
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& call = under_test.observed().outcome;
   const Outcome& dense = under_test.dense().outcome;
+  if (!dense.ok() && takes_the_sample(under_test)) {
+    return Judgement::note(
+        fmt::format("the operator refuses the values that this layout gives, also where they are "
+                    "contiguous: {}",
+                    first_line(dense.raised->message)));
+  }
+  if (!dense.ok() && has_other_values_than_recorded(*under_test.key().spec, *under_test.key().sample))
+    return refusal_of_sample(under_test.key(), dense);
   if (!dense.ok()) {
     return Judgement::invalid(
         fmt::format("{}: the operator refuses the same values laid out contiguously: {}",

@@ -60,7 +60,7 @@ class ObjectBesideModel {
   }
 
   std::optional<Mismatch> unlike_model(const std::string& call, const Answer& got, const Answer& want) {
-    const auto differs = difference(got, want, *key_.spec->accuracy, worst_ulps_);
+    const auto differs = difference(got, want, key_.spec->accuracy_for(key_.dtype), worst_ulps_);
     if (!differs) return std::nullopt;
     const std::string_view meanwhile = to_string(handling_);
     return Mismatch{fmt::format("each call gives what the model of the spec gives{}{}",

@@ -122,7 +122,7 @@ Comparison compare(const at::Tensor& got, const at::Tensor& want, Accuracy accur
                    const at::Tensor& scale) {
   Comparison result;
   if (!got.defined() && !want.defined()) return result;
-  const auto format = got.defined() ? float_format(got.scalar_type()) : std::nullopt;
+  const auto format = got.defined() ? format_of_ulps(got.scalar_type(), accuracy) : std::nullopt;
   const bool in_ulps = format && !accuracy.exact;
   result.unlike = unlikeness(got, want, in_ulps);
   if (result.unlike) return result;
@@ -140,6 +140,8 @@ Comparison compare(const at::Tensor& got, const at::Tensor& want, Accuracy accur
   }
   result.total = mine.numel();
   result.by_inputs = by_inputs;
+  if (in_ulps && format->precision < float_format(got.scalar_type())->precision)
+    result.ulps_of = accuracy.dtype;
   return result;
 }
 

@@ -20,6 +20,7 @@ struct Comparison {
   double worst_ulps = 0;   ///< the largest error of all elements, accepted or not; 0 without ulps
   int64_t worst = -1;      ///< row-major position of the largest error; -1 if there is none
   bool by_inputs = false;  ///< errors are in ulps at the scale that the inputs give
+  std::optional<c10::ScalarType> ulps_of = {};  ///< the dtype whose ulps count, where it is not the result's
   std::optional<std::string> unlike;  ///< what makes values incomparable: "shape [2, 3], not [2, 4]"
 
   bool within() const { return differing == 0 && !unlike; }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/dtypes.h"
 #include "compare/comparison.h"
 #include "compare/elements.h"
 #include "compare/float_format.h"
@@ -80,7 +81,9 @@ std::string difference_text(const Comparison& comparison, const at::Tensor& got,
   const double error = comparison.first_ulps;
   const std::string apart =
       error > 0 && std::isfinite(error)
-          ? fmt::format(" ({:.3g} ulps{})", error, comparison.by_inputs ? " at the inputs' scale" : "")
+          ? fmt::format(" ({:.3g} ulps{}{})", error,
+                        comparison.ulps_of ? fmt::format(" of {}", dtype_name(*comparison.ulps_of)) : "",
+                        comparison.by_inputs ? " at the inputs' scale" : "")
           : "";
   return fmt::format("{} of {} elements differ, the first at {}: got {}, want {}{}", comparison.differing,
                      comparison.total, index_text(unravel(comparison.first, got.sizes())),

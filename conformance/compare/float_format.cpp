@@ -32,6 +32,13 @@ std::optional<FloatFormat> float_format(c10::ScalarType dtype) {
   }
 }
 
+std::optional<FloatFormat> format_of_ulps(c10::ScalarType dtype, const Accuracy& accuracy) {
+  const auto own = float_format(dtype);
+  if (!own || !accuracy.dtype) return own;
+  const auto computed = float_format(*accuracy.dtype);
+  return computed && computed->precision < own->precision ? computed : own;
+}
+
 double ulp_error_at_the_end(double got, double want, const FloatFormat& format, double scale) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   // The largest magnitude that still rounds to a finite number lies half an ulp beyond the largest one.

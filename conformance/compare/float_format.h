@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/core/ScalarType.h>
+#include <opgate/accuracy.h>
 
 #include <algorithm>
 #include <bit>
@@ -21,6 +22,10 @@ struct FloatFormat {
 /// The format of a dtype; none for dtypes that are not floating, and for float4_e2m1fn_x2, whose elements
 /// hold two numbers each. Complex dtypes have the format of their parts.
 std::optional<FloatFormat> float_format(c10::ScalarType dtype);
+
+/// The format in whose ulps errors in results of this dtype are measured: that of `accuracy.dtype` where that is less
+/// precise, otherwise the dtype's own. None for dtypes that are not floating.
+std::optional<FloatFormat> format_of_ulps(c10::ScalarType dtype, const Accuracy& accuracy);
 
 /// The spacing of the format's numbers at `value` (Muller et al., Handbook of Floating-Point Arithmetic,
 /// 2nd ed., 2.3.2, Goldberg's ulp). At 0 and in the subnormal range it is the spacing of the subnormals; at

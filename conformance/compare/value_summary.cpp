@@ -32,8 +32,8 @@ double with_sign(double x, uint64_t random) { return (random & 1) != 0 ? -x : x;
 
 ValueSummary summary_of(const at::Tensor& tensor) {
   ValueSummary summary;
-  if (!float_format(
-          tensor.scalar_type())) {  // integers, bits, and dtypes whose elements hold several numbers
+  // Integers, bits, and dtypes whose elements hold several numbers.
+  if (!float_format(tensor.scalar_type())) {
     summary.exact = digest({tensor}).substr(0, kSummaryDigits);
     return summary;
   }

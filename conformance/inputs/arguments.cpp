@@ -161,6 +161,15 @@ class ArgumentMaker {
 
 }  // namespace
 
+bool is_resizable_out(const Spec& spec, const TensorInput& input) {
+  return spec.op && spec.op->schema().arguments().at(input.position).is_out() && input.geometry.numel() == 0;
+}
+
+bool may_change_metadata(const Spec& spec, const TensorInput& input) {
+  return is_resizable_out(spec, input) ||
+         (is_mutable(spec, input.position) && spec.op->hasTag(at::Tag::inplace_view));
+}
+
 const TensorInput* Arguments::find(std::string_view name) const {
   const auto found = std::ranges::find(tensors, name, &TensorInput::name);
   return found == tensors.end() ? nullptr : &*found;

@@ -34,6 +34,13 @@ struct Arguments {
   void replace(const TensorInput& input, const at::Tensor& tensor);
 };
 
+/// Whether the input is an `out` argument without elements, which PyTorch's operators resize.
+bool is_resizable_out(const Spec& spec, const TensorInput& input);
+
+/// Whether the operator may change shape, strides and storage of the input, too: it is a resizable `out`, or it is mutable
+/// and the operator has the tag inplace_view, as aten::t_ has.
+bool may_change_metadata(const Spec& spec, const TensorInput& input);
+
 /// What may differ when the arguments of the same call are made again.
 struct MaterializeOptions {
   bool contiguous = false;     ///< the same values, each tensor contiguous in a storage of its own

@@ -49,11 +49,11 @@ bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at
   return true;
 }
 
-Judgement judge_against(const Outcome& reference, const Outcome& call, const Spec& spec,
+Judgement judge_against(const Outcome& reference, const Outcome& call, const CallKey& key,
                         const std::string& promised, const std::set<size_t>& unspecified) {
   const std::vector<at::Tensor> expected = expected_values(reference, call);
-  Judgement judgement =
-      judge_values(call.values(), expected, {*spec.accuracy, Rounding::to_output, unspecified, {}}, promised);
+  const Agreement agreement{key.spec->accuracy_for(key.dtype), Rounding::to_output, unspecified, {}};
+  Judgement judgement = judge_values(call.values(), expected, agreement, promised);
   if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified)) return Judgement::pass();
   return judgement;
 }
@@ -65,8 +65,7 @@ bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
   CallUnderTest undamaged(key, under_test.cache());
   const Outcome& reference = undamaged.reference();
   return reference.ok() &&
-         judge_against(reference, good, *key.spec, "", good.tensors_of(key.spec->unspecified))
-             .finding.has_value();
+         judge_against(reference, good, key, "", good.tensors_of(key.spec->unspecified)).finding.has_value();
 }
 
 Judgement judge_memory(CallUnderTest& under_test, const std::string& promised) {
@@ -112,7 +111,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
   const bool only_shapes = bad.kind == Kind::special || bad.kind == Kind::number;
   std::set<size_t> unspecified = call.tensors_of(key.spec->unspecified);
   for (size_t i = 0; only_shapes && i < call.values().size(); ++i) unspecified.insert(i);
-  const Judgement judgement = judge_against(reference, call, *key.spec, promised, unspecified);
+  const Judgement judgement = judge_against(reference, call, key, promised, unspecified);
   const bool said_already = judgement.finding && is_wrong_undamaged(under_test, good);
   if (judgement.verdict != Verdict::pass && !said_already) return judgement;
   return judge_memory(under_test, promised);

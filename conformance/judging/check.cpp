@@ -39,6 +39,7 @@ Check check_from_json(const nlohmann::json& described) {
                        described.at("example"), described.value("wrong", ""), described.value("right", "")};
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
+  check.slow = described.at("slow");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
   check.scope.classes = described.at("classes");

@@ -28,6 +28,7 @@ struct Check {
   Explanation explanation;
   Worker worker = Worker::native;
   Scope scope;
+  bool slow = false;           ///< it takes seconds, so that other checks of the kind of worker come first
   bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
   bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too
   Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half

@@ -8,7 +8,13 @@ namespace opgate {
 
 std::optional<Judgement> fake_lives_in_python(const Spec& spec) {
   const c10::OperatorHandle& op = spec.op.value();
-  if (has_fake_kernel(op)) return std::nullopt;
+  if (has_fake_kernel(op) && !spec.fake_in_python) return std::nullopt;
+  if (spec.draft && op.hasTag(at::Tag::dynamic_output_shape)) {
+    return Judgement::owed(
+        "the sizes of the result depend on values, as the operator's tag says; Python knows fake kernels of "
+        "such "
+        "operators, and opcheck looks at them");
+  }
   const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name());
   if (!stub && spec.fake_in_python) {
     return Judgement::owed(

@@ -95,7 +95,9 @@ namespace {
 // Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this one has a
 // derivative, and it has none.
 bool was_never_promised(const Spec& spec, const Derivative& derivative) {
-  if (!spec.guessed.contains(Promise::differentiable) || derivative.call) return false;
+  if (!spec.guessed.contains(Promise::differentiable)) return false;
+  if (derivative.call)  // PyTorch's words for an argument that derivatives.yaml calls not differentiable
+    return contains_ignoring_case(derivative.call->message, "is not differentiable with respect to argument");
   if (!derivative.backward) return !derivative.exists;
   const std::string& message = derivative.backward->message;
   return contains_ignoring_case(message, "no autograd formula was registered") ||

@@ -70,6 +70,8 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       const auto untried =
           check->needs_package ? under_test.packages().not_tried(key.device, call_id(key)) : std::nullopt;
       judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(under_test);
+    } catch (const UnreadableResult& unreadable) {
+      judgements[check->name] = Judgement::owed(unreadable.what());
     } catch (const SetupError& error) {
       judgements[check->name] = Judgement::invalid(error.what());
     } catch (const c10::Error& error) {

@@ -88,9 +88,10 @@ Judgement judge_like_eager(CallUnderTest& under_test, const Outcome& got, const 
                                      {.unspecified = got.tensors_of(spec.unspecified)}, promised);
   if (!judgement.finding) return judgement;
   if (!spec.accuracy->exact && (spec.reference == nullptr || under_test.reference().ok())) {
-    const Judgement near = spec.reference == nullptr
-                               ? judge_near_each_other(spec, got, under_test.observed().outcome, promised)
-                               : judge_near_reference(under_test, got, promised);
+    const Judgement near =
+        spec.reference == nullptr
+            ? judge_near_each_other(under_test.key(), got, under_test.observed().outcome, promised)
+            : judge_near_reference(under_test, got, promised);
     if (near.verdict == Verdict::pass) return near;
   }
   judgement.finding->likely = likely;

@@ -12,6 +12,9 @@ namespace opgate {
 /// where.
 Finding describe_damage(const Damage& damage, const Arguments& arguments);
 
+/// Whether nothing has been written to the tensor since its memory was allocated and filled with `poison`.
+bool is_untouched(const at::Tensor& tensor, std::byte poison = kFirstPoison.fresh);
+
 enum class PoisonedMemory {
   outside,  ///< the gaps of arguments and the red zones around blocks
   fresh,    ///< memory that is allocated or freed during the call

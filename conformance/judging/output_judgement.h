@@ -19,7 +19,7 @@ namespace opgate {
 std::optional<Judgement> refused_sample(CallUnderTest& under_test);
 
 /// The invalid verdict for a sample of the spec that the operator refuses; its reason begins with
-/// file:line.
+/// file:line. The case is owed where the values are not those of the recorded call.
 Judgement refusal_of_sample(const CallKey& key, const Outcome& call);
 
 /// Passes where each tensor of `got` agrees with its counterpart in `want`. Otherwise fails with a finding
@@ -44,12 +44,12 @@ std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors);
 
 /// Compares two calls on the same values that may round differently, for an operator without a reference.
 /// Passes where they are within the accuracy of each other, in ulps at the largest element of each result.
-Judgement judge_near_each_other(const Spec& spec, const Outcome& got, const Outcome& want,
+Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Outcome& want,
                                 const std::string& promised);
 
 /// Compares two calls on the same values. Passes where they have the same bits. Unless `bits` are promised,
 /// also passes where `got` is within the promised accuracy of the reference on values made by `options`;
-/// without a reference, of `want`.
+/// without a reference, of `want`. Without a reference, values that are drawn at random are not compared.
 Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const MaterializeOptions& options = {});
 

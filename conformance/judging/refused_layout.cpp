@@ -1,5 +1,6 @@
 #include "judging/refused_layout.h"
 
+#include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,22 +12,29 @@
 namespace opgate {
 namespace {
 
-constexpr std::array<std::string_view, 7> kWordsOfLayouts{
-    "contiguous", "stride", "align", "memory format", "layout", "channels_last", "row-major"};
-// PyTorch's own message for a view that a stride forbids: the kernel did not mean to refuse anything.
+constexpr std::array<std::string_view, 9> kWordsOfLayouts{
+    "contiguous",    "stride",    "align",          "memory format", "layout",
+    "channels_last", "row-major", "storage_offset", "storage offset"};
+// PyTorch's own message for a view that a stride forbids: the kernel did not mean to refuse anything, unless it returns
+// views.
 constexpr std::string_view kFailedView = "view size is not compatible";
 
-bool names_a_layout(const std::string& message) {
-  return !contains_ignoring_case(message, std::string(kFailedView)) &&
-         std::ranges::any_of(kWordsOfLayouts, [&](std::string_view word) {
-           return contains_ignoring_case(message, std::string(word));
-         });
+bool returns_a_view(const Spec& spec) {
+  return std::ranges::any_of(spec.op->schema().returns(), [](const c10::Argument& result) {
+    return result.alias_info() != nullptr && !result.alias_info()->isWrite();
+  });
+}
+
+bool names_a_layout(const Spec& spec, const std::string& message) {
+  if (contains_ignoring_case(message, kFailedView)) return returns_a_view(spec);
+  return std::ranges::any_of(kWordsOfLayouts,
+                             [&](std::string_view word) { return contains_ignoring_case(message, word); });
 }
 
 }  // namespace
 
 std::optional<Judgement> note_of_refused_layout(const Spec& spec, const std::string& message) {
-  if (!spec.draft || !names_a_layout(message)) return std::nullopt;
+  if (!spec.draft || !names_a_layout(spec, message)) return std::nullopt;
   return Judgement::note(
       fmt::format("the operator refuses layouts, saying \"{}\"; if that is intended, its spec says so with "
                   "wants_contiguous",

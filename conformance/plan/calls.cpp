@@ -36,6 +36,12 @@ CallKey Calls::key(Position position) const {
   return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant]};
 }
 
+std::set<const Check*> Calls::checks() const {
+  std::set<const Check*> all;
+  for (const CheckList& list : lists_) all.insert(list.begin(), list.end());
+  return all;
+}
+
 std::set<std::string> Calls::subjects() const {
   std::set<std::string> ids;
   for (const SampleOfSpec& about : samples_) ids.insert(about.spec->id);

@@ -49,6 +49,9 @@ class Calls {
   /// How many cases all calls have together.
   size_t cases() const { return cases_; }
 
+  /// The checks that have a case.
+  std::set<const Check*> checks() const;
+
   /// The ids of the subjects that have a call.
   std::set<std::string> subjects() const;
 

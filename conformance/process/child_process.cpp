@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -21,35 +22,54 @@ constexpr std::chrono::seconds kChildShutdownTimeout{10};
 
 }  // namespace
 
-Child::Child(const Command& command, const std::filesystem::path& log) : log_(log) {
-  std::error_code none_yet;
-  const auto size = std::filesystem::file_size(log, none_yet);
-  if (!none_yet) log_begin_ = static_cast<std::streamoff>(size);
+ChildPipes::ChildPipes() {
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
     throw SetupError(fmt::format("cannot start a worker: {}", std::strerror(errno)));
   }
-  commands_.reset(in[1]);
-  answers_.reset(out[0]);
+  commands.reset(in[1]);
+  answers.reset(out[0]);
+  child_commands.reset(in[0]);
+  child_answers.reset(out[1]);
   // Only this end is non-blocking: the process at the other end waits for lines.
-  fcntl(commands_.get(), F_SETFL, O_NONBLOCK);
+  fcntl(commands.get(), F_SETFL, O_NONBLOCK);
+}
 
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+std::streamoff size_of_log(const std::filesystem::path& log) {
+  std::error_code none_yet;
+  const auto size = std::filesystem::file_size(log, none_yet);
+  return none_yet ? 0 : static_cast<std::streamoff>(size);
+}
+
+Child::Child(pid_t pid, ChildPipes pipes, std::filesystem::path log, std::streamoff log_begin)
+    : log_(std::move(log)),
+      log_begin_(log_begin),
+      pid_(pid),
+      commands_(std::move(pipes.commands)),
+      answers_(std::move(pipes.answers)) {}
+
+Child::Child(const Command& command, const std::filesystem::path& log)
+    : log_(log), log_begin_(size_of_log(log)) {
+  ChildPipes pipes;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, pipes.child_commands.get(), STDIN_FILENO);
   // If the pipe already had this number, dup2 would change nothing and close-on-exec would stay set. Its
   // descriptor is therefore moved to a higher number first.
-  const int answer_end = fcntl(out[1], F_DUPFD_CLOEXEC, kAnswerDescriptor + 1);
-  posix_spawn_file_actions_adddup2(&files, answer_end, kAnswerDescriptor);
+  const Descriptor answer_end(fcntl(pipes.child_answers.get(), F_DUPFD_CLOEXEC, kAnswerDescriptor + 1));
+  posix_spawn_file_actions_adddup2(&files, answer_end.get(), kAnswerDescriptor);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 
-  const Descriptor other_ends[] = {Descriptor(in[0]), Descriptor(out[1]), Descriptor(answer_end)};
   pid_ = spawn(command, files, attributes);
+  commands_ = std::move(pipes.commands);
+  answers_ = std::move(pipes.answers);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
 }
@@ -63,6 +83,11 @@ void answer_line(std::string line) {
     if (count < 0) _exit(1);
     sent += static_cast<size_t>(count);
   }
+}
+
+std::streamoff end_of_printed() {
+  std::fflush(stdout);
+  return lseek(STDOUT_FILENO, 0, SEEK_CUR);
 }
 
 void end_with_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -23,14 +24,38 @@ inline constexpr int kAnswerDescriptor = 3;
 /// more.
 void answer_line(std::string line);
 
+/// In a child: writes what C's stdio still holds to the log, and returns where the log then ends for this process; -1 where
+/// it has no log. What a later call prints is behind this place.
+std::streamoff end_of_printed();
+
 /// In a child: from now on, the kernel kills this process when the process that started it ends.
 void end_with_parent();
+
+/// The pipes between this process and a child that is to be started: of commands and of answers.
+struct ChildPipes {
+  ChildPipes();  ///< throws SetupError
+
+  Descriptor commands;  ///< does not block
+  Descriptor answers;
+  Descriptor child_commands;  ///< the child's ends, to be closed here once it has them
+  Descriptor child_answers;
+};
+
+/// From now on, a process whose parent has ended becomes a child of this one where it descends from it. Processes that
+/// others fork can thus be waited for.
+void adopt_orphans();
+
+/// The bytes of a log, which need not exist: where the next process begins to print.
+std::streamoff size_of_log(const std::filesystem::path& log);
 
 class Child {
  public:
   /// Starts the process in a process group of its own, so that it can be ended together with all processes
   /// that it starts. What it prints is appended to `log`. Throws SetupError.
   Child(const Command& command, const std::filesystem::path& log);
+  /// A child of this process that has been started already, with these pipes, in a process group of its own. It
+  /// appends what it prints to `log`, whose first `log_begin` bytes are from others.
+  Child(pid_t pid, ChildPipes pipes, std::filesystem::path log, std::streamoff log_begin);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -53,8 +78,11 @@ class Child {
   /// Reads what has arrived and appends whole lines to `lines`. Returns false at the end of the stream.
   bool receive(std::vector<std::string>& lines);
 
-  /// The last `count` lines that this process printed.
+  /// The last `count` lines that this process printed, without what was forgotten.
   std::vector<std::string> last_printed(size_t count) const;
+
+  /// From now on, last_printed() leaves out what lies before this place of the log.
+  void forget_printed(std::streamoff end) { log_begin_ = std::max(log_begin_, end); }
 
   /// The descriptor to poll for answers.
   int answers() const { return answers_.get(); }
@@ -70,7 +98,7 @@ class Child {
 
  private:
   std::filesystem::path log_;
-  std::streamoff log_begin_ = 0;  // what comes before it was printed by earlier processes
+  std::streamoff log_begin_ = 0;  // what comes before it was printed by other processes, or by earlier calls
   pid_t pid_ = -1;
   Descriptor commands_;
   Descriptor answers_;

@@ -1,6 +1,5 @@
 #include "process/library.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -46,40 +45,7 @@ const std::set<fs::path>& loaded_before() {
   return files;
 }
 
-// Names that have a kernel and no schema are left out: no library has defined them yet.
-std::set<std::string> defined_operators() {
-  std::set<std::string> names;
-  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
-  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (dispatcher.findSchema(name)) names.insert(c10::toString(name));
-  }
-  return names;
-}
-
-std::set<std::string>& defined_by_libraries() {
-  static std::set<std::string> names;
-  return names;
-}
-
-// Adds what is defined between construction and destruction to defined_by_libraries(). What a process defines before
-// and after it loads a library, such as the schemas of operators in Python, is not the library's.
-class NewOperators {
- public:
-  NewOperators() : before_(defined_operators()) {}
-  ~NewOperators() {
-    std::ranges::set_difference(defined_operators(), before_,
-                                std::inserter(defined_by_libraries(), defined_by_libraries().end()));
-  }
-  NewOperators(const NewOperators&) = delete;
-  NewOperators& operator=(const NewOperators&) = delete;
-
- private:
-  const std::set<std::string> before_;
-};
-
 }  // namespace
-
-const std::set<std::string>& operators_of_libraries() { return defined_by_libraries(); }
 
 std::vector<fs::path> files_loaded_with_libraries() {
   std::vector<fs::path> files;
@@ -95,7 +61,6 @@ void load_library(const fs::path& file) {
   loaded_before();
   if (!fs::exists(file))
     throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
-  const NewOperators defined;
   WithoutOverrides handler;
   const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace opgate {
@@ -15,8 +13,5 @@ void load_library(const std::filesystem::path& file);
 /// The files that this process has loaded since the first load_library(): the libraries, and what they depend on,
 /// but not the system's own libraries. Sorted.
 std::vector<std::filesystem::path> files_loaded_with_libraries();
-
-/// The operators that these libraries, and those that they depend on, have defined: "namespace::op.overload".
-const std::set<std::string>& operators_of_libraries();
 
 }  // namespace opgate

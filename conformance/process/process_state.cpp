@@ -6,8 +6,6 @@
 #include <ATen/autocast_mode.h>
 #include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
-#include <c10/core/GradMode.h>
-#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
@@ -90,8 +88,6 @@ const char* on_off(bool value) { return value ? "on" : "off"; }
 
 struct ProcessState::Values {
   c10::DeviceType device_type;
-  bool grad_mode;
-  bool inference_mode;
   bool deterministic;
   std::array<bool, kAutocastDevices.size()> autocast{};
   std::array<c10::ScalarType, kAutocastDevices.size()> autocast_dtypes{};
@@ -108,8 +104,6 @@ struct ProcessState::Values {
 
   Values(c10::DeviceType type, Extent extent)
       : device_type(type),
-        grad_mode(c10::GradMode::is_enabled()),
-        inference_mode(c10::InferenceMode::is_enabled()),
         deterministic(at::globalContext().deterministicAlgorithms()),
         autograd(c10::AutogradState::get_tls_state()),
         default_dtype(c10::get_default_dtype_as_scalartype()),
@@ -170,8 +164,8 @@ std::vector<std::string> ProcessState::changes() const {
   const auto flag = [&](std::string_view what, bool then, bool here) {
     if (then != here) all.push_back(fmt::format("{} is {}, was {}", what, on_off(here), on_off(then)));
   };
-  flag("grad mode", was.grad_mode, now.grad_mode);
-  flag("inference mode", was.inference_mode, now.inference_mode);
+  flag("grad mode", was.autograd.get_grad_mode(), now.autograd.get_grad_mode());
+  flag("inference mode", was.autograd.get_inference_mode(), now.autograd.get_inference_mode());
   flag("use_deterministic_algorithms", was.deterministic, now.deterministic);
   flag("forward-mode autograd", was.autograd.get_fw_grad_mode(), now.autograd.get_fw_grad_mode());
   flag("multithreaded backward", was.autograd.get_multithreading_enabled(),

@@ -30,6 +30,8 @@ constexpr int64_t kNumbersKept = 256;
 void demand_describable(const at::Tensor& tensor) {
   const auto unfit = [](std::string_view what) { throw SpecError(std::string(what)); };
   if (tensor.layout() != at::kStrided) unfit("a sparse tensor");
+  // Its dtype does not take part in type promotion, which no sample can say.
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) unfit("a Python number in the place of a tensor");
   if (tensor.is_quantized()) unfit("a quantized tensor");
   if (tensor.is_nested()) unfit("a nested tensor");
   const c10::DispatchKeySet keys = tensor.key_set();

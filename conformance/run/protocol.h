@@ -11,7 +11,8 @@
 //                                                              "judgements": {ID: {...}}}
 // A command without "checks" runs every check that the plan has for the call and this kind of worker.
 // "ulps" has the worst error of each check that passes with an error above 0; "facts" summarizes what the
-// call returned; "judgements" has, in full, each check that does not pass.
+// call returned; "judgements" has, in full, each check that does not pass. An answer has "printed" where the call has
+// printed something: the place in the log behind it. What a crash printed lies behind the last such place.
 //
 // The Python worker keeps no plan. It receives call ids, and sends each of its judgements in full:
 //   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...},
@@ -20,6 +21,12 @@
 //                "ended": {WHAT: "why"}, "seconds": 180}}      "ended": what has ended a worker before;
 //                                                              "seconds": the limit for one call
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
+// While it makes packages, it says what it is at by {"doing": "compiling ..."}, which is no answer.
+//
+// A Python worker is forked from a process that has answered its set-up (run/python_template.h):
+//   {"fork": {"commands": FILE, "answers": FILE,              {"forked": PID} or
+//             "log": FILE, "checks": [ID, ...]}}              {"cannot_fork": "why"}
+// "checks" are those whose Python packages the process imports before. The worker needs no set-up.
 //
 // A worker answers in the order of its commands and their calls, and sends each answer before it begins the
 // next call. So when a worker dies, the first call without an answer is the cause.

@@ -48,9 +48,10 @@ json relevant_environment() {
   return variables;
 }
 
+// `was` is null where the file did not exist.
 bool is_unchanged(const std::string& file, const json& was) {
   struct stat is {};
-  if (stat(file.c_str(), &is) != 0) return false;
+  if (stat(file.c_str(), &is) != 0) return was.is_null();
   return was == json{is.st_size, is.st_mtim.tv_sec * kNanoseconds + is.st_mtim.tv_nsec};
 }
 
@@ -61,10 +62,12 @@ PythonCatalog python_catalog_from(const json& said, const std::string& python) {
     PythonCatalog half{said.at("checks"),
                        said.at("models"),
                        said.at("registered"),
+                       {},
                        said.at("operators").get<std::vector<std::string>>(),
                        said.at("torch"),
                        said.at("sources"),
                        said.at("modules").get<std::vector<std::string>>()};
+    half.python_kernels = kernels_only_in_python(half.registered);
     all_checks(half.checks);
     return half;
   } catch (const json::exception& error) {
@@ -81,7 +84,8 @@ PythonCatalogCache::PythonCatalogCache(const Command& command, const Setup& setu
                 {"present", relevant_environment()},
                 {"libraries", setup.libraries},
                 {"specs", setup.specs},
-                {"modules", setup.modules}}
+                {"modules", setup.modules},
+                {"samples", json::array({setup.regressions, setup.recorded, setup.samples})}}
                .dump()) {
   if (const fs::path folder = cache_folder(); !folder.empty())
     file_ = folder / fmt::format("python-{}.json", c10::sha1(key_).str());

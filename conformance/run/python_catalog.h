@@ -20,6 +20,7 @@ struct PythonCatalog {
   nlohmann::json models;  ///< models, and operators whose spec is in Python; see spec_from_json()
   OpRegistrations
       registered;  ///< of all operators, with the modules that opgate.toml lists; empty without any
+  PythonKernels python_kernels;        ///< of `registered`, what this process does not have
   std::vector<std::string> operators;  ///< those that the modules of opgate.toml define
   std::string torch;                   ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.

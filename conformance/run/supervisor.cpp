@@ -22,7 +22,6 @@ namespace opgate {
 namespace {
 
 using nlohmann::json;
-using std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 constexpr int kPollMilliseconds = 100;
@@ -32,9 +31,6 @@ constexpr std::chrono::milliseconds kProgressInterval{50};
 // A worker takes longer to start than to run this many calls.
 constexpr size_t kCallsWorthAWorker = 64;
 constexpr size_t kPythonCallsWorthAWorker = 8;
-// The second Python worker imports torch once more, which costs seconds: it starts only where the first one
-// has been ready for so long and calls are left.
-constexpr std::chrono::seconds kSecondPythonAfter{4};
 
 // Stores why no package could be made, so that the cases which need it can report the reason.
 void note_failed_package(const fs::path& folder, const json& preparation, const std::string& reason) {
@@ -140,7 +136,7 @@ Supervisor::Supervisor(Programs programs, Setup setup, Limits limits)
     : programs_(std::move(programs)),
       setup_(std::move(setup)),
       limits_(limits),
-      python_(make_worker(Worker::python)),
+      python_(program_of(Worker::python)),
       memory_(command_of(Worker::python), setup_) {
   watch_signals();
 }
@@ -159,11 +155,11 @@ Command Supervisor::command_of(Worker kind) const {
   return command;
 }
 
-WorkerHandle Supervisor::make_worker(Worker kind, size_t number) const {
+WorkerHandle::Program Supervisor::program_of(Worker kind, size_t number) const {
   Setup setup = setup_;
   setup.worker = kind;
   setup.memory = limits_.memory;
-  return WorkerHandle({command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)});
+  return {command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)};
 }
 
 void Supervisor::make_folders() const {
@@ -222,7 +218,7 @@ PythonCatalog Supervisor::python_catalog() {
   python_.on_ready(on_python_ready_);
   setup_.checks = half.checks;
   setup_.models = half.models;
-  setup_.python_kernels = kernels_only_in_python(half.registered);
+  setup_.python_kernels = half.python_kernels;
   setup_.sources = half.sources;
   return half;
 }
@@ -245,9 +241,13 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   Queue native(Worker::native, plan.calls, todo, limits_.native_case, workers, once);
   const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python) >= kPythonCallsWorthAWorker;
   const size_t pythons = two_pythons ? 2 : 1;
-  Queue packages(Worker::python, plan.calls, todo, limits_.python_case, 1, once, Queue::Packages::needed);
-  Queue python(Worker::python, plan.calls, todo, limits_.python_case, pythons, once,
-               Queue::Packages::not_needed);
+  const auto python_queue = [&](Queue::Part part) {
+    return Queue(Worker::python, plan.calls, todo, limits_.python_case,
+                 part == Queue::Part::packaged ? 1 : pythons, once, part);
+  };
+  Queue packages = python_queue(Queue::Part::packaged);
+  Queue quick = python_queue(Queue::Part::quick);
+  Queue slow = python_queue(Queue::Part::slow);
   Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, 1, once);
   prepare_packages(plan.calls, todo, packages);
   const auto note_failure = [&](const json& preparation, const std::string& reason) {
@@ -258,30 +258,38 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
     }
   };
   std::list<WorkerHandle> native_workers;
-  std::vector<WorkerHandle*> handles{&python_};
+  std::vector<WorkerHandle*> handles;
   for (size_t number = 1; number <= workers; ++number) {
-    native_workers.push_back(make_worker(Worker::native, number));
+    native_workers.emplace_back(program_of(Worker::native, number));
     handles.push_back(&native_workers.back());
     native_workers.back().work_on({&native}, workers, hear, note_failure);
   }
-  python_.work_on({&packages, &python}, pythons, hear, note_failure);
-  WorkerHandle second_python = make_worker(Worker::python, 2);
+  std::list<WorkerHandle> python_workers;
+  const auto add_python = [&](std::vector<Queue*> queues) {
+    WorkerHandle& worker = python_workers.emplace_back(program_of(Worker::python, 1 + python_workers.size()));
+    worker.on_ready(on_python_ready_);
+    std::vector<std::string> checks;
+    for (const Check* check : plan.calls.checks()) {
+      if (std::ranges::any_of(queues, [&](const Queue* queue) { return queue->takes(*check); }))
+        checks.push_back(check->name);
+    }
+    worker.fork_from(python_, std::move(checks));
+    worker.work_on(std::move(queues), pythons, hear, note_failure);
+    handles.push_back(&worker);
+  };
   if (two_pythons) {
-    second_python.on_ready(on_python_ready_);
-    second_python.start_only_when(
-        [this, &python, ready_since = std::optional<steady_clock::time_point>()]() mutable {
-          if (!ready_since && python_.is_ready()) ready_since = steady_clock::now();
-          return ready_since && !python.empty() && steady_clock::now() - *ready_since >= kSecondPythonAfter;
-        });
-    second_python.work_on({&python}, pythons, hear, note_failure);
-    handles.push_back(&second_python);
+    add_python({&quick, &slow});
+    add_python({&packages, &slow, &quick});
+  } else {
+    add_python({&quick, &slow, &packages});
   }
   if (!serve(handles, on_progress)) return false;
   for (WorkerHandle* worker : handles) worker->close();
   for (WorkerHandle* worker : handles) worker->dismiss();
+  python_.dismiss();
 
   // The aoti worker starts last, because it runs what the Python worker has packaged.
-  WorkerHandle aoti_worker = make_worker(Worker::aoti);
+  WorkerHandle aoti_worker(program_of(Worker::aoti));
   aoti_worker.work_on({&aoti}, 1, hear, note_failure);
   if (!serve({&aoti_worker}, on_progress)) return false;
   aoti_worker.dismiss();

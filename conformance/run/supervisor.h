@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "process/limits.h"
 #include "run/python_catalog.h"
+#include "run/python_template.h"
 #include "run/worker_handle.h"
 
 namespace opgate {
@@ -56,7 +57,7 @@ class Supervisor {
 
   /// Gives each case of `todo` a verdict and removes it from `todo`; `filter` is what the plan was made
   /// with. At most `jobs` native workers run at a time, and at most min(jobs, 2) Python workers: one that
-  /// makes packages, and one that judges meanwhile. Returns false where it was interrupted (SIGINT,
+  /// makes packages, and one that judges meanwhile; a single one makes packages last. Returns false where it was interrupted (SIGINT,
   /// SIGTERM).
   bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
            const WorkerHandle::Listener& listener, const OnProgress& on_progress);
@@ -69,12 +70,12 @@ class Supervisor {
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const;
   Command command_of(Worker kind) const;
-  WorkerHandle make_worker(Worker kind, size_t number = 1) const;
+  WorkerHandle::Program program_of(Worker kind, size_t number = 1) const;
 
   Programs programs_;
   Setup setup_;
   Limits limits_;
-  WorkerHandle python_;
+  PythonTemplate python_;
   std::function<void(const nlohmann::json&)> on_python_ready_ = [](const nlohmann::json&) {};
   PythonCatalogCache memory_;
   Costs costs_;

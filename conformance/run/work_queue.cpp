@@ -15,22 +15,26 @@ constexpr std::ptrdiff_t kDeathsOfLarge = 16;  // of a sample in all dtypes, or 
 }  // namespace
 
 Queue::Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-             OnVerdict on_verdict, Packages packages)
+             OnVerdict on_verdict, Part part)
     : kind_(kind),
       calls_(calls),
       todo_(todo),
       limit_(limit),
       workers_(workers),
       on_verdict_(std::move(on_verdict)),
-      packages_(packages) {}
+      part_(part) {}
 
 void Queue::add_preparation(nlohmann::json preparation, std::chrono::seconds limit) {
   waiting_.push_back({.preparation = std::move(preparation), .limit = limit});
 }
 
+bool Queue::takes(const Check& check) const {
+  const Part part = check.needs_package ? Part::packaged : check.slow ? Part::slow : Part::quick;
+  return part_ == Part::all || part_ == part;
+}
+
 bool Queue::holds(Calls::Position call, const Check& check) const {
-  return calls_.worker(call, check) == kind_ &&
-         (packages_ == Packages::either || check.needs_package == (packages_ == Packages::needed));
+  return calls_.worker(call, check) == kind_ && takes(check);
 }
 
 CheckList Queue::checks_of(Calls::Position call) const {

@@ -39,19 +39,22 @@ struct Job {
 class Queue {
  public:
   using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
-  /// Whether the queue holds the cases that need an AOTInductor package, which must wait until it is made.
-  enum class Packages { either, needed, not_needed };
+  /// Which cases the queue holds: those that need an AOTInductor package, which must wait until it is made; of the
+  /// others, those of slow checks or of quick ones.
+  enum class Part { all, quick, slow, packaged };
 
   /// Holds the cases of `todo` that this kind of worker judges. `limit` applies to each call. `on_verdict`
   /// receives the verdicts of calls that are given up, and must remove them from `todo`. `workers` is the
   /// number of workers that take jobs from this queue.
   Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-        OnVerdict on_verdict, Packages packages = Packages::either);
+        OnVerdict on_verdict, Part part = Part::all);
 
   /// Preparations run in the order in which they are added, before every call.
   void add_preparation(nlohmann::json preparation, std::chrono::seconds limit);
 
   const Calls& calls() const { return calls_; }
+  /// Whether cases of the check may be in the queue.
+  bool takes(const Check& check) const;
   bool empty();
   std::optional<Job> next();
 
@@ -105,7 +108,7 @@ class Queue {
   std::chrono::seconds limit_;
   size_t workers_;
   OnVerdict on_verdict_;
-  Packages packages_;
+  Part part_;
   std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
   Calls::Position next_call_ = 0;
   std::map<Group, Deaths> deaths_;         // since the last answer of that group

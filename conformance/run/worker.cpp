@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "base/text.h"
 #include "device/device.h"
@@ -97,11 +98,15 @@ class NativeWorker {
         ulps[check] = judgement.worst_ulps;
       }
     }
-    if (ulps.empty() && told.empty() && !facts) return answer_line(fmt::format(R"({{"ran":{}}})", call));
+    const std::streamoff printed = end_of_printed();
+    const bool has_printed = std::exchange(printed_, printed) != printed;
+    if (ulps.empty() && told.empty() && !facts && !has_printed)
+      return answer_line(fmt::format(R"({{"ran":{}}})", call));
     json message{{"ran", call}};
     if (!ulps.empty()) message["ulps"] = std::move(ulps);
     if (!told.empty()) message["judgements"] = std::move(told);
     if (facts) message["facts"] = *facts;
+    if (has_printed) message["printed"] = printed;
     answer(message);
   }
 
@@ -111,6 +116,7 @@ class NativeWorker {
   Plan plan_;
   WorkerCache cache_;
   c10::DeviceType enabled_ = c10::kCPU;
+  std::streamoff printed_ = end_of_printed();
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "process/interrupt.h"
 #include "process/limits.h"
+#include "run/python_template.h"
 
 namespace opgate {
 namespace {
@@ -57,7 +58,44 @@ std::string who_killed(const std::string& ending) {
 
 }  // namespace
 
+void WorkerHandle::fork_from(PythonTemplate& from, std::vector<std::string> checks) {
+  template_ = &from;
+  checks_ = std::move(checks);
+}
+
+// Returns false where the worker cannot be forked.
+bool WorkerHandle::start_forked() {
+  if (template_ == nullptr || !template_->can_fork()) return false;
+  child_ = template_->fork(program_.log, checks_);
+  if (child_) {
+    state_ = State::ready;
+    window_ = kFewest;
+  }
+  return template_->can_fork();
+}
+
+int WorkerHandle::answers() const {
+  if (child_) return child_->answers();
+  return template_ != nullptr ? template_->answers() : -1;  // feed() reads that the worker has been forked
+}
+
+bool WorkerHandle::tend() {
+  if (!child_) start();
+  send();
+  std::array<pollfd, 1> waiting{{{answers(), POLLIN, 0}}};
+  if (poll(waiting.data(), waiting.size(), 0) > 0) receive();
+  check_deadline();
+  return state_ == State::ready;
+}
+
+void WorkerHandle::request(const json& command, std::function<void(const json&)> on_answer) {
+  on_answer_ = std::move(on_answer);
+  deadline_ = steady_clock::now() + kStartLimit;
+  child_->send(command.dump());
+}
+
 void WorkerHandle::start() {
+  if (start_forked()) return;
   child_ = std::make_unique<Child>(program_.command, program_.log);
   state_ = State::starting;
   window_ = kFewest;
@@ -98,8 +136,8 @@ bool WorkerHandle::finished() {
 
 void WorkerHandle::feed() {
   if (finished()) return;
-  if (!child_ && !may_start_()) return;
   if (!child_) start();
+  if (!child_) return;  // it is being forked
   // Near the end of the queue, each worker takes only its share of what is left.
   const size_t window = std::clamp(queue_->left() / (2 * sharers_), kFewest, window_);
   if (state_ != State::ready || in_flight_.size() > window / 2) return;
@@ -132,6 +170,7 @@ void WorkerHandle::feed() {
 }
 
 void WorkerHandle::receive() {
+  if (!child_) return;
   std::vector<std::string> lines;
   const bool open = child_->receive(lines);
   const double seconds = keep_pace(lines.size());
@@ -171,6 +210,11 @@ void WorkerHandle::take(const std::string& line, double seconds) {
     on_ready_(said_when_ready_);
     return;
   }
+  if (message.contains("doing")) {
+    doing_ = message.at("doing").get<std::string>();
+    return;
+  }
+  if (on_answer_) return std::exchange(on_answer_, nullptr)(message);
   if (in_flight_.empty() || !answers_job(message, in_flight_.front())) throw OutOfStep();
   take_verdicts(in_flight_.front(), message, seconds);
 }
@@ -201,6 +245,8 @@ void WorkerHandle::take_verdicts(const Job& answered, const json& message, doubl
   if (message.contains("facts")) facts = message.at("facts").get<CallFacts>();
   const Job job = std::move(in_flight_.front());
   in_flight_.pop_front();
+  doing_.clear();
+  if (message.contains("printed")) child_->forget_printed(message.at("printed").get<std::streamoff>());
   if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
   listener_.took(job, seconds);
   if (!job.call) return;
@@ -210,22 +256,22 @@ void WorkerHandle::take_verdicts(const Job& answered, const json& message, doubl
 }
 
 void WorkerHandle::give(const Job& job, const Check& check, Judgement judgement) {
-  // The worker died with all checks together and with none of them alone. The crash is still reported, with
-  // the last of these checks. A call that did not end in time and does so now was held up by something else.
-  if (job.suspects && --job.suspects->unheard == 0 && !job.suspects->found &&
-      job.suspects->verdict != Verdict::timeout) {
+  const bool none_alone = job.suspects && --job.suspects->unheard == 0 && !job.suspects->found;
+  if (none_alone && job.suspects->verdict != Verdict::timeout) {
+    // The worker died with all checks together and with none of them alone. The crash is still reported, with
+    // the last of these checks.
     judgement = {job.suspects->verdict, std::nullopt,
                  job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
-  }
-  const bool ended_in_time = job.suspects && job.suspects->verdict == Verdict::timeout &&
-                             !job.suspects->found && job.suspects->unheard == 0;
-  if (ended_in_time && judgement.verdict == Verdict::pass && judgement.reason.empty())
+  } else if (none_alone && judgement.verdict == Verdict::pass && judgement.reason.empty()) {
+    // A call that did not end in time and does so now may have been held up by something else.
     judgement.reason = job.suspects->reason + "; when it was tried again, it ended in time";
+  }
   listener_.verdict(*job.call, check, judgement);
 }
 
 void WorkerHandle::check_deadline() {
-  if (!child_ || steady_clock::now() < deadline_ || (state_ != State::starting && in_flight_.empty())) return;
+  const bool busy = state_ == State::starting || on_answer_ || !in_flight_.empty();
+  if (!child_ || !busy || steady_clock::now() < deadline_) return;
   const auto limit = in_flight_.empty() ? kStartLimit : in_flight_.front().limit;
   worker_is_gone(Verdict::timeout,
                  fmt::format("no answer for {} s, which is the limit{}", limit.count(), option_of_limit()));
@@ -233,7 +279,7 @@ void WorkerHandle::check_deadline() {
 
 // The option that sets the limit of the current job; empty where no option does.
 std::string_view WorkerHandle::option_of_limit() const {
-  if (state_ == State::starting) return "";
+  if (in_flight_.empty()) return "";
   if (program_.setup.worker == Worker::native) return " (--time-limit)";
   return in_flight_.front().call ? " (--python-time-limit)" : "";
 }
@@ -242,7 +288,9 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
   const std::string ending = child_->end(how.empty() ? kShutdownTimeout : std::chrono::seconds{0});
   const std::vector<std::string> printed = child_->last_printed(kLogLines);
   child_.reset();
-  const bool was_starting = std::exchange(state_, State::stopped) == State::starting;
+  doing_.clear();
+  const bool was_requested = std::exchange(on_answer_, nullptr) != nullptr;
+  const bool was_starting = std::exchange(state_, State::stopped) == State::starting || was_requested;
   std::string reason =
       fmt::format("the {} worker ended: {}", kind(), how.empty() ? ending + who_killed(ending) : how);
   if (!printed.empty() && verdict == Verdict::crash) {
@@ -288,6 +336,7 @@ void WorkerHandle::blame(Job job, Verdict verdict, const std::string& reason) {
 std::string WorkerHandle::current() const {
   if (in_flight_.empty()) return "";
   const Job& job = in_flight_.front();
+  if (!doing_.empty()) return doing_;
   if (job.call) return queue_->calls().id(*job.call);
   return fmt::format("{} for {}", job.preparation.begin().key(),
                      job.preparation.begin()->value("device", ""));

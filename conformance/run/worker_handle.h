@@ -18,6 +18,8 @@
 
 namespace opgate {
 
+class PythonTemplate;
+
 class WorkerHandle {
  public:
   /// Receives what the workers answer.
@@ -41,11 +43,19 @@ class WorkerHandle {
   /// Starts the worker without waiting for it.
   void start();
 
+  /// From now on, workers are forked from `from`, for these checks, as long as it can fork.
+  void fork_from(PythonTemplate& from, std::vector<std::string> checks);
+
+  /// For a process that no queue gives work: starts it where it does not run, and reads what has arrived. Returns true
+  /// where it is ready.
+  bool tend();
+
+  /// Sends a command to a process that is ready and has no other work. `on_answer` receives the answer, in tend().
+  /// Where the process ends before that, tend() throws SetupError.
+  void request(const nlohmann::json& command, std::function<void(const nlohmann::json&)> on_answer);
+
   /// Sets a function that receives what each worker started from now on says when it is ready.
   void on_ready(std::function<void(const nlohmann::json& said)> hear) { on_ready_ = std::move(hear); }
-
-  /// feed() starts the worker only once `condition` returns true; without a condition at once.
-  void start_only_when(std::function<bool()> condition) { may_start_ = std::move(condition); }
 
   /// True while the worker can take work.
   bool is_ready() const { return state_ == State::ready; }
@@ -65,7 +75,7 @@ class WorkerHandle {
   void feed();
 
   /// The descriptors to poll for reading, and for writing where data waits to be sent; else -1.
-  int answers() const { return child_ ? child_->answers() : -1; }
+  int answers() const;
   int commands() const { return child_ && child_->has_unsent() ? child_->commands() : -1; }
 
   /// Sends the data that waits.
@@ -95,6 +105,7 @@ class WorkerHandle {
     draining,  ///< it gets no more commands, and exits once it has carried out those that it has
   };
 
+  bool start_forked();
   void take(const std::string& line, double seconds);
   bool answers_job(const nlohmann::json& message, const Job& job) const;
   void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
@@ -109,13 +120,16 @@ class WorkerHandle {
   std::vector<Queue*> queues_;
   Queue* queue_ = nullptr;  // the one of `queues_` that the jobs in flight are from
   size_t sharers_ = 1;
-  std::function<bool()> may_start_ = [] { return true; };
+  PythonTemplate* template_ = nullptr;
+  std::vector<std::string> checks_;  // for which the template is to import what they need
+  std::function<void(const nlohmann::json&)> on_answer_;  // of request(), until the answer is there
   std::function<void(const nlohmann::json&)> on_ready_ = [](const nlohmann::json&) {};
   Listener listener_;
   OnPreparationFailed on_preparation_failed_;
   std::unique_ptr<Child> child_;
   State state_ = State::stopped;
   int killed_starts_ = 0;
+  std::string doing_;  // what the worker says that it is doing
   nlohmann::json said_when_ready_;
   std::deque<Job> in_flight_;
   size_t window_;  // how many calls may be sent ahead of their answers

@@ -16,22 +16,18 @@ namespace {
 void check_complete(const Spec& spec) {
   const ClassPromises& promises = *spec.torch_class;
   if (spec.samples.empty()) {
-    throw SpecError(
-        fmt::format("{}: the spec of {} names no constructor arguments: add spec.construct({{3}}), or "
-                    "spec.construct({{}})",
-                    spec.where, spec.name));
+    throw SpecError(fmt::format("{}: the spec of {} names no constructor arguments: add spec.construct(...)",
+                                spec.where, spec.name));
   }
   if (promises.model.make == nullptr) {
     throw SpecError(
-        fmt::format("{}: the spec of {} names no model: add spec.model<Model(int64_t)>(), a struct that "
-                    "behaves as the class must",
-                    spec.where, spec.name));
+        fmt::format("{}: the spec of {} names no model: add spec.{}, which behaves as the class must",
+                    spec.where, spec.name, spec.in_python ? "model(Model)" : "model<Model(int64_t)>()"));
   }
   if (promises.methods.empty()) {
-    throw SpecError(
-        fmt::format("{}: the spec of {} names no method: add spec.method(\"forward\", "
-                    "&Model::forward).with({{uniform({{4, 8}})}})",
-                    spec.where, spec.name));
+    throw SpecError(fmt::format(
+        "{}: the spec of {} names no method: add spec.method(\"forward\", {})", spec.where, spec.name,
+        spec.in_python ? "(opgate.uniform(4, 8),)" : "&Model::forward).with({uniform({4, 8})}"));
   }
   for (const ClassMethod& method : promises.methods) {
     if (method.model_type == promises.model.model_type) continue;
@@ -64,7 +60,8 @@ std::string type_names(const std::vector<c10::TypePtr>& types) {
   return fmt::format("({})", fmt::join(names, ", "));
 }
 
-// Throws unless the model's function accepts every call that the schema accepts.
+// Throws unless the model's function accepts every call that the schema accepts. A model in Python has no types to look
+// at; what it cannot take or give shows when it is called.
 void check_model_takes(const std::vector<c10::TypePtr>& takes, const c10::FunctionSchema& schema,
                        const std::string& where) {
   const auto& formals = schema.arguments();
@@ -103,15 +100,15 @@ void fit_to_class(Spec& spec) {
                     spec.where, spec.name));
   }
   const c10::FunctionSchema& constructor = schema_of(*promises.type, "__init__", spec.where);
-  check_model_takes(promises.model.takes, constructor, spec.where);
+  if (!spec.in_python) check_model_takes(promises.model.takes, constructor, spec.where);
   for (Sample& sample : spec.samples) {
     refuse_generators(sample);
     fit_sample(sample, constructor, 1);
   }
   for (ClassMethod& method : promises.methods) {
     const c10::FunctionSchema& schema = schema_of(*promises.type, method.name, method.where);
-    check_model_takes(method.takes, schema, method.where);
-    check_model_gives(method, schema);
+    if (!spec.in_python) check_model_takes(method.takes, schema, method.where);
+    if (!spec.in_python) check_model_gives(method, schema);
     if (method.calls.empty()) method.calls.push_back({"", {}, method.where});
     for (Sample& call : method.calls) {
       refuse_generators(call);

@@ -124,4 +124,16 @@ void add_recordings(const fs::path& folder, bool python_too, const PythonKernels
   });
 }
 
+bool has_other_values_than_recorded(const Spec& spec, const Sample& sample) {
+  if (!spec.draft || fs::path(sample.where).extension() != ".json") return false;
+  const auto is_range = [](const TensorArgument& tensor) {
+    return tensor.domain.family != "literal" && std::ranges::find(tensor.shape, 0) == tensor.shape.end();
+  };
+  return std::ranges::any_of(sample.arguments, [&](const Argument& argument) {
+    if (const auto* tensor = argument.tensor()) return is_range(*tensor);
+    const auto* list = argument.tensors();
+    return list != nullptr && std::ranges::any_of(*list, is_range);
+  });
+}
+
 }  // namespace opgate

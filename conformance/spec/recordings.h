@@ -28,4 +28,7 @@ inline constexpr int kRecordingFormat = 1;
 void add_recordings(const std::filesystem::path& folder, bool python_too, const PythonKernels& python_kernels,
                     std::vector<Spec>& subjects);
 
+/// Whether values of the sample are not those of a recorded call: of large tensors, a recording keeps only the range.
+bool has_other_values_than_recorded(const Spec& spec, const Sample& sample);
+
 }  // namespace opgate

@@ -44,6 +44,10 @@ bool has_fake_kernel(const c10::OperatorHandle& op) {
       [&](DispatchKey key) { return op.hasKernelForDispatchKey(key); });
 }
 
+bool is_composite(const c10::OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
 OpRegistration registration_of(const c10::OperatorHandle& op) {
   OpRegistration found;
   for (uint16_t i = 1; i <= static_cast<uint16_t>(c10::DispatchKey::EndOfAliasKeys); ++i) {

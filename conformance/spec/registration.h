@@ -34,6 +34,10 @@ PythonKernels kernels_only_in_python(const OpRegistrations& with_python);
 /// operator has and which raises, does not count.
 bool has_fake_kernel(const c10::OperatorHandle& op);
 
+/// True where the operator's own kernel is composed of other operators and serves every device, Meta and Autograd
+/// included.
+bool is_composite(const c10::OperatorHandle& op);
+
 /// What this process has for the operator.
 OpRegistration registration_of(const c10::OperatorHandle& op);
 

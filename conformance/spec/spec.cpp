@@ -51,15 +51,19 @@ void check_promises(const Spec& spec) {
   }
   if (spec.gradient_accuracy && !spec.promised(Promise::differentiable))
     wrong("has a gradient_accuracy, but does not promise gradients: promise differentiable");
-  if (spec.accuracy->exact && spec.accuracy->by_inputs) {
-    throw SpecError(
-        fmt::format("{}: the spec of {} contradicts itself: exact() has no scale to be scaled by inputs",
-                    spec.where, spec.name));
+  if (spec.accuracy->exact && spec.accuracy->by_inputs)
+    wrong("contradicts itself: exact() has no scale to be scaled by inputs");
+  if (spec.accuracy->exact && (spec.accuracy->dtype || spec.accuracy->input_dtype))
+    wrong("contradicts itself: exact() has no ulps, which could be those of another dtype");
+  for (const auto& named : {spec.accuracy, spec.gradient_accuracy}) {
+    if (named && named->dtype && !c10::isFloatingType(*named->dtype))
+      wrong(fmt::format("promises an accuracy in ulps of {}: name a floating dtype",
+                        dtype_name(*named->dtype)));
   }
 }
 
 // The accuracy of a draft that names none, for checks that compare two calls of the operator.
-constexpr Accuracy kDraftAccuracy = ulps(64);
+constexpr Accuracy kDraftAccuracy = ulps(64).of_input_dtype();
 
 Spec written(const Registration& registration) {
   Spec spec;
@@ -96,6 +100,10 @@ void validate(const Spec& spec) {
   demand(spec.accuracy.has_value(), "accuracy", "spec.accuracy(exact()) or spec.accuracy(ulps(4))");
   demand(!spec.samples.empty(), "sample", "spec.sample({uniform({4, 8})})");
   check_promises(spec);
+}
+
+Accuracy Spec::accuracy_for(c10::ScalarType sample_dtype) const {
+  return accuracy->input_dtype ? accuracy->of(sample_dtype) : *accuracy;
 }
 
 const Sample* Spec::find_sample(std::string_view sample_name) const {

@@ -6,6 +6,8 @@
 #include <list>
 #include <set>
 
+#include "spec/bench_json.h"
+#include "spec/class_json.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 
@@ -17,6 +19,8 @@ using nlohmann::json;
 Accuracy described_accuracy(const json& described) {
   Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
   accuracy.by_inputs = described.at("by_inputs");
+  accuracy.input_dtype = described.at("input_dtype");
+  if (!described.at("dtype").is_null()) accuracy.dtype = known_dtype(described.at("dtype"));
   return accuracy;
 }
 
@@ -54,6 +58,30 @@ Spec op_from_json(const json& described) {
   return spec;
 }
 
+void add_benches(const json& described, Spec& spec) {
+  for (const json& each : described) {
+    Bench bench = bench_from_json(each);
+    const auto refuse = [&](const char* why) {
+      throw SpecError(
+          fmt::format("{}: bench '{}' of {} {}", bench.sample.where, bench.sample.name, spec.name, why));
+    };
+    if (spec.kernels_in_python) refuse("cannot be timed: `opgate bench` times operators written in C++ only");
+    if (!bench.baseline && spec.reference && spec.reference_op.empty())
+      refuse(
+          "needs against=\"aten::...\", an operator: the reference is a Python function, and is not timed");
+    spec.benches.push_back(std::move(bench));
+  }
+}
+
+Spec class_from_json(const json& described) {
+  Spec spec;
+  spec.where = described.at("where");
+  const json& accuracy = described.at("accuracy");
+  spec.accuracy = accuracy.is_null() ? exact() : described_accuracy(accuracy);
+  read_class(described, spec);
+  return spec;
+}
+
 Spec model_from_json(const json& described) {
   Spec spec;
   spec.kind = Spec::Kind::model;
@@ -78,6 +106,15 @@ bool is_defined_in_cpp(const std::string& name) {
   return find_op(name).has_value() && !only_schemas().contains(name);
 }
 
+std::set<std::string> operators_defined_in_cpp() {
+  std::set<std::string> names;
+  for (const c10::OperatorName& op : c10::Dispatcher::singleton().getAllOpNames()) {
+    std::string name = c10::toString(op);
+    if (is_defined_in_cpp(name)) names.insert(std::move(name));  // others have a kernel and no schema
+  }
+  return names;
+}
+
 void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
   static std::list<torch::Library> libraries;
   if (only_schemas().contains(name)) return;
@@ -94,17 +131,20 @@ void define_schema(const std::string& name, const std::string& schema, const std
 
 Spec spec_from_json(const json& described) {
   try {
-    const bool is_op = described.at("kind") == "op";
-    Spec spec = is_op ? op_from_json(described) : model_from_json(described);
+    const std::string kind = described.at("kind");
+    Spec spec = kind == "op"      ? op_from_json(described)
+                : kind == "class" ? class_from_json(described)
+                                  : model_from_json(described);
     spec.name = described.at("name");
     for (const auto& [device, names] : described.at("dtypes").items()) {
       for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
     }
     for (const json& sample : described.at("samples")) spec.samples.push_back(sample_from_json(sample));
-    if (!is_op) return spec;
-    complete_draft(spec);
-    validate(spec);
+    if (kind == "op") complete_draft(spec);
+    if (kind != "model") validate(spec);
+    if (kind != "op") return spec;
     spec.kernels_in_python = !is_defined_in_cpp(spec.name);
+    add_benches(described.at("benches"), spec);
     if (spec.kernels_in_python) define_schema(spec.name, described.at("schema"), spec.where);
     return spec;
   } catch (const json::exception& error) {

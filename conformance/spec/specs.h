@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ c10::OperatorHandle find_reference(const std::string& op_name, const std::string
 
 /// Whether a loaded library defines the operator. The operators of define_schema() do not count.
 bool is_defined_in_cpp(const std::string& name);
+
+/// The names of all operators for which is_defined_in_cpp() is true, those of torch itself among them.
+std::set<std::string> operators_defined_in_cpp();
 
 /// Registers only the schema of an operator whose kernels are in another process, unless that was done before; it
 /// stays registered until this process ends. Throws SpecError that begins with `where` if the schema is invalid.

@@ -21,6 +21,8 @@ constexpr size_t kLongest = 160;      // characters of a description
 constexpr size_t kDigestDigits = 16;  // hexadecimal digits of a digest that stands for the rest
 
 constexpr std::string_view kUlps = " ulps";
+constexpr std::string_view kOf = " of ";
+constexpr std::string_view kInputDtype = "the input dtype";
 constexpr std::string_view kByInputs = " scaled by inputs";
 constexpr std::string_view kByFunction = " scaled by a function";
 
@@ -59,6 +61,8 @@ AccuracyFacts facts_of(const Accuracy& accuracy, bool at_own_scale) {
   AccuracyFacts facts;
   if (!accuracy.exact) facts.ulps = accuracy.ulps;
   facts.scale = at_own_scale ? "function" : accuracy.by_inputs ? "inputs" : "";
+  if (accuracy.input_dtype) facts.dtype = "input";
+  if (accuracy.dtype) facts.dtype = dtype_name(*accuracy.dtype);
   return facts;
 }
 
@@ -107,7 +111,8 @@ std::string to_text(const AccuracyFacts& accuracy) {
   const std::string_view scale = accuracy.scale == "inputs"     ? kByInputs
                                  : accuracy.scale == "function" ? kByFunction
                                                                 : "";
-  return fmt::format("{:.6g}{}{}", *accuracy.ulps, kUlps, scale);
+  const std::string_view dtype = accuracy.dtype == "input" ? kInputDtype : std::string_view(accuracy.dtype);
+  return fmt::format("{:.6g}{}{}{}{}", *accuracy.ulps, kUlps, dtype.empty() ? "" : kOf, dtype, scale);
 }
 
 std::optional<AccuracyFacts> accuracy_from(std::string_view text) {
@@ -116,12 +121,20 @@ std::optional<AccuracyFacts> accuracy_from(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ulps);
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
-  if (text == kUlps) return AccuracyFacts{ulps, ""};
   if (!text.starts_with(kUlps)) return std::nullopt;
   text.remove_prefix(kUlps.size());
-  if (text == kByInputs) return AccuracyFacts{ulps, "inputs"};
-  if (text == kByFunction) return AccuracyFacts{ulps, "function"};
-  return std::nullopt;
+  AccuracyFacts facts{ulps};
+  for (const auto& [words, scale] : {std::pair{kByInputs, "inputs"}, std::pair{kByFunction, "function"}}) {
+    if (!text.ends_with(words)) continue;
+    facts.scale = scale;
+    text.remove_suffix(words.size());
+  }
+  if (text.empty()) return facts;
+  if (!text.starts_with(kOf)) return std::nullopt;
+  text.remove_prefix(kOf.size());
+  if (text != kInputDtype && !dtype_from_name(text)) return std::nullopt;
+  facts.dtype = text == kInputDtype ? "input" : text;
+  return facts;
 }
 
 SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python) {

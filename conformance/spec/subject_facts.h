@@ -17,12 +17,14 @@ namespace opgate {
 /// An accuracy as a spec promises it.
 struct AccuracyFacts {
   std::optional<double> ulps;  ///< none where it is exact
-  std::string scale;           ///< what the ulps are at: "" the result, "inputs", or "function"
+  std::string scale = "";      ///< what the ulps are at: "" the result, "inputs", or "function"
+  std::string dtype = "";      ///< whose ulps they are: "" the result's, "input", or a dtype's name
 
   bool operator==(const AccuracyFacts&) const = default;
 };
 
-/// "exact", "4 ulps", "4 ulps scaled by inputs" or "4 ulps scaled by a function".
+/// "exact", "4 ulps", "4 ulps of float32", "4 ulps of the input dtype"; with " scaled by inputs" or
+/// " scaled by a function" at the end.
 std::string to_text(const AccuracyFacts& accuracy);
 
 /// The inverse of to_text(); nothing for any other text.

@@ -164,6 +164,32 @@ TEST(UlpComparison, LooksAtBothPartsOfAComplexNumber) {
             "1 of 2 elements differ, the first at [1]: got (1, 1.5), want (1, 1) (4.19e+06 ulps)");
 }
 
+TEST(UlpComparison, CountsUlpsOfALessPreciseDtypeWhereThatIsNamed) {
+  const at::Tensor want = doubles({1.0 / 3}), got = doubles({static_cast<float>(1.0 / 3)});
+  EXPECT_FALSE(compare(got, want, ulps(64)).within());
+  const Comparison in_floats = compare(got, want, ulps(0.5).of(c10::kFloat));
+  EXPECT_TRUE(in_floats.within());
+  EXPECT_GT(in_floats.worst_ulps, 0.1);
+  EXPECT_FALSE(compare(got + 0x1p-23, want, ulps(2).of(c10::kFloat)).within());
+  const at::Tensor far = got + 1;
+  EXPECT_EQ(difference_text(compare(far, want, ulps(2).of(c10::kFloat)), far, want),
+            "1 of 1 elements differ, the first at [0]: got 1.3333333432674408, want 0.33333333333333331 "
+            "(3.36e+07 ulps of float32)");
+}
+
+TEST(UlpComparison, IsNotTightenedByAMorePreciseDtype) {
+  const at::Tensor want = doubles({1.0 / 3}), got = tensor_of<float>({1}, {1.0f / 3});
+  EXPECT_TRUE(compare(got, want, ulps(0.5).of(c10::kDouble)).within());
+  EXPECT_TRUE(compare(got, want, ulps(0.5).of(c10::kLong)).within());
+  EXPECT_EQ(compare(got, want, ulps(0.5).of(c10::kDouble)).ulps_of, std::nullopt);
+}
+
+TEST(UlpComparison, CountsNoUlpsOfAnotherDtypeInIntegersOrBits) {
+  EXPECT_FALSE(
+      compare(tensor_of<int>({1}, {101}), tensor_of<int>({1}, {100}), ulps(4).of(c10::kHalf)).within());
+  EXPECT_FALSE(compare(doubles({-0.0}), doubles({0.0}), exact().of(c10::kHalf)).within());
+}
+
 TEST(ScaledComparison, TakesTheScaleForTheUnitWhereItIsLargerThanTheResult) {
   const at::Tensor want = floats({0, 1, 1024});
   const at::Tensor got = floats({0x1p-20f, 1 + 0x1p-20f, 1024 + 0x1p-10f});

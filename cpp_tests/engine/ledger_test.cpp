@@ -28,7 +28,7 @@ SubjectState some_subject() {
   facts.python_kernels = {"Meta", "Autograd"};
   facts.tags = {"pt2_compliant_tag"};
   facts.promises = {"deterministic"};
-  facts.accuracy = AccuracyFacts{4, "inputs"};
+  facts.accuracy = AccuracyFacts{4, "inputs", "input"};
   facts.gradient_accuracy = AccuracyFacts{};
   facts.reference = "aten::clone";
   facts.draft = true;

@@ -67,6 +67,13 @@ at::Tensor ignores_strides(const at::Tensor& x) {
   return at::empty(x.sizes(), x.options()).copy_(dense).mul_(2);
 }
 
+at::Tensor mean_in_double(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
+  return at::mean(x).to(at::kDouble);
+}
+
+at::Tensor flattened(const at::Tensor& x) { return x.view({-1}).clone(); }
+
 at::Tensor ignores_offset(const at::Tensor& x) { return doubled(x.as_strided(x.sizes(), x.strides(), 0)); }
 
 at::Tensor refuses_empty(const at::Tensor& x) {
@@ -214,6 +221,8 @@ TORCH_LIBRARY(opgate_test, m) {
                            "has_no_meta",      "has_dense_meta",  "has_double_meta",     "loads_gaps"}) {
     m.def((std::string(name) + "(Tensor x) -> Tensor").c_str());
   }
+  m.def("mean_in_double(Tensor x) -> Tensor", &mean_in_double);
+  m.def("flattened(Tensor x) -> Tensor", &flattened);
   m.def("half_written(Tensor x) -> Tensor", &half_written);
   m.def("refuses_empty(Tensor x) -> Tensor", &refuses_empty);
   m.def("with_scratch(Tensor x) -> (Tensor[], Tensor)", &with_scratch);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,21 @@ class WorkerHandleTest : public ::testing::Test {
 
   WorkerHandle handle(const std::string& script) const {
     return WorkerHandle({{{"/bin/sh", "-c", script}, {}}, folder_ / "log", {}});
+  }
+
+  // Gives the worker work and takes its answers until `done`.
+  static void serve_until(WorkerHandle& worker, const std::function<bool()>& done) {
+    while (!done()) {
+      worker.feed();
+      if (!worker.is_ready()) {
+        worker.await_ready();
+        continue;
+      }
+      std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
+      if (poll(waiting.data(), waiting.size(), 100) > 0) worker.receive();
+      worker.check_deadline();
+    }
+    worker.dismiss();
   }
 
   TemporaryFolder folder_;
@@ -67,19 +83,22 @@ TEST_F(WorkerHandleTest, AWorkerWhoseAnswersAreNotReadIsNotWaitedFor) {
   EXPECT_LT(steady_clock::now() - begin, kShutdownTimeout);
 }
 
-TEST_F(WorkerHandleTest, AWorkerWithAConditionIsStartedOnceItHolds) {
-  WorkerHandle worker = handle("exec sleep 600");
-  worker.work_on({&queue_}, 1, {}, [](const nlohmann::json&, const std::string&) {});
-  bool wanted = false;
-  worker.start_only_when([&] { return wanted; });
-  worker.feed();
-  EXPECT_EQ(worker.answers(), -1);
-  EXPECT_FALSE(worker.finished());
-  wanted = true;
-  worker.feed();
-  EXPECT_NE(worker.answers(), -1);
-  EXPECT_FALSE(worker.is_ready());
-  worker.dismiss();
+// An earlier call's words, which C's stdio may have held back, are no words of the call that ends the worker.
+TEST_F(WorkerHandleTest, ACrashQuotesNothingThatAnEarlierCallPrinted) {
+  std::vector<Judgement> judgements;
+  WorkerHandle worker = handle(
+      "read setup; echo '{\"ready\": {}}' >&3; read job; echo early; "
+      "echo '{\"ran\":0,\"printed\":6}' >&3; read job; echo late; exit 7");
+  WorkerHandle::Listener listener;
+  listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    judgements.push_back(judgement);
+    todo_.remove(call, check);
+  };
+  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
+  worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
+  const auto crashed = [&] { return std::ranges::find(judgements, Verdict::crash, &Judgement::verdict); };
+  serve_until(worker, [&] { return crashed() != judgements.end(); });
+  EXPECT_TRUE(crashed()->reason.ends_with("it last printed: late")) << crashed()->reason;
 }
 
 // Answers that are not of the job that the worker was given. None of them may count as a verdict.
@@ -100,17 +119,7 @@ TEST_P(OutOfStepTest, IsACrashOfTheWorkerAndNoPass) {
     todo_.remove(call, check);
   };
   worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
-  while (judgements.empty()) {
-    worker.feed();
-    if (worker.is_ready()) {
-      std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
-      poll(waiting.data(), waiting.size(), 1000);
-      worker.receive();
-    } else {
-      worker.await_ready();
-    }
-  }
-  worker.dismiss();
+  serve_until(worker, [&] { return !judgements.empty(); });
   EXPECT_EQ(judgements.front().verdict, Verdict::crash);
   EXPECT_NE(judgements.front().reason.find("which is not what it was asked"), std::string::npos)
       << judgements.front().reason;
@@ -139,17 +148,7 @@ TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
   worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
   size_t checks = 0;
   for (const Check* check : plan_.calls.checks(0)) checks += check->worker == Worker::native;
-  while (judgements.size() < checks) {
-    worker.feed();
-    if (worker.is_ready()) {
-      std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
-      if (poll(waiting.data(), waiting.size(), 100) > 0) worker.receive();
-      worker.check_deadline();
-    } else {
-      worker.await_ready();
-    }
-  }
-  worker.dismiss();
+  serve_until(worker, [&] { return judgements.size() == checks; });
   for (const Judgement& judgement : judgements)
     EXPECT_EQ(judgement.verdict, Verdict::pass) << judgement.reason;
   EXPECT_NE(judgements.back().reason.find("when it was tried again, it ended in time"), std::string::npos)

@@ -256,3 +256,61 @@ def test_help_says_what_a_ratio_is(opgate: OpGate) -> None:
     run = opgate("bench", "--help")
     assert run.returncode == 0
     assert "baseline time / operator time" in run.stdout
+
+
+IN_PYTHON = """
+import opgate
+import torch
+
+
+@opgate.spec("aten::clone")
+def clone(spec: opgate.OpSpec) -> None:
+    spec.dtypes(torch.float32, torch.float64, device="cpu")
+    spec.accuracy(opgate.exact()).reference(lambda x, **_: x)
+    spec.promises("differentiable").sample(opgate.uniform(4, 6))
+    spec.bench(opgate.uniform(4, 8), against="aten::clone", forward=0.001, backward={"cpu": 0.001})
+    hopeless = {"named": "hopeless", "dtype": torch.float64, "forward": 1000}
+    spec.bench(opgate.uniform(2, 3), against="aten::clone", **hopeless)
+"""
+
+
+@pytest.fixture
+def bench_in_python(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> Callable[[str], tuple[Completed, Path]]:
+    """Runs the benches of a module with this text, in a folder of its own."""
+
+    def run(text: str) -> tuple[Completed, Path]:
+        folder = new_project(python=["clone_specs"], python_path=["."])
+        (folder / "clone_specs.py").write_text(text)
+        return opgate("bench", *QUICK, "--device", "cpu", folder=folder), folder
+
+    return run
+
+
+def test_benches_of_specs_in_python_are_measured(
+    bench_in_python: Callable[[str], tuple[Completed, Path]],
+) -> None:
+    run, folder = bench_in_python(IN_PYTHON)
+    assert run.returncode == 1, run
+    lines = rows(read_lines(folder / ".opgate" / "bench.jsonl"))
+    assert {key[1:3]: (line["dtype"], line["verdict"]) for key, line in lines.items()} == {
+        ("4x8", "forward"): ("float32", "met"),
+        ("4x8", "backward"): ("float32", "met"),
+        ("hopeless", "forward"): ("float64", "missed"),
+        ("hopeless", "backward"): ("float64", "measured"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "wrong", "told"),
+    [
+        ('against="aten::clone", ', "", "the reference is a Python function, and is not timed"),
+        ("forward=0.001", "forward=-1", "a speed limit is a ratio above 0"),
+        ('{"cpu": 0.001}', '{"tpu": 0.001}', "tpu"),
+    ],
+)
+def test_a_bench_in_python_that_cannot_be_timed_is_refused(
+    bench_in_python: Callable[[str], tuple[Completed, Path]], word: str, wrong: str, told: str
+) -> None:
+    assert_refused(bench_in_python(IN_PYTHON.replace(word, wrong))[0], told)

@@ -15,6 +15,7 @@ REFUSED = {
     "narrow_domain": ({"case.lost"}, "the sample `matrix` has other arguments"),
     "swapped_sample": ({"case.lost"}, "the sample `row` has other arguments"),
     "scaled": ({"promise.weakened"}, "1 ulps -> 1 ulps scaled by inputs"),
+    "ulps_of_half": ({"promise.weakened"}, "1 ulps -> 1 ulps of float16"),
     "loose_gradient": ({"promise.weakened"}, "64 ulps -> 1e+09 ulps"),
     "wrong_gradient,loose_gradient": (
         {"accuracy.worse", "promise.weakened"},

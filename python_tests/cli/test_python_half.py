@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,6 +84,27 @@ def test_verdicts_are_of_the_python_files(run: Callable[..., Completed], project
     assert tested() == before
     (project / "asked_once_specs.py").write_text(SPEC.replace("x * 2", "2 * x"))
     assert tested() != before
+
+
+def test_calls_that_were_recorded_meanwhile_are_run(
+    opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = new_project(python=["asked_once_specs"], python_path=["."], recorded="recorded")
+    (folder / "asked_once_specs.py").write_text(SPEC)
+    (folder / "recorded").mkdir()
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "SEEN": str(tmp_path / "seen")}
+    program = "import torch; torch.ops.aten.neg(torch.ones(3)); torch.ops.aten.{}(torch.ones(3))"
+    for op in ("abs", "floor"):
+        recording = opgate(
+            *("record", "--namespace", "aten", "--anew", "--", sys.executable, "-c", program.format(op)),
+            folder=folder,
+        )
+        assert recording.returncode == 0, recording
+        result = opgate(
+            "run", "--check", "opcheck", "--device", "cpu", folder=folder, environment=environment
+        )
+        assert result.returncode != 2, result
+        assert read_results(folder / ".opgate").of(op)
 
 
 def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., Completed]) -> None:

@@ -95,6 +95,48 @@ def recorded(folder: Path, op: str) -> dict[str, Any]:
     return described
 
 
+CHOLESKY = """
+import torch
+
+torch.linalg.cholesky(torch.eye(20) + 0.01)  # 400 elements, of which a recording keeps the range
+torch.ops.aten.is_same_size(torch.ones(2), torch.ones(2))
+"""
+
+
+def test_values_that_stand_for_recorded_ones_break_no_spec_where_they_are_refused(
+    opgate: OpGate, tmp_path: Path
+) -> None:
+    (tmp_path / "program.py").write_text(CHOLESKY)
+    program = ["--namespace", "aten", "--", sys.executable, "program.py"]
+    assert opgate("record", *program, folder=tmp_path).returncode == 0
+    (tmp_path / "opgate.toml").write_text('recorded = "recorded"\n')
+    checks = ["opcheck", "value.layout", "memory.lifetime", "effect.alias"]
+    run = opgate("run", "--op", "linalg_cholesky", "is_same_size", "--check", *checks, folder=tmp_path)
+    assert run.returncode == 0, run
+    assert "a recording keeps only the range of a large tensor" in run.stdout
+    results = read_results(tmp_path / ".opgate")
+    of_contiguous = {
+        line["verdict"] for case, line in results.of("linalg_cholesky").items() if "/contiguous/" in case
+    }
+    assert of_contiguous == {"owed"}, run.stdout
+    assert {line["verdict"] for line in results.of("is_same_size").values()} <= {"pass", "owed"}
+
+
+def test_what_python_described_for_other_recordings_is_not_taken(opgate: OpGate, tmp_path: Path) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "opgate.toml").write_text('recorded = "nothing"\n')
+    assert_refused(opgate("run", folder=tmp_path, environment=cache), "nothing to check")
+    (tmp_path / "opgate.toml").unlink()
+    (tmp_path / "program.py").write_text(CHOLESKY)
+    program = ["--namespace", "aten", "--", sys.executable, "program.py"]
+    assert opgate("record", *program, folder=tmp_path).returncode == 0
+    (tmp_path / "opgate.toml").write_text('recorded = "recorded"\n')
+    words = ["--op", "is_same_size", "--check", "opcheck"]
+    run = opgate("run", *words, folder=tmp_path, environment=cache)
+    assert run.returncode == 0, run
+
+
 def test_a_program_s_calls_become_samples_and_are_checked(
     recording: tuple[Completed, Path], recorded_folder: Path, opgate: OpGate
 ) -> None:

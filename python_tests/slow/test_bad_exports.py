@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import OpGate, read_results
+from harness import Completed, OpGate, read_results
 
 MODULE = """
 import os
@@ -91,13 +91,16 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
 def test_without_a_compiler_the_packages_are_missed_and_nothing_else(
     opgate: OpGate, project: Path, tmp_path: Path
 ) -> None:
-    result = opgate(
-        "run",
-        *("--op", "a_good_one", "--check", "aoti.python", "value.layout"),
-        folder=project,
-        environment={"CXX": "/nowhere/g++", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
-        timeout=1800,
-    )
+    def run(compiler: str) -> Completed:
+        return opgate(
+            "run",
+            *("--op", "a_good_one", "--check", "aoti.python", "value.layout"),
+            folder=project,
+            environment={"CXX": compiler, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
+            timeout=1800,
+        )
+
+    result = run("/nowhere/g++")
     assert result.returncode == 1, result
     by_check: dict[str, set[str]] = {}
     for case, line in read_results(project / ".opgate").cases.items():
@@ -105,3 +108,10 @@ def test_without_a_compiler_the_packages_are_missed_and_nothing_else(
     assert by_check == {"aoti.python": {"fail"}, "value.layout": {"pass"}}
     assert "AOTInductor cannot compile the package" in result.stdout
     assert "/nowhere/g++" in result.stdout
+    assert "as in an earlier run" not in result.stdout
+    again = run("/nowhere/g++")
+    assert "as in an earlier run of the same files" in again.stdout, "it is not compiled again"
+    assert again.returncode == 1, again
+    other = run("/nowhere/clang++")
+    assert "/nowhere/clang++" in other.stdout
+    assert "as in an earlier run" not in other.stdout

@@ -95,12 +95,11 @@ void print_results(const BenchResults& results) {
 
 int bench(const BenchOptions& options) {
   const BenchFilter filter = filter_of(options);
-  const Config config = read_config(options.project.config);
+  const Config config = options.project.read();
   const Setup setup = setup_from(config);
-  const std::vector<Spec> subjects = load_subjects(setup);
+  const std::vector<Spec> subjects = open_subjects(options.project);
   const std::vector<BenchCase> cases = plan_benches(subjects, filter);
-  const fs::path folder = options.project.output.empty() ? config.output : options.project.output;
-  const fs::path path = fs::absolute(options.json.empty() ? folder / "bench.jsonl" : options.json);
+  const fs::path path = fs::absolute(options.json.empty() ? config.output / "bench.jsonl" : options.json);
   BenchFile file(path, {{"opgate", kVersion},
                         {"engine", engine_digest()},
                         {"torch", kTorchVersion},

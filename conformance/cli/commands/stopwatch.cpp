@@ -10,8 +10,7 @@ namespace opgate::stopwatch {
 namespace {
 
 int stopwatch(const ProjectOptions& options, const std::vector<std::string>& ops) {
-  const Config config = options.read();
-  std::vector<Spec> subjects = load_subjects(setup_from(config));
+  std::vector<Spec> subjects = open_subjects(options);
   std::erase_if(subjects, [&](const Spec& spec) {
     return spec.benches.empty() || (!selects(ops, spec.id) && !selects(ops, spec.name));
   });

@@ -7,7 +7,6 @@
 #include "base/build.h"
 #include "judging/all_checks.h"
 #include "plan/patterns.h"
-#include "process/library.h"
 #include "run/project_setup.h"
 
 namespace opgate {
@@ -70,10 +69,24 @@ bool asks_python(const Config& config, const Supervisor& supervisor, const Filte
          });
 }
 
+// The operators of torch itself, where this is first called before any library is loaded.
+const std::set<std::string>& operators_of_torch() {
+  static const std::set<std::string> operators = operators_defined_in_cpp();
+  return operators;
+}
+
+// The operators that libraries, and those that they depend on, have defined.
+std::set<std::string> operators_of_libraries() {
+  std::set<std::string> operators = operators_defined_in_cpp();
+  for (const std::string& name : operators_of_torch()) operators.erase(name);
+  return operators;
+}
+
 }  // namespace
 
 Project open_project(const ProjectOptions& options, const Limits& limits, const Filter* filter) {
   Project project;
+  operators_of_torch();
   project.config = options.read();
   project.config.apply_environment();  // before a library reads it and child processes inherit it
   Setup setup = setup_from(project.config);
@@ -98,11 +111,18 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
 
   project.checks = all_checks(python.checks);
   setup.models = python.models;
-  setup.python_kernels = kernels_only_in_python(python.registered);
+  setup.python_kernels = python.python_kernels;
   project.subjects = load_subjects(setup);
   project.operators = operators_of_libraries();
   project.operators.insert(python.operators.begin(), python.operators.end());
   return project;
+}
+
+std::vector<Spec> open_subjects(const ProjectOptions& options) {
+  const Config config = options.read();
+  if (!config.modules.empty()) return open_project(options).subjects;
+  config.apply_environment();
+  return load_subjects(setup_from(config));
 }
 
 }  // namespace opgate

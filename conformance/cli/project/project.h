@@ -59,4 +59,8 @@ struct Project {
 Project open_project(const ProjectOptions& options, const Limits& limits = default_limits(),
                      const Filter* filter = nullptr);
 
+/// What the specs describe, without the checks: the Python half is started only where a Python module is
+/// configured. Throws SetupError.
+std::vector<Spec> open_subjects(const ProjectOptions& options);
+
 }  // namespace opgate

@@ -3,7 +3,6 @@
 #include <ATen/Version.h>
 #include <c10/util/hash.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +12,7 @@
 #include "base/engine_sources.h"
 #include "base/text.h"
 #include "cli/project/device_evidence_verdicts.h"
-#include "cli/terminal/terminal.h"
+#include "cli/project/run_progress.h"
 #include "device/device.h"
 #include "run/compiler_inputs.h"
 #include "run/digests.h"
@@ -25,18 +24,6 @@ namespace opgate {
 namespace {
 
 constexpr double kGiB = 1 << 30;
-
-// The text of the progress line, with the rate so far, the time left at that rate, and the number of cases that neither
-// passed nor are owed.
-std::string progress_text(size_t done, size_t total, size_t before, size_t broken, double seconds,
-                          const std::vector<std::string>& current) {
-  const double rate = seconds > 0 ? static_cast<double>(done - before) / seconds : 0;
-  const std::string left =
-      rate > 0 ? fmt::format(", {:.0f} s left", static_cast<double>(total - done) / rate) : "";
-  const std::string failed = broken > 0 ? fmt::format(" | {} failed", broken) : "";
-  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
-  return fmt::format("{:3} % | {:.0f} cases/s{}{}{}", 100 * done / total, rate, left, failed, at);
-}
 
 // Makes the ids of cases. The part of the id that names the call is kept from check to check, because it is
 // expensive to make.
@@ -173,36 +160,37 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                                size_t jobs, size_t known, Journal& journal, const OnCase& on_case) {
-  const auto start = std::chrono::steady_clock::now();
-  const size_t total = known + todo.size();
-  size_t done = known, broken = 0;
-  ProgressLine progress;
+  RunProgress progress(plan.calls, todo, known);
   CaseIds ids(plan.calls);
-  const OnCase take = [&](const std::string& id, const Judgement& judgement) {
+  const auto record = [&](const std::string& id, const Judgement& judgement) {
     journal.add(id, judgement);
     on_case(id, judgement);
-    ++done;
-    broken += judgement.verdict != Verdict::pass && judgement.verdict != Verdict::owed;
   };
-  Costs costs = give_by_evidence(project, plan, header, todo, take);
+  Costs costs =
+      give_by_evidence(project, plan, header, todo, [&](const std::string& id, const Judgement& judgement) {
+        record(id, judgement);
+        progress.count(id, judgement);
+      });
   const bool complete = project.supervisor->run(
       plan, header.filter.get<Filter>(), todo, jobs,
-      {.verdict = [&](Calls::Position call, const Check& check,
-                      const Judgement& judgement) { take(ids.of(call, check), judgement); },
+      {.verdict =
+           [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+             const std::string& id = ids.of(call, check);
+             record(id, judgement);
+             progress.count(call, check, id, judgement);
+           },
        .facts = [&](Calls::Position call,
                     const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
       [&](const std::vector<std::string>& current) {
         journal.flush();
-        if (!progress.is_due()) return;
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-        progress.show(progress_text(done, total, known, broken, elapsed.count(), current));
+        progress.show(current);
       });
   progress.clear();
   journal.flush();
-  if (complete && (todo.size() != 0 || done != total)) {
+  if (complete && (todo.size() != 0 || progress.done() != progress.total())) {
     throw SetupError(
         fmt::format("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
-                    todo.size(), total));
+                    todo.size(), progress.total()));
   }
   if (!complete) return std::nullopt;
   add(project.supervisor->costs(), costs);

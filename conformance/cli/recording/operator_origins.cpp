@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "cli/recording/collect_recordings.h"
+#include "spec/specs.h"
 
 namespace opgate {
 namespace {
@@ -68,7 +69,7 @@ void OperatorOrigins::find(Recording& recording) const {
     if (!is_foreign(library)) candidates[library] = content_of(library);
   }
   for (const auto& [op, told] : recording.operators) {
-    bool found = false;
+    bool found = is_defined_in_cpp(op);  // by torch itself, since this process has loaded nothing else
     for (const auto& [library, bytes] : candidates) {
       if (!defines(bytes, op)) continue;
       found = true;

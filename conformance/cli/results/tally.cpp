@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "cli/commands/subcommand.h"
 #include "cli/terminal/table.h"
@@ -14,6 +16,8 @@
 
 namespace opgate {
 namespace {
+
+constexpr size_t kReasonsInSummary = 3;
 
 size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
 
@@ -154,10 +158,19 @@ std::string Tally::summary() const {
     notes.push_back(fmt::format("* {} by {}", number, reason));
   if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
   if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
-  for (const auto& [reason, number] : owed_reasons_) {
-    const std::string which = owed_reasons_.size() == 1 ? "owed" : fmt::format("{} owed", number);
+  const size_t shown =
+      owed_reasons_.size() > kReasonsInSummary + 1 ? kReasonsInSummary : owed_reasons_.size();
+  std::vector<std::pair<size_t, std::string>> reasons;
+  for (const auto& [reason, number] : owed_reasons_) reasons.emplace_back(number, reason);
+  if (shown < reasons.size())
+    std::ranges::stable_sort(reasons, std::greater(), [](const auto& one) { return one.first; });
+  for (const auto& [number, reason] : std::span(reasons).first(shown)) {
+    const std::string which = reasons.size() == 1 ? "owed" : fmt::format("{} owed", number);
     notes.push_back(fmt::format("{}: {}", which, reason));
   }
+  if (shown < reasons.size())
+    notes.push_back(
+        fmt::format("owed for {} other reasons, which results.jsonl names", reasons.size() - shown));
   if (worst_fraction_ > 0) {
     const std::string& worst = worst_accepted_.case_id;
     notes.push_back(fmt::format("worst accepted error {:.2g} of {:.4g} ulps, {}", worst_accepted_.ulps,

@@ -68,6 +68,11 @@ void ProgressLine::show(const std::string& text) {
   std::fflush(stderr);
 }
 
+void ProgressLine::print(const std::string& text) {
+  clear();
+  fmt::print(stderr, "{}\n", text);
+}
+
 void ProgressLine::clear() {
   if (shown_) fmt::print(stderr, "\r\033[K");
   std::fflush(stderr);

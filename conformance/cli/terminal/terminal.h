@@ -25,6 +25,8 @@ class ProgressLine {
   /// Returns true if enough time has passed for another line. Callers make the text only then.
   bool is_due();
   void show(const std::string& text);
+  /// Prints a line that stays, above the progress line.
+  void print(const std::string& text);
   /// Removes the line, so that results start on an empty line.
   void clear();
 

@@ -12,7 +12,7 @@ namespace opgate::promise_weakened {
 namespace {
 
 constexpr auto kRule = "promise.weakened";
-constexpr AccuracyFacts kDefaultGradients{64, ""};  // see SpecWriter::gradient_accuracy
+const AccuracyFacts kDefaultGradients{64};  // see SpecWriter::gradient_accuracy
 
 using Names = std::vector<std::string>;
 
@@ -75,9 +75,13 @@ class Comparing {
                       const std::optional<AccuracyFacts>& head) {
     if (base == head) return;
     const std::string then = base ? base->scale : "", now = head ? head->scale : "";
-    // A scale other than the result is never narrower than the result; two such scales cannot be compared.
-    const bool wider = width(head) > width(base) || (then.empty() && !now.empty());
-    const bool narrower = width(head) < width(base) || (!then.empty() && now.empty());
+    const std::string dtype_then = base ? base->dtype : "", dtype_now = head ? head->dtype : "";
+    // A scale other than the result is never narrower than the result; two such scales cannot be compared. The same
+    // holds for the ulps of a dtype, but there the change from one to another is refused, because it may be wider.
+    const bool wider = width(head) > width(base) || (then.empty() && !now.empty()) ||
+                       (dtype_now != dtype_then && !dtype_now.empty());
+    const bool narrower = width(head) < width(base) || (!then.empty() && now.empty()) ||
+                          (dtype_now != dtype_then && dtype_now.empty());
     say(wider      ? Remark::Kind::refused
         : narrower ? Remark::Kind::better
                    : Remark::Kind::note,

@@ -113,7 +113,7 @@ class SpecWriter {
 
   /// The spec is not finished: what it does not say is not checked. It needs no reference. Without one,
   /// checks that compare with a reference are not planned, and two calls that must agree are compared with
-  /// each other, within `accuracy` (by default 64 ulps) at the largest element. Undeclared dtypes are not
+  /// each other, within `accuracy` (by default `ulps(64).of_input_dtype()`) at the largest element. Undeclared dtypes are not
   /// tried. An input that the engine damages must not make the operator crash or access memory outside its
   /// arguments, but the operator may accept it, and messages are not judged.
   SpecWriter& draft();

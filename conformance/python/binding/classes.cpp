@@ -1,8 +1,11 @@
 #include "python/binding/classes.h"
 
+#include <fmt/format.h>
+#include <opgate/error.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
 
 #include "classes/call_sequence.h"
+#include "python/binding/reference.h"
 #include "spec/class_promises.h"
 
 namespace opgate {
@@ -17,6 +20,38 @@ py::list to_python(const torch::jit::Stack& values) {
 }
 
 }  // namespace
+
+void set_model(Spec& spec, const std::map<std::string, py::object>& functions) {
+  ClassPromises& promises = *spec.torch_class;
+  if (const auto factory = functions.find("__init__"); factory != functions.end()) {
+    promises.model.make = [make = factory->second](const torch::jit::Stack& arguments) {
+      const py::gil_scoped_acquire locked;
+      return std::shared_ptr<void>(new py::object(call_function(make, to_python(arguments), {})),
+                                   [](void* model) {
+                                     const py::gil_scoped_acquire relocked;
+                                     delete static_cast<py::object*>(model);
+                                   });
+    };
+  }
+  for (ClassMethod& method : promises.methods) {
+    const c10::TypePtr gives = promises.type->getMethod(method.name).getSchema().returns().at(0).type();
+    method.call = [function = functions.at(method.name), gives, where = method.where](
+                      void* model, const torch::jit::Stack& arguments) -> c10::IValue {
+      const py::gil_scoped_acquire locked;
+      py::list all = to_python(arguments);
+      all.insert(0, *static_cast<py::object*>(model));
+      const py::object returned = call_function(function, all, {});
+      if (gives->kind() == c10::TypeKind::NoneType) return {};
+      try {
+        return torch::jit::toIValue(returned, gives);
+      } catch (const py::cast_error&) {
+        throw SpecError(fmt::format("{}: the model gives a {}, but the class gives {}", where,
+                                    py::str(py::type::of(returned).attr("__name__")).cast<std::string>(),
+                                    gives->str()));
+      }
+    };
+  }
+}
 
 bool is_exported(const Spec& spec) { return spec.torch_class->exported; }
 

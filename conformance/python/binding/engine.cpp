@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,9 @@
 #include "judging/scope.h"
 
 #include "compare/comparison.h"
+#include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
+#include "process/child_process.h"
 #include "process/process_state.h"
 #include "python/binding/classes.h"
 #include "python/binding/operators.h"
@@ -27,6 +30,7 @@
 
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
+#include "spec/recordings.h"
 #include "spec/sample_json.h"
 #include "values/counter.h"
 #include "values/domain.h"
@@ -60,11 +64,13 @@ State& state() {
 }
 
 // torch.ops.load_library must have loaded the operator libraries before. `references` and `scales` hold the
-// functions of specs that are written in Python, by operator name.
+// functions of specs that are written in Python, by operator name, `models` those of models, by class and method.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
-          const std::map<std::string, py::object>& scales, const std::string& regressions,
-          const std::string& recorded, const std::string& samples, const std::string& outputs) {
+          const std::map<std::string, py::object>& scales,
+          const std::map<std::string, std::map<std::string, py::object>>& models,
+          const std::string& regressions, const std::string& recorded, const std::string& samples,
+          const std::string& outputs) {
   Setup setup;
   setup.specs = spec_libraries;
   setup.regressions = regressions;
@@ -77,6 +83,8 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
       spec.reference = reference_from_python(found->second);
     if (const auto found = scales.find(spec.name); found != scales.end())
       spec.scale = reference_from_python(found->second);
+    if (const auto found = models.find(spec.name); found != models.end() && spec.torch_class)
+      set_model(spec, found->second);
   }
   loaded.cache.collect_garbage = collect_garbage;
   loaded.cache.outputs_folder = outputs;
@@ -119,6 +127,7 @@ py::object describe(const std::string& id) {
                     {"device", device_name(key.device)},
                     {"sample", to_json(*key.sample)},
                     {"trusted", !key.spec->trusted.empty()},
+                    {"other_values", has_other_values_than_recorded(*key.spec, *key.sample)},
                     {"promises", promises},
                     {"tensors", tensors}});
 }
@@ -262,6 +271,12 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
   return difference_text(comparison, got, want);
 }
 
+bool leaves_results_untouched(const std::string& id) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  const Outcome outcome = observe(key, state().cache.values, {.take_snapshots = false}).outcome;
+  return std::ranges::any_of(outcome.values(), [](const at::Tensor& tensor) { return is_untouched(tensor); });
+}
+
 std::vector<std::string> every_dtype_name() {
   std::vector<std::string> names;
   for (const c10::ScalarType dtype : every_dtype()) names.emplace_back(dtype_name(dtype));
@@ -280,11 +295,13 @@ PYBIND11_MODULE(_engine, module) {
   module.def(
       "load", &opgate::load,
       "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "
-      "and `scales` are the functions of those specs, by operator. Raises RuntimeError for a broken spec.",
+      "and `scales` are the functions of those specs, by operator, `models` those of classes, by class and "
+      "method "
+      "(\"__init__\" makes the model). Raises RuntimeError for a broken spec.",
       pybind11::arg("spec_libraries"), pybind11::arg("described"),
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
-      pybind11::arg("regressions") = "", pybind11::arg("recorded") = "", pybind11::arg("samples") = "",
-      pybind11::arg("outputs") = "");
+      pybind11::arg("models") = pybind11::dict(), pybind11::arg("regressions") = "",
+      pybind11::arg("recorded") = "", pybind11::arg("samples") = "", pybind11::arg("outputs") = "");
   module.def("judge", &opgate::judge,
              "Runs native checks on a call. Returns JSON: \"judgements\" by check, and \"facts\" of the call "
              "if a check made it. Raises RuntimeError for an unknown call or check.",
@@ -343,6 +360,12 @@ PYBIND11_MODULE(_engine, module) {
              "The kernels and tags that this process has for each operator with a spec and for those named, "
              "by name.",
              pybind11::arg("others"));
+  module.def(
+      "leaves_results_untouched", &opgate::leaves_results_untouched,
+      "Whether the call returns a tensor that it allocated and wrote nothing to, as at::empty_like does.",
+      pybind11::arg("call_id"));
+  module.def("end_of_printed", &opgate::end_of_printed,
+             "Writes what C's stdio still holds, and returns the place of stdout behind it; -1 without one.");
   pybind11::class_<opgate::ProcessState>(module, "ProcessState",
                                          "A snapshot of the state of this process and thread that operators "
                                          "must leave as they found it, such as grad "

@@ -28,6 +28,15 @@ void push_results(const c10::FunctionSchema& schema, const py::object& returned,
 
 }  // namespace
 
+py::object call_function(const py::object& function, const py::list& positional, const py::dict& keywords) {
+  try {
+    return function(*positional, **keywords);
+  } catch (py::error_already_set& error) {
+    throw std::runtime_error(fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
+                                         py::str(error.value()).cast<std::string>()));
+  }
+}
+
 Reference reference_from_python(py::object function) {
   return [function = std::move(function)](const c10::OperatorHandle& op, torch::jit::Stack& stack) {
     const py::gil_scoped_acquire locked;
@@ -42,12 +51,7 @@ Reference reference_from_python(py::object function) {
         positional.append(value);
     }
     stack.clear();
-    try {
-      push_results(op.schema(), function(*positional, **keywords), stack);
-    } catch (py::error_already_set& error) {
-      throw std::runtime_error(fmt::format("{}: {}", error.type().attr("__name__").cast<std::string>(),
-                                           py::str(error.value()).cast<std::string>()));
-    }
+    push_results(op.schema(), call_function(function, positional, keywords), stack);
   };
 }
 

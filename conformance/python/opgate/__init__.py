@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from opgate.accuracy import Accuracy, exact, ulps
+from opgate.class_spec import ClassSpec, class_spec
 from opgate.domains import (
     GeneratorArgument,
     TensorArgument,
@@ -41,11 +42,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Accuracy",
+    "ClassSpec",
     "GeneratorArgument",
     "ModelSpec",
     "OpSpec",
     "TensorArgument",
     "check",
+    "class_spec",
     "every_dtype",
     "exact",
     "extremes",

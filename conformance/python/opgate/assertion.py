@@ -21,7 +21,7 @@ from opgate.registry import load_checks
 from opgate.spec import OpSpec, caller
 
 COMPILING = ("aoti", "compile")  # groups of checks that run a compiler, which takes seconds for each
-ITSELF = ulps(16).scaled_by_inputs()
+ITSELF = ulps(16).scaled_by_inputs().of_input_dtype()
 
 
 def check(

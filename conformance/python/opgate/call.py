@@ -65,6 +65,10 @@ class Refused(RuntimeError):
     """The operator raises on a sample of its spec, so that nothing can be judged: the spec is at fault."""
 
 
+class OtherValues(RuntimeError):
+    """The operator raises on values that stand for recorded ones, of which only the range was kept."""
+
+
 @dataclass(frozen=True)
 class Call:
     """One call. `id` is SUBJECT/DTYPE/SAMPLE/VARIANT/DEVICE; everything else is derived from it."""
@@ -131,11 +135,19 @@ class Call:
         return OpModule(self.overload, constants, places)
 
     def eager(self) -> list[torch.Tensor]:
-        """What the module returns for new inputs, as a flat list. Raises Refused where the module raises."""
+        """What the module returns for new inputs, as a flat list.
+
+        Raises Refused or OtherValues where the module raises.
+        """
         try:
             with torch.no_grad():
                 return flat_tensors(self.module()(*self.tensors()))
         except RuntimeError as error:
+            if self.described["other_values"]:
+                raise OtherValues(
+                    "a recording keeps only the range of a large tensor, and the operator refuses values in "
+                    f"it: {first_line(error)}"
+                ) from error
             raise Refused(f"eager refuses this sample: {first_line(error)}") from error
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opgate import _engine
-from opgate.call import Call, Refused, first_line
-from opgate.judgement import invalid, owed
+from opgate.call import Call, OtherValues, Refused, first_line
+from opgate.judgement import Judgement, invalid, owed
 from opgate.registry import Check
 
 
@@ -39,7 +39,11 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
         if check.needs_package and (reason := call.packages.not_tried(call)):
             return owed(reason).as_json()
         return check.judge(call).as_json()
+    except OtherValues as error:
+        return owed(str(error)).as_json()
     except Refused as error:
+        if not call.id.rpartition("/")[0].endswith("/contiguous"):  # other checks judge what is refused
+            return Judgement("pass", reason=f"nothing to judge: {error}").as_json()
         return invalid(str(error)).as_json()
     except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
         return invalid(f"OpGate itself failed: {first_line(error)}").as_json()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, groupby
@@ -16,10 +18,12 @@ from typing import Any
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, flat_tensors
+from opgate.call import Call, OtherValues, first_line, flat_tensors
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
+# Words of errors that another run may not have, although nothing that the digest covers has changed.
+PASSING = ("no space left", "cannot allocate memory", "out of memory", "killed", "timed out", "longer than")
 DEATHS = 2  # once this many calls of a subject have ended the worker, its other calls are not tried
 Outputs = dict[str, list[torch.Tensor]]
 OpenSizes = dict[int, Any] | None
@@ -143,11 +147,24 @@ def sha1(content: bytes) -> str:
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
+def compiler() -> str:
+    """The C++ compiler that AOTInductor uses, as text that changes with it."""
+    found = shutil.which(os.environ.get("CXX") or "g++")
+    return f"{found} {os.stat(found).st_mtime_ns}" if found else f"no {os.environ.get('CXX')}"
+
+
 class PackageStore:
     """The packages of one output folder. DEVICE.json lists those in use; see packages/package_folder.h."""
 
-    def __init__(self, folder: Path, libraries: list[str], modules: list[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        libraries: list[str],
+        modules: list[str],
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.folder = folder
+        self._tell = tell
         self.libraries = [Path(library) for library in libraries]
         self.modules = modules
         self._outputs: dict[str, Outputs | RuntimeError] = {}
@@ -158,7 +175,7 @@ class PackageStore:
         """A digest of everything that a package depends on, except the calls."""
         files = sorted([*self.libraries, *Path(__file__).parent.glob("*.py")])
         # A model may use any file of its Python package, so the digest covers the whole package.
-        told = torch.__version__ + digest_of(self.modules)
+        told = torch.__version__ + digest_of(self.modules) + compiler()
         return sha1(told.encode() + b"".join(file.read_bytes() for file in files))
 
     def _file(self, calls: list[Call]) -> Path:
@@ -181,9 +198,9 @@ class PackageStore:
         calls = [Call(call_id, self) for call_id in call_ids]
         not_tried = self._hopeless(calls)
         calls = [call for call in calls if call.id not in ended and call.id not in not_tried]
-        state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}}
+        state = self._state_of(calls, seconds) if calls else {"packages": [], "left_out": {}, "not_tried": {}}
         state["left_out"] |= {call_id: ended[call_id] for call_id in call_ids if call_id in ended}
-        state["not_tried"] = not_tried
+        state["not_tried"] |= not_tried
         (self.folder / f"{device}.json").write_text(json.dumps(state))
         (self.folder / f"{device}.python.json").unlink(missing_ok=True)
         self._outputs.clear()
@@ -192,34 +209,49 @@ class PackageStore:
         """The packages of these calls, made where they do not exist yet, and the calls that have none."""
         kept = self._file(calls).with_suffix(".json")
         if (state := self._unaltered(kept)) is not None:
+            state["left_out"] = {
+                call_id: f"{reason} (as in an earlier run of the same files; delete {kept} to try again)"
+                for call_id, reason in state["left_out"].items()
+            }
             return state
-        native, in_python, left_out = self._sorted_out(calls, seconds)
+        native, in_python, left_out, not_tried = self._sorted_out(calls, seconds)
         packages = self._packages(native, left_out)
         packages += [package | {"needs_python": True} for package in self._packages(in_python, left_out)]
-        state = {"packages": packages, "left_out": left_out}
-        # A state with failures is not kept, because the digest does not cover all causes, as a full disk.
-        if not left_out:
+        state = {"packages": packages, "left_out": left_out, "not_tried": not_tried}
+        # The digest does not cover all causes of failures. Those that may pass are tried again next time.
+        reasons = " ".join(left_out.values()).lower()
+        may_pass = any(words in reasons for words in PASSING)
+        if not may_pass and not self._ended:
             part = kept.with_suffix(".part.json")
             part.write_text(json.dumps(state))
             part.rename(kept)
         return state
 
-    def _sorted_out(self, calls: list[Call], seconds: int) -> tuple[list[Call], list[Call], dict[str, str]]:
-        """The calls that C++ can run, those that need Python, and why others cannot be exported, by id."""
-        native, in_python, left_out = [], [], {}
-        for call in calls:
+    def _sorted_out(
+        self, calls: list[Call], seconds: int
+    ) -> tuple[list[Call], list[Call], dict[str, str], dict[str, str]]:
+        """The calls that C++ can run, and those that need Python.
+
+        Then, by id, why others cannot be exported, and why others are not tried.
+        """
+        native, in_python, left_out, not_tried = [], [], {}, {}
+        for number, call in enumerate(calls, start=1):
+            self._tell(f"exporting call {number} of {len(calls)}: {call.id}")
             with self._at(call.device, "the call cannot be exported", [call.id]):
                 signal.alarm(seconds)
                 try:
                     call.eager()  # a call that fails in eager must not be packaged with the others
                     program = export(call.module(), call.tensors())
+                except OtherValues as error:
+                    not_tried[call.id] = str(error)
+                    continue
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
                     left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
                     continue
                 finally:
                     signal.alarm(0)
             (in_python if needs_python(program) else native).append(call)
-        return native, in_python, left_out
+        return native, in_python, left_out, not_tried
 
     def _hopeless(self, calls: list[Call]) -> dict[str, str]:
         """The calls that are not tried, and why, by id.
@@ -279,6 +311,9 @@ class PackageStore:
         file.unlink(missing_ok=True)
         if file.name in self._ended:
             return self._ended[file.name]
+        subjects = list(dict.fromkeys(call.subject for call in calls))
+        named = subjects[0] if len(subjects) == 1 else f"{len(subjects)} operators, {subjects[0]} first"
+        self._tell(f"compiling a package of {len(calls)} calls of {named}")
         with self._at(calls[0].device, "the package does not run", [file.name]):
             try:
                 compile_package(calls, file)

@@ -47,12 +47,16 @@ class Check:
     models: bool = False
     classes: bool = False
     needs_package: bool = False
+    slow: bool = False
+    """Whether a call takes seconds, so that quicker checks come first."""
+    imports: tuple[str, ...] = ()
+    """Modules that `judge` needs and that take long to import: they are imported once for all workers."""
     subjects: Callable[[], list[str]] | None = None
     """Returns the only operators that the check is for, once the modules of opgate.toml are imported."""
 
     def as_json(self) -> dict[str, Any]:
         """What the native plan needs to know about the check."""
-        described = {name: value for name, value in vars(self).items() if name != "judge"}
+        described = {name: value for name, value in vars(self).items() if name not in ("judge", "imports")}
         return described | {"subjects": self.subjects and self.subjects()}
 
 

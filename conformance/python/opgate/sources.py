@@ -9,15 +9,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-def files_read(others: Iterable[str]) -> dict[str, list[int]]:
-    """Size (bytes) and modification time (ns) of all modules' files, of package folders, and of `others`."""
-    places = list(others)
+def files_read(others: Iterable[str]) -> dict[str, list[int] | None]:
+    """Size (bytes) and modification time (ns) of all modules' files, of package folders, and of `others`.
+
+    None stands for one of `others` that does not exist.
+    """
+    files: dict[str, list[int] | None] = dict.fromkeys(others)
+    places = list(files)
     for module in list(sys.modules.values()):
         # The dict is read directly, because some modules, also of torch, have a __getattr__ for any name. An
         # entry of sys.modules may be None, which forbids an import, or an object that is not a module.
         known = getattr(module, "__dict__", {})
         places += [known.get("__file__"), *(known.get("__path__") or [])]
-    files = {}
     for place in places:
         if isinstance(place, str) and place.startswith("/") and Path(place).exists():
             status = Path(place).stat()

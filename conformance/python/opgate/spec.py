@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opgate.accuracy import Accuracy
+from opgate.bench import Bench, SpeedLimit
 from opgate.domains import GeneratorArgument, TensorArgument
 from opgate.dtypes import dtype_name
 
@@ -80,6 +81,7 @@ class OpSpec:
     promised: set[str] = field(default_factory=set)
     samples: list[Sample] = field(default_factory=list)
     rejections: list[Sample] = field(default_factory=list)
+    benches: list[Bench] = field(default_factory=list)
     trusted: set[str] = field(default_factory=set)
     contiguous: set[str] = field(default_factory=set)
     without_values: set[int] = field(default_factory=set)
@@ -141,6 +143,28 @@ class OpSpec:
         self.rejections.append(Sample(name, described, where, because))
         return self
 
+    def bench(
+        self,
+        *arguments: Any,
+        named: str = "",
+        dtype: torch.dtype | None = None,
+        against: str = "",
+        forward: SpeedLimit = None,
+        backward: SpeedLimit = None,
+    ) -> OpSpec:
+        """Adds arguments on which `opgate bench` times an operator written in C++; opgate/bench.h has more.
+
+        The baseline is the operator `against`, such as "aten::clone"; without it, the reference, if that is
+        an operator. `forward` and `backward` are the least ratios of the baseline's time to the operator's,
+        such as 0.95, or for each device one: {"cpu": 0.95, "cuda": 2}. `dtype` is that of the tensors, by
+        default float32.
+        """
+        where = caller()
+        described = [argument_json(value, where) for value in arguments]
+        chosen = "float32" if dtype is None else dtype_name(dtype)
+        self.benches.append(Bench(named, described, where, chosen, against, forward, backward))
+        return self
+
     def trusts(self, argument: str) -> OpSpec:
         """The caller is responsible for the values of this argument: no bad values are tried."""
         self.trusted.add(argument)
@@ -192,6 +216,7 @@ class OpSpec:
             "gradient_accuracy": self.gradients_near and self.gradients_near.as_json(),
             "promises": sorted(self.promised),
             "samples": [sample.as_json() for sample in self.samples],
+            "benches": [bench.as_json() for bench in self.benches],
             "rejections": [sample.as_json() for sample in self.rejections],
             "trusted": sorted(self.trusted),
             "wants_contiguous": sorted(self.contiguous),

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+COMMAND_DESCRIPTOR = 0
+LOG_DESCRIPTORS = (1, 2)
 ANSWER_DESCRIPTOR = 3
 
 
@@ -32,10 +34,22 @@ def load_modules(names: list[str]) -> None:
             ) from error
 
 
-class Worker:
-    """Holds the checks and packages of this process, and answers one command after the other."""
+def _end_of_printed() -> int:
+    """The end of what this process has printed into its log."""
+    from opgate import _engine
 
-    def __init__(self, setup: dict[str, Any]) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return _engine.end_of_printed()
+
+
+class Worker:
+    """Holds the checks and packages of this process, and answers one command after the other.
+
+    `tell` sends a message that is no answer.
+    """
+
+    def __init__(self, setup: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
         try:
             import torch
 
@@ -43,6 +57,7 @@ class Worker:
         except ImportError as error:
             raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
         from opgate import onnx_forms
+        from opgate.class_spec import CLASSES
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
@@ -62,12 +77,14 @@ class Worker:
         self.checks = load_checks()
         try:
             specs = [spec.as_json() for spec in SPECS.values()]
+            specs += [spec.as_json() for spec in CLASSES.values()]
             self.subjects = specs + [model.as_json() for model in MODELS.values()]
             _engine.load(
                 setup["specs"],
                 json.dumps(self.subjects),
                 {name: spec.reference_function for name, spec in SPECS.items() if spec.reference_function},
                 {name: spec.scale_function for name, spec in SPECS.items() if spec.scale_function},
+                {name: spec.functions() for name, spec in CLASSES.items()},
                 setup["regressions"],
                 setup["recorded"],
                 setup["samples"],
@@ -88,10 +105,19 @@ class Worker:
             self.registered = registered(self.operators)
         self.torch_version = torch.__version__.partition("+")[0]
         self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
-        self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__]
+        # Samples that are kept in files name operators, too.
+        samples = [Path(setup[kind]) for kind in ("recorded", "regressions", "samples") if setup[kind]]
+        samples += [file for folder in samples if folder.is_dir() for file in folder.rglob("*.json")]
+        self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__, *map(str, samples)]
 
         self.process = os.getpid()
-        self.packages = PackageStore(Path(setup["packages"]), setup["libraries"], setup["modules"])
+        self.printed = _end_of_printed()
+        self.packages = PackageStore(
+            Path(setup["packages"]),
+            setup["libraries"],
+            setup["modules"],
+            tell=lambda text: tell({"doing": text}),
+        )
         # Collections after each call need not look at what the imports and the set-up have made.
         gc.collect()
         gc.freeze()
@@ -125,13 +151,26 @@ class Worker:
             os._exit(0)
         return answer
 
+    def begin(self) -> None:
+        """In a process that was forked: from now on, this process is the worker."""
+        import torch
+
+        # Where the process before the fork had called set_num_threads, torch replaces its thread pool at the
+        # next such call, and aborts if several threads make it at a time, as those of backward may.
+        torch.set_num_threads(torch.get_num_threads())
+        self.process = os.getpid()
+        self.printed = _end_of_printed()
+
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
         from opgate.call import Call
         from opgate.judging import judge_call
 
         call = Call(command["run"], self.packages)
         judgements, facts = judge_call(call, command["checks"], self.checks)
-        return {"ran": call.id, "judgements": judgements} | facts
+        answer = {"ran": call.id, "judgements": judgements} | facts
+        if (printed := _end_of_printed()) != self.printed:
+            self.printed = answer["printed"] = printed
+        return answer
 
     def _package(self, command: dict[str, Any]) -> dict[str, Any]:
         request = command["package"]
@@ -155,14 +194,31 @@ def serve(commands: TextIO, answers: TextIO) -> int:
     if not setup:
         return 2
     try:
-        worker = Worker(json.loads(setup)["setup"])
+        worker = Worker(json.loads(setup)["setup"], answer)
     except SetupError as error:
         answer({"broken": str(error)})
         return 2
     answer({"ready": worker.described()})
-    for line in commands:
-        answer(worker.answer(json.loads(line)))
+    while line := commands.readline():
+        command = json.loads(line)
+        said = _fork(command["fork"], worker) if "fork" in command else worker.answer(command)
+        if said is not None:
+            answer(said)
     return 0
+
+
+def _fork(request: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
+    """Forks a worker, and returns the answer; None in the new process, which has commands of its own."""
+    from opgate.forking import fork_worker, import_for
+
+    import_for(worker.checks[name] for name in request["checks"] if name in worker.checks)
+    said = fork_worker(
+        request,
+        {"commands": (COMMAND_DESCRIPTOR,), "answers": (ANSWER_DESCRIPTOR,), "log": LOG_DESCRIPTORS},
+    )
+    if said is None:
+        worker.begin()
+    return said
 
 
 def main() -> NoReturn:

@@ -24,6 +24,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values b
     dtypes="first",
     first_sample=True,
     models=True,
+    imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,
 )
 def judge(call: Call) -> Judgement:

@@ -19,6 +19,7 @@ PROMISED = "the package, run in Python, returns eager's values bit for bit"
     example="pytorch 180884; a fake kernel with other strides than the real one.",
     variants="packaged",
     models=True,
+    imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,
 )
 def judge(call: Call) -> Judgement:

@@ -10,7 +10,7 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail
+from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.nearness import difference_at_largest
 from opgate.registry import check
 from opgate.resize import other_inputs, shapes
@@ -138,6 +138,8 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
           return {op.call(grads[0], x)};  // an operator, which has a fake kernel
         }
     """,
+    slow=True,
+    imports=("torch._dynamo", "torch._inductor.compile_fx"),
     variants="contiguous",
     dtypes="first",
     first_sample=True,
@@ -145,6 +147,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 def judge(call: Call) -> Judgement:
     """Compiles the call for static and for dynamic sizes, and compares each with eager."""
     tensors = call.tensors()
-    call.eager()
+    if not call.eager() and call.overload._schema.returns:
+        return owed("the operator returns no tensor, and torch.compile traces no such operator")
     judgement = judge_static(call, tensors)
     return judgement if judgement != PASS else judge_dynamic(call, tensors)

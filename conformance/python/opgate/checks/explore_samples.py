@@ -126,6 +126,8 @@ def finding(call: Call, found: Found) -> Judgement:
     fix="The finding names the check that fails and the smallest sample that shows it. Fix the operator as "
     "that check explains, and keep the sample.",
     example="A vectorised loop whose remainder is wrong for 5 rows of 3, where every sample has 4 or 8.",
+    slow=True,
+    imports=("hypothesis",),
     variants="contiguous",
     dtypes="first",
     first_sample=True,

@@ -103,6 +103,8 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     fix="Take shapes from op.Shape and not from the example; express in the translation what the operator "
     "promises of its inputs; cast indices to int64.",
     example="A translation that writes the grid size of the example into the graph.",
+    slow=True,
+    imports=("torch.onnx", "onnxscript"),
     variants="contiguous",
     dtypes="first",
     first_sample=True,

@@ -1,0 +1,78 @@
+#include "cli/project/run_progress.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace opgate {
+namespace {
+
+bool is_broken(const Judgement& judgement) {
+  return judgement.verdict != Verdict::pass && judgement.verdict != Verdict::owed;
+}
+
+}  // namespace
+
+RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known)
+    : calls_(calls), done_(known), known_(known), total_(known + todo.size()) {
+  for (Calls::Position call = 0; call < calls.size(); ++call) {
+    for (const Check* check : todo.of(call)) ++lanes_[lane_of(calls.worker(call, *check), *check)].total;
+  }
+}
+
+RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
+  if (check.needs_package || worker == Worker::aoti) return packaged;
+  if (worker == Worker::python) return check.slow ? slow : python;
+  return native;
+}
+
+void RunProgress::count(const std::string& case_id, const Judgement& judgement) {
+  ++done_;
+  if (!is_broken(judgement)) return;
+  ++broken_;
+  const size_t op_end = case_id.find('/'), check_begin = case_id.rfind('/') + 1;
+  if (!found_.emplace(case_id.substr(0, op_end), case_id.substr(check_begin)).second) return;
+  unsaid_.push_back(
+      fmt::format("so far: {} {}: {}", to_string(judgement.verdict), case_id,
+                  first_line(judgement.finding ? judgement.finding->happened : judgement.reason)));
+}
+
+void RunProgress::count(Calls::Position call, const Check& check, const std::string& case_id,
+                        const Judgement& judgement) {
+  ++lanes_[lane_of(calls_.worker(call, check), check)].done;
+  count(case_id, judgement);
+}
+
+// Where a lane has not begun, nobody knows how long it takes.
+std::string RunProgress::time_left(double seconds) const {
+  double longest = 0;
+  bool is_known = true;
+  for (const Count& lane : lanes_) {
+    if (lane.done == lane.total) continue;
+    if (lane.done == 0) {
+      is_known = false;
+      continue;
+    }
+    const double rate = static_cast<double>(lane.done) / seconds;
+    longest = std::max(longest, static_cast<double>(lane.total - lane.done) / rate);
+  }
+  if (longest == 0) return "";
+  return fmt::format(", {}{:.0f} s left", is_known ? "" : "more than ", longest);
+}
+
+void RunProgress::show(const std::vector<std::string>& current) {
+  if (!line_.is_due()) return;
+  for (const std::string& finding : unsaid_) line_.print(finding);
+  unsaid_.clear();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(done_ - known_) / seconds : 0;
+  const std::string failed = broken_ > 0 ? fmt::format(" | {} failed", broken_) : "";
+  const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
+  line_.show(fmt::format("{:3} % | {:.0f} cases/s{}{}{}", 100 * done_ / std::max<size_t>(total_, 1), rate,
+                         time_left(seconds), failed, at));
+}
+
+}  // namespace opgate

@@ -1,0 +1,56 @@
+// What a person sees while cases run: how far the run is, how long it still takes, and the findings so far.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/terminal/terminal.h"
+#include "judging/verdict.h"
+#include "plan/case_set.h"
+
+namespace opgate {
+
+class RunProgress {
+ public:
+  /// `known` cases of the plan have a verdict already; those of `todo` get one.
+  RunProgress(const Calls& calls, const CaseSet& todo, size_t known);
+
+  /// A case has its verdict.
+  void count(const std::string& case_id, const Judgement& judgement);
+  /// The same, for a case of the plan that a worker has judged.
+  void count(Calls::Position call, const Check& check, const std::string& case_id,
+             const Judgement& judgement);
+
+  size_t done() const { return done_; }
+  size_t total() const { return total_; }
+
+  /// Prints the first finding of each operator and check since the last time, and the progress line, where it is time
+  /// for it. `current` is what the workers are at.
+  void show(const std::vector<std::string>& current);
+  void clear() { line_.clear(); }
+
+ private:
+  // Cases that take about equally long, and are judged by the same workers.
+  enum Lane : size_t { native, python, slow, packaged, kLanes };
+  struct Count {
+    size_t done = 0;
+    size_t total = 0;
+  };
+
+  static Lane lane_of(Worker worker, const Check& check);
+  std::string time_left(double seconds) const;
+
+  const Calls& calls_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  size_t done_, known_, total_;
+  size_t broken_ = 0;
+  std::array<Count, kLanes> lanes_{};
+  std::set<std::pair<std::string, std::string>> found_;  // operator and check
+  std::vector<std::string> unsaid_;
+  ProgressLine line_;
+};
+
+}  // namespace opgate

@@ -1,0 +1,63 @@
+"""Forks Python workers from a process that has imported everything; see run/python_template.h."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from opgate.registry import Check
+
+
+def import_for(checks: Iterable[Check]) -> None:
+    """Imports what these checks need, so that each worker has it from its start."""
+    for name in {name for check in checks for name in check.imports}:
+        try:
+            importlib.import_module(name)
+        except ImportError:  # where the check cannot do without the module, its verdict says so
+            continue
+    gc.freeze()  # collections after each call need not look at what the imports have made
+
+
+def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> dict[str, Any] | None:
+    """Forks a process, and returns the answer to the supervisor; None in the new process.
+
+    The new process has the files that the request names in the place of `descriptors`: "commands",
+    "answers" and "log". It becomes a child of the supervisor, because the process between the two ends.
+    """
+    read, write = os.pipe()
+    between = os.fork()
+    if between == 0:
+        worker = os.fork()
+        if worker == 0:
+            os.close(read)
+            os.close(write)
+            take_files(request, descriptors)
+            return None
+        os.setpgid(worker, worker)
+        os.write(write, str(worker).encode())
+        os._exit(0)
+    os.waitpid(between, 0)
+    os.close(write)
+    worker = int(os.read(read, 32))
+    os.close(read)
+    # Locks that another thread held at the fork stay locked in the new process. Libraries that end their
+    # threads before a fork, as OpenBLAS does, have done so by now.
+    if threads := len(os.listdir("/proc/self/task")) - 1:
+        os.kill(worker, signal.SIGKILL)
+        return {"cannot_fork": f"{threads} more threads run"}
+    return {"forked": worker}
+
+
+def take_files(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> None:
+    """Opens the files of the request, and puts them into the place of the descriptors."""
+    flags = {"commands": os.O_RDONLY, "answers": os.O_WRONLY, "log": os.O_WRONLY | os.O_APPEND | os.O_CREAT}
+    for name, numbers in descriptors.items():
+        opened = os.open(Path(request[name]), flags[name], 0o644)
+        for number in numbers:
+            os.dup2(opened, number)
+        os.close(opened)
