@@ -5,14 +5,15 @@
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 
 #include "bench/benchmark_pair.h"
 #include "device/device.h"
 #include "process/interrupt.h"
+#include "process/line_reader.h"
 
 namespace opgate {
 namespace {
@@ -75,7 +76,8 @@ int serve_as_stopwatch(std::vector<BenchCase> benches) {
   }
   answer_with({{"benches", names}});
   Stopwatch stopwatch(benches);
-  for (std::string line; std::getline(std::cin, line);) answer_with(answer_to(stopwatch, json::parse(line)));
+  LineReader commands(STDIN_FILENO);
+  while (const auto line = commands.next()) answer_with(answer_to(stopwatch, json::parse(*line)));
   return 0;
 }
 

@@ -42,20 +42,21 @@ std::string without_python_stack(std::string message) {
   return message;
 }
 
-void demand_strided(const Outcome& outcome) {
+void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   for (const at::Tensor& tensor : outcome.values()) {
-    if (tensor.defined() && tensor.layout() != c10::kStrided) throw UnreadableResult(tensor.layout());
+    if (!tensor.defined()) continue;
+    if (tensor.is_meta() && device != c10::kMeta) throw ResultWithoutValues();
+    std::ostringstream kind;
+    kind << tensor.layout();
+    if (tensor.layout() != c10::kStrided) throw UnreadableResult("a tensor of layout " + kind.str());
+    if (tensor.is_quantized()) throw UnreadableResult("a quantized tensor");
   }
 }
 
 }  // namespace
 
-UnreadableResult::UnreadableResult(c10::Layout layout) {
-  std::ostringstream text;
-  text << "the operator returns a tensor of layout " << layout
-       << ", and OpGate looks into strided tensors only";
-  what_ = text.str();
-}
+UnreadableResult::UnreadableResult(const std::string& result)
+    : what_("the operator returns " + result + ", and OpGate looks into strided tensors of numbers only") {}
 
 std::vector<at::Tensor> Outcome::returned() const {
   std::vector<at::Tensor> all;
@@ -110,7 +111,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
     return {{}, Raised{"an exception that is no std::exception"}, {}};
   }
   Outcome outcome{std::move(stack), std::nullopt, std::move(written)};
-  demand_strided(outcome);
+  demand_readable(outcome, device);
   return outcome;
 }
 

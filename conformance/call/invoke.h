@@ -40,19 +40,28 @@ std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome&
 
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
-/// The operator returned a tensor that OpGate cannot look into: a sparse one, or of another layout without strides.
+/// The operator returned a tensor that OpGate cannot look into: a quantized one, or one without strides, such as a
+/// sparse one.
 class UnreadableResult : public std::exception {
  public:
-  explicit UnreadableResult(c10::Layout layout);
+  explicit UnreadableResult(const std::string& result);  ///< "a quantized tensor"
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:
   std::string what_;
 };
 
+/// The operator returned a tensor on meta for arguments that are not.
+class ResultWithoutValues : public std::exception {
+ public:
+  const char* what() const noexcept override {
+    return "the kernel returned a tensor on meta, which has no values";
+  }
+};
+
 /// Runs `call` on `stack`, which holds the arguments of `op` and afterwards the results, and waits for the
 /// device. An exception becomes Outcome::raised, except that a SetupError (a missing reference) goes on to
-/// the caller. Throws UnreadableResult.
+/// the caller. Throws UnreadableResult and ResultWithoutValues.
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device);
 

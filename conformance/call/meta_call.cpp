@@ -23,7 +23,7 @@ Outcome call_on_meta(const c10::OperatorHandle& op, const Arguments& real) {
     input.tensor = meta_like(input);
     arguments.replace(input, input.tensor);
   }
-  return invoke(op, std::move(arguments.stack), c10::kCPU);  // nothing to wait for
+  return invoke(op, std::move(arguments.stack), c10::kMeta);
 }
 
 }  // namespace opgate

@@ -16,6 +16,15 @@ bool lacks_fake_of_another(const std::string& name, const std::string& message) 
          !message.starts_with(name + ":");
 }
 
+// The device of the first result that is not on meta. Fake tensors refuse such a kernel; of a composite one they see
+// the operators that it calls.
+std::optional<std::string> other_device(const Outcome& meta) {
+  for (const at::Tensor& tensor : meta.values()) {
+    if (tensor.defined() && !tensor.is_meta()) return tensor.device().str();
+  }
+  return std::nullopt;
+}
+
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& real = under_test.observed().outcome;
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
@@ -43,6 +52,12 @@ Judgement judge(CallUnderTest& under_test) {
                             "the meta kernel raised: " + meta.raised->message,
                             "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake "
                             "in Python), or it touches data, which a meta tensor does not have",
+                            {}});
+  }
+  if (const auto device = other_device(meta); device && !is_composite(*spec.op)) {
+    return Judgement::fail({promised,
+                            fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),
+                            "it allocates without the options of its input: at::empty(sizes, x.options())",
                             {}});
   }
   if (const auto difference = metadata_difference(meta, real)) {

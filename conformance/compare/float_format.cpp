@@ -48,7 +48,8 @@ double ulp_error_at_the_end(double got, double want, const FloatFormat& format, 
                                               : std::isnan(got) || got == std::copysign(format.largest, want);
   if (must_overflow && overflowed) return 0;
   if (!std::isfinite(got) || !std::isfinite(want)) return std::numeric_limits<double>::infinity();
-  return std::abs(got - want) / ulp_at(std::max(std::abs(want), std::abs(scale)), format);
+  const double at = std::isfinite(scale) ? std::max(std::abs(want), std::abs(scale)) : want;
+  return std::abs(got - want) / ulp_at(at, format);
 }
 
 }  // namespace opgate

@@ -72,7 +72,7 @@ std::string device_model(c10::DeviceType device) {
 }
 
 void synchronize(c10::DeviceType device) {
-  if (device == c10::kCPU) return;
+  if (device == c10::kCPU || device == c10::kMeta) return;
   const c10::impl::VirtualGuardImpl guard(device);
   guard.synchronizeDevice(guard.getDevice().index());
 }

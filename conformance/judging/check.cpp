@@ -40,6 +40,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
   check.slow = described.at("slow");
+  check.missing = described.at("missing");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
   check.scope.classes = described.at("classes");

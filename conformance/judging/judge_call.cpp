@@ -72,6 +72,13 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(under_test);
     } catch (const UnreadableResult& unreadable) {
       judgements[check->name] = Judgement::owed(unreadable.what());
+    } catch (const ResultWithoutValues& error) {
+      judgements[check->name] =
+          Judgement::fail({"results are on the device of the arguments",
+                           error.what(),
+                           "the kernel for meta tensors is registered for this device, too, or a "
+                           "result is allocated with another tensor's options",
+                           {}});
     } catch (const SetupError& error) {
       judgements[check->name] = Judgement::invalid(error.what());
     } catch (const c10::Error& error) {

@@ -119,7 +119,8 @@ CallKey Package::key(const PackagedCall& call) const {
   return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.variant};
 }
 
-Package::Tensors Package::inputs(const MaterializeOptions& options) const {
+Package::Tensors Package::inputs(MaterializeOptions options) const {
+  options.take_snapshots = false;
   ValueCache values;
   Tensors inputs;
   for (const PackagedCall& call : calls_) {

@@ -66,7 +66,7 @@ class Package {
   CallKey key(const PackagedCall& call) const;
 
   /// The inputs of each call, regenerated.
-  Tensors inputs(const MaterializeOptions& options = {}) const;
+  Tensors inputs(MaterializeOptions options = {}) const;
 
   /// Runs the package on these inputs. Throws std::exception with AOTInductor's own message.
   Tensors run(const Tensors& inputs);

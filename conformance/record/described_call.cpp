@@ -29,11 +29,12 @@ constexpr int64_t kNumbersKept = 256;
 
 void demand_describable(const at::Tensor& tensor) {
   const auto unfit = [](std::string_view what) { throw SpecError(std::string(what)); };
+  if (tensor.is_nested()) unfit("a nested tensor");
+  if (tensor.is_mkldnn()) unfit("a tensor in the layout of oneDNN");
   if (tensor.layout() != at::kStrided) unfit("a sparse tensor");
   // Its dtype does not take part in type promotion, which no sample can say.
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) unfit("a Python number in the place of a tensor");
   if (tensor.is_quantized()) unfit("a quantized tensor");
-  if (tensor.is_nested()) unfit("a nested tensor");
   const c10::DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(c10::DispatchKeySet(c10::python_ks)))
     unfit("a tensor subclass (while tracing, a fake tensor)");

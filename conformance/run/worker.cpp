@@ -16,6 +16,7 @@
 #include "packages/package_folder.h"
 #include "process/child_process.h"
 #include "process/limits.h"
+#include "process/line_reader.h"
 #include "run/project_setup.h"
 #include "run/protocol.h"
 #include "spec/specs.h"
@@ -123,11 +124,12 @@ class NativeWorker {
 
 int serve_as_worker() {
   end_with_parent();
-  std::string line;
-  if (!std::getline(std::cin, line)) return 2;
+  LineReader commands(STDIN_FILENO);
+  const auto first = commands.next();
+  if (!first) return 2;
   std::unique_ptr<NativeWorker> worker;
   try {
-    const Setup setup = json::parse(line).at("setup").get<Setup>();
+    const Setup setup = json::parse(*first).at("setup").get<Setup>();
     worker = std::make_unique<NativeWorker>(setup);
     // The limits come last, because a library may start processes while it is loaded. The helper that makes
     // the GPU's device files has run by now, because `opgate` itself asked the driver for devices.
@@ -142,7 +144,7 @@ int serve_as_worker() {
   }
   answer(json{{"ready", json::object()}});
   try {
-    while (std::getline(std::cin, line)) worker->run(json::parse(line));
+    while (const auto line = commands.next()) worker->run(json::parse(*line));
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <stdexcept>
 #include <utility>
 
 #include "process/interrupt.h"
@@ -178,6 +179,8 @@ void WorkerHandle::receive() {
     try {
       take(line, seconds);
     } catch (const json::exception&) {  // the operator wrote to the worker's answer descriptor
+      return worker_is_gone(Verdict::crash, fmt::format("it answered '{}'", line));
+    } catch (const std::invalid_argument&) {  // a verdict that does not exist
       return worker_is_gone(Verdict::crash, fmt::format("it answered '{}'", line));
     } catch (const OutOfStep&) {
       return worker_is_gone(Verdict::crash,

@@ -90,6 +90,19 @@ TEST(ValueReference, FailsOneWrongElement) {
   EXPECT_FALSE(judge("wrong_in_one_place", "value.reference").finding->detail.empty());
 }
 
+TEST(ValueReference, FailsAResultWithoutValues) {
+  EXPECT_THAT(
+      said("returns_meta", "value.reference"),
+      AllOf(HasSubstr("fail"), HasSubstr("the kernel returned a tensor on meta, which has no values")));
+  std::vector<std::string> native;
+  for (const Check& check : native_checks()) {
+    if (!check.needs_package && check.group() != "class" && !check.scope.device) native.push_back(check.name);
+  }
+  for (const auto& [check, judgement] : judge_all("returns_meta", native))
+    EXPECT_EQ(said(judgement).find("OpGate itself failed"), std::string::npos)
+        << check << " " << said(judgement);
+}
+
 TEST(ValueReference, FailsALostWriteBack) {
   EXPECT_THAT(said("loses_write_back", "value.reference"), HasSubstr("pass"));  // not copied
   EXPECT_THAT(said("loses_write_back", "value.layout", {.layout = "x=stepped"}),

@@ -7,11 +7,15 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "process/child_process.h"
+#include "process/line_reader.h"
 #include "support.h"
 
 namespace opgate::child_test {
@@ -199,6 +203,34 @@ TEST_F(ChildTest, LastPrintedIsWhatThisProcessSaidLast) {
   child.dismiss();
   EXPECT_THAT(child.last_printed(2), ElementsAre("three", "four"));
   EXPECT_THAT(child.last_printed(9), ElementsAre("one", "two", "three", "four"));
+}
+
+// A handler that is set without SA_RESTART, as an operator may leave one behind for its timer, ends a waiting read().
+TEST(LineReader, IsNotEndedBySignals) {
+  struct sigaction noop {};
+  noop.sa_handler = [](int) {};
+  struct sigaction before {};
+  sigaction(SIGUSR1, &noop, &before);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  std::atomic<bool> read_all = false;
+  std::vector<std::string> lines;
+  std::thread reader([&] {
+    LineReader commands(ends[0]);
+    while (const auto line = commands.next()) lines.push_back(*line);
+    read_all = true;
+  });
+  for (int i = 0; i < 100; ++i) {
+    pthread_kill(reader.native_handle(), SIGUSR1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(write(ends[1], "one\ntwo\nhalf", 12), 12);
+  close(ends[1]);
+  while (!read_all) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  reader.join();
+  close(ends[0]);
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_THAT(lines, ElementsAre("one", "two"));
 }
 
 }  // namespace

@@ -114,6 +114,22 @@ TEST(FalseAlarms, AListOfResultsIsUnspecifiedAsAWhole) {
   EXPECT_THAT(complaints(spec), Not(IsEmpty()));
 }
 
+TEST(FalseAlarms, ScratchMemoryMayDependOnTheSizeOfTheBatch) {
+  Spec spec = spec_of("opgate_test::with_rows_of_scratch", {{uniform({4, 6})}}, {c10::kFloat});
+  spec.promises.insert(Promise::batch_invariant);
+  spec.unspecified.insert(0);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+  spec.unspecified.clear();
+  EXPECT_THAT(complaints(spec), Not(IsEmpty()));
+}
+
+TEST(FalseAlarms, AResultMayBeNoTensor) {
+  Spec spec = spec_of("opgate_test::with_no_second", {{uniform({4, 6})}}, {c10::kFloat});
+  SpecWriter(spec).reference([](at::Tensor x) { return std::make_tuple(x.mul_(2), at::Tensor()); });
+  spec.promises.insert(Promise::deterministic);
+  EXPECT_THAT(complaints(spec), IsEmpty());
+}
+
 TEST(FalseAlarms, ListsShareStorageWhereTheSchemaSaysSoAndMayElsewhere) {
   const std::vector<TensorArgument> several{uniform({3}), uniform({2, 4})};
   Spec of_lists = spec_of("aten::_foreach_neg", {{several}}, {c10::kFloat});
@@ -218,6 +234,18 @@ TEST(FalseAlarms, ASparseResultIsNotLookedInto) {
   const auto judgements = judge_call(key, {&find_check(checks, "effect.alias")}, cache);
   EXPECT_EQ(judgements.at("effect.alias").verdict, Verdict::owed);
   EXPECT_THAT(judgements.at("effect.alias").reason, HasSubstr("a tensor of layout Sparse"));
+}
+
+TEST(FalseAlarms, AQuantizedResultIsNotLookedInto) {
+  const Spec spec =
+      draft_of("aten::quantize_per_tensor", {{uniform({4, 6}), 0.1, 0, static_cast<int64_t>(c10::kQUInt8)}});
+  WorkerCache cache;
+  const CallKey key{&spec, &spec.samples.front(), c10::kFloat, c10::kCPU, "self=stepped"};
+  const std::vector<Check> checks = native_checks();
+  const Judgement judgement =
+      judge_call(key, {&find_check(checks, "value.layout")}, cache).at("value.layout");
+  EXPECT_EQ(judgement.verdict, Verdict::owed);
+  EXPECT_THAT(judgement.reason, HasSubstr("a quantized tensor"));
 }
 
 TEST(FalseAlarms, ALayoutThatRepeatsASliceMayMakeAMatrixSingular) {

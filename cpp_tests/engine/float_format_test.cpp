@@ -184,6 +184,8 @@ TEST(UlpError, IsMeasuredAtTheScaleWhereThatIsLarger) {
   EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kNan), 8);
   EXPECT_EQ(ulp_error(1 + 0x1p-20, 1, format, kInfinity), 8)
       << "an infinite scale would accept every finite number";
+  EXPECT_EQ(ulp_error(448, 1, format_of(c10::kFloat8_e4m3fn), kInfinity), 447 * 8)
+      << "also where the format has no infinity, and the result is its largest number";
   EXPECT_EQ(ulp_error(format.largest, 0, format, format.largest), format.largest / 0x1p104);
 }
 

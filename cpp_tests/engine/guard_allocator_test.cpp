@@ -193,7 +193,8 @@ TEST_F(GuardPagesDeath, AFreedBlockCannotBeRead) {
 }
 
 TEST(FarStorage, ReachesBeyond32BitsAndKeepsWhatIsWrittenThere) {
-  for (const Geometry& geometry : {far_strided({2, 3}), far_offset({2, 3}), far_strided({1, 1})}) {
+  for (const Geometry& geometry :
+       {far_strided({2, 3}), far_offset({2, 3}), far_strided({1, 1}), far_strided({1000})}) {
     int64_t last = geometry.offset;
     for (size_t dim = 0; dim < geometry.sizes.size(); ++dim)
       last += (geometry.sizes[dim] - 1) * geometry.strides[dim];

@@ -92,6 +92,23 @@ std::tuple<std::vector<at::Tensor>, at::Tensor> with_scratch(const at::Tensor& x
   return {{at::empty_like(x), at::empty_like(x)}, doubled(x)};
 }
 
+// The first result is scratch memory with a row for each of x, whose contents depend on how many there are.
+std::tuple<at::Tensor, at::Tensor> with_rows_of_scratch(const at::Tensor& x) {
+  return {at::empty_like(x).fill_(x.dim() > 0 ? x.size(0) : 0), doubled(x)};
+}
+
+// The second result is no tensor, as a mask that nobody asked for.
+std::tuple<at::Tensor, at::Tensor> with_no_second(const at::Tensor& x) { return {doubled(x), at::Tensor()}; }
+
+std::tuple<at::Tensor, at::Tensor> with_no_second_meta(const at::Tensor& x) {
+  return {doubled_meta(x), at::Tensor()};
+}
+
+at::Tensor returns_meta(const at::Tensor& x) {
+  TORCH_CHECK(is_floating(x), "x must be floating, got ", x.scalar_type());
+  return at::empty(x.sizes(), x.options().device(at::kMeta));
+}
+
 at::Tensor wants_contiguous(const at::Tensor& x) {
   TORCH_CHECK(x.is_contiguous(), "x must be contiguous");
   return doubled(x);
@@ -226,6 +243,9 @@ TORCH_LIBRARY(opgate_test, m) {
   m.def("half_written(Tensor x) -> Tensor", &half_written);
   m.def("refuses_empty(Tensor x) -> Tensor", &refuses_empty);
   m.def("with_scratch(Tensor x) -> (Tensor[], Tensor)", &with_scratch);
+  m.def("with_rows_of_scratch(Tensor x) -> (Tensor, Tensor)", &with_rows_of_scratch);
+  m.def("with_no_second(Tensor x) -> (Tensor, Tensor)");
+  m.def("returns_meta(Tensor x) -> Tensor", &returns_meta);
   m.def("returns_input_in_list(Tensor x) -> Tensor[]", &returns_input_in_list);
   m.def("shares_scratch(Tensor x) -> Tensor", &shares_scratch);
   m.def("keeps_its_input(Tensor x) -> Tensor", &keeps_its_input);
@@ -245,6 +265,7 @@ TORCH_LIBRARY(opgate_test, m) {
 TORCH_LIBRARY_IMPL(opgate_test, CPU, m) {
   for (const char* name : {"doubled", "has_no_meta", "has_dense_meta", "has_double_meta"})
     m.impl(name, &doubled);
+  m.impl("with_no_second", &with_no_second);
   m.impl("takes_any_dtype", &takes_any_dtype);
   m.impl("refuses_half", &refuses_half);
   m.impl("names_no_dtype", &names_no_dtype);
@@ -274,6 +295,7 @@ TORCH_LIBRARY_IMPL(opgate_test, Autograd, m) {
 TORCH_LIBRARY_IMPL(opgate_test, Meta, m) {
   for (const char* name : {"doubled", "wants_contiguous"}) m.impl(name, &doubled_meta);
   m.impl("loads_gaps", &dense_meta);
+  m.impl("with_no_second", &with_no_second_meta);
   m.impl("double_in_place", &in_place_meta);
   m.impl("has_dense_meta", &dense_meta);
   m.impl("has_double_meta", &double_meta);

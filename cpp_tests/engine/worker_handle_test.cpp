@@ -130,6 +130,24 @@ INSTANTIATE_TEST_SUITE_P(Each, OutOfStepTest,
                                            R"({"ran":"neg/float32"})", R"({"packaged":"cpu"})", "{}",
                                            R"({"ready":{}})", R"({"judgements":{}})"));
 
+TEST_F(WorkerHandleTest, AVerdictThatDoesNotExistIsACrashOfTheWorker) {
+  const std::string check = plan_.calls.checks(0).front()->name;
+  const std::string answer = R"({"ran":0,"judgements":{")" + check + R"(":{"verdict":"bogus"}}})";
+  std::vector<Judgement> judgements;
+  WorkerHandle worker =
+      handle("read setup; echo '{\"ready\": {}}' >&3; read job; echo '" + answer + "' >&3; read end");
+  WorkerHandle::Listener listener;
+  listener.verdict = [&](Calls::Position call, const Check& judged, const Judgement& judgement) {
+    judgements.push_back(judgement);
+    todo_.remove(call, judged);
+  };
+  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
+  worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
+  serve_until(worker, [&] { return !judgements.empty(); });
+  EXPECT_EQ(judgements.front().verdict, Verdict::crash);
+  EXPECT_NE(judgements.front().reason.find("it answered"), std::string::npos) << judgements.front().reason;
+}
+
 // The first worker hangs, and every later one answers that all checks pass.
 TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
   constexpr std::chrono::seconds kLimit{3};

@@ -26,10 +26,11 @@ OPGATE_SPEC("opgate_ops::gelu_tanh", spec) {
   spec.dtypes(floating());
   spec.reference([](const at::Tensor& x) {
     if (x.requires_grad()) return at::gelu(x, "tanh");  // it is differentiable
-    at::Tensor out = at::empty_like(x);
-    std::transform(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel(),
+    const at::Tensor from = x.cpu();
+    at::Tensor out = at::empty_like(from);
+    std::transform(from.const_data_ptr<double>(), from.const_data_ptr<double>() + from.numel(),
                    out.mutable_data_ptr<double>(), [](long double value) { return value * Wide(value).s; });
-    return out;
+    return out.to(x.device());
   });
   // 3 ulps from s(v), and one each from a product and a quotient. Below -10, 2^-|v| is subnormal: half a
   // unit of it times x, which is -13.2 where the result becomes 0, is 7 ulps.
@@ -51,14 +52,15 @@ OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {
   spec.dtypes(floating());
   spec.reference([](const at::Tensor& grad, const at::Tensor& x) {
     if (grad.requires_grad() || x.requires_grad()) return at::gelu_backward(grad, x, "tanh");
-    at::Tensor out = at::empty_like(x);
-    std::transform(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel(),
-                   grad.const_data_ptr<double>(), out.mutable_data_ptr<double>(),
+    const at::Tensor from = x.cpu(), cotangent = grad.cpu();
+    at::Tensor out = at::empty_like(from);
+    std::transform(from.const_data_ptr<double>(), from.const_data_ptr<double>() + from.numel(),
+                   cotangent.const_data_ptr<double>(), out.mutable_data_ptr<double>(),
                    [](long double value, long double g) {
                      const Wide wide(value);
                      return g * wide.s * (1 + value * wide.rest * wide.slope);
                    });
-    return out;
+    return out.to(x.device());
   });
   // 1 + x (1 - s) v' cancels around -0.75. Its terms have 5 roundings each, and s has an error of 3 ulps.
   spec.accuracy(ulps(8).scaled_by_inputs());

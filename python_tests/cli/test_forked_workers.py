@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -126,3 +128,33 @@ def test_a_worker_that_hangs_ends_with_all_its_processes(run: Callable[..., Resu
     for process in left:
         os.kill(process, signal.SIGKILL)
     assert not left
+
+
+FORK = """
+import os
+import subprocess
+import sys
+
+from opgate.forking import fork_worker
+
+for name in ("commands", "answers"):
+    open(name, "w").close()
+os.mkfifo("log")  # whoever opens it to write waits for its reader
+reader = subprocess.Popen(["sh", "-c", "sleep 0.5; touch opened; exec cat log"], stdout=subprocess.DEVNULL)
+request = {name: name for name in ("commands", "answers", "log")}
+said = fork_worker(request, {"commands": (0,), "answers": (3,), "log": (1, 2)})
+if said is None:
+    os._exit(0)
+assert os.path.exists("opened"), "the answer came before the worker had its files"
+assert said.keys() == {"forked"}, said
+reader.wait()
+said = fork_worker(request | {"commands": "absent"}, {"commands": (0,), "answers": (3,), "log": (1, 2)})
+if said is None:
+    os._exit(0)
+assert "No such file" in said["cannot_fork"], said
+"""
+
+
+def test_a_worker_has_its_files_before_the_supervisor_closes_them(tmp_path: Path) -> None:
+    script = subprocess.run([sys.executable, "-c", FORK], cwd=tmp_path, capture_output=True, text=True)
+    assert (script.returncode, script.stderr) == (0, "")

@@ -15,6 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The digests of all files that were tested, wherever they lay.
+std::multiset<std::string> contents(const RunHeader& header) {
+  std::multiset<std::string> digests;
+  for (const auto& [file, digest] : header.files) digests.insert(digest);
+  return digests;
+}
+
 ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   if (!fs::exists(file))
     throw SetupError(fmt::format("nothing to resume: there is no {}; run without --resume", file.string()));
@@ -30,7 +37,7 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
                     file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
                     to_string(header.shard), header.torch));
   }
-  if (then.libraries != header.libraries) {
+  if (then.libraries != header.libraries || contents(then) != contents(header)) {
     throw SetupError(
         fmt::format("{} has verdicts on other builds of the libraries, or on other Python modules, than "
                     "those that are loaded now; run without --resume",
@@ -86,6 +93,9 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   }
   std::ranges::sort(drafts);
   if (!drafts.empty()) fmt::print("drafts (only what they say is checked): {}\n", fmt::join(drafts, ", "));
+  for (const Check* check : checks) {
+    if (!check->missing.empty()) fmt::print("not checked: {} ({})\n", check->name, check->missing);
+  }
   if (header.filter.get<Filter>().ops.empty()) print_not_covered(header.coverage);
   std::fflush(stdout);
 }

@@ -29,9 +29,9 @@ RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
   return native;
 }
 
-void RunProgress::count(const std::string& case_id, const Judgement& judgement) {
+void RunProgress::count(const std::string& case_id, const Judgement& judgement, bool is_planted) {
   ++done_;
-  if (!is_broken(judgement)) return;
+  if (!is_broken(judgement) || is_planted) return;
   ++broken_;
   const size_t op_end = case_id.find('/'), check_begin = case_id.rfind('/') + 1;
   if (!found_.emplace(case_id.substr(0, op_end), case_id.substr(check_begin)).second) return;
@@ -43,7 +43,7 @@ void RunProgress::count(const std::string& case_id, const Judgement& judgement) 
 void RunProgress::count(Calls::Position call, const Check& check, const std::string& case_id,
                         const Judgement& judgement) {
   ++lanes_[lane_of(calls_.worker(call, check), check)].done;
-  count(case_id, judgement);
+  count(case_id, judgement, calls_.spec(call).planted.has_value());
 }
 
 // Where a lane has not begun, nobody knows how long it takes.

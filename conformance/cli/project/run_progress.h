@@ -18,8 +18,8 @@ class RunProgress {
   /// `known` cases of the plan have a verdict already; those of `todo` get one.
   RunProgress(const Calls& calls, const CaseSet& todo, size_t known);
 
-  /// A case has its verdict.
-  void count(const std::string& case_id, const Judgement& judgement);
+  /// A case has its verdict. That a check finds what was planted for it is no news.
+  void count(const std::string& case_id, const Judgement& judgement, bool is_planted = false);
   /// The same, for a case of the plan that a worker has judged.
   void count(Calls::Position call, const Check& check, const std::string& case_id,
              const Judgement& judgement);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
 import signal
 from collections.abc import Iterable
@@ -27,30 +28,36 @@ def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]
     """Forks a process, and returns the answer to the supervisor; None in the new process.
 
     The new process has the files that the request names in the place of `descriptors`: "commands",
-    "answers" and "log". It becomes a child of the supervisor, because the process between the two ends.
+    "answers" and "log". It has opened them when this function returns, because the supervisor then closes
+    its own ends. It becomes a child of the supervisor, because the process between the two ends.
     """
     read, write = os.pipe()
     between = os.fork()
     if between == 0:
-        worker = os.fork()
-        if worker == 0:
-            os.close(read)
-            os.close(write)
+        if os.fork() != 0:
+            os._exit(0)
+        os.setpgid(0, 0)
+        try:
             take_files(request, descriptors)
-            return None
-        os.setpgid(worker, worker)
-        os.write(write, str(worker).encode())
-        os._exit(0)
+        except OSError as error:
+            os.write(write, json.dumps({"cannot_fork": str(error)}).encode())
+            os._exit(1)
+        os.write(write, json.dumps({"forked": os.getpid()}).encode())
+        os.close(read)
+        os.close(write)
+        return None
     os.waitpid(between, 0)
     os.close(write)
-    worker = int(os.read(read, 32))
-    os.close(read)
+    with os.fdopen(read) as told:
+        said = json.loads(told.read() or '{"cannot_fork": "the new process ended"}')
+    if "forked" not in said:
+        return said
     # Locks that another thread held at the fork stay locked in the new process. Libraries that end their
     # threads before a fork, as OpenBLAS does, have done so by now.
     if threads := len(os.listdir("/proc/self/task")) - 1:
-        os.kill(worker, signal.SIGKILL)
+        os.kill(said["forked"], signal.SIGKILL)
         return {"cannot_fork": f"{threads} more threads run"}
-    return {"forked": worker}
+    return said
 
 
 def take_files(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> None:

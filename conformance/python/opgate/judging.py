@@ -36,6 +36,8 @@ def judge_call(
 def _judged(check: Check, call: Call) -> dict[str, Any]:
     before = _engine.ProcessState()
     try:
+        if missing := check.missing():
+            return owed(missing).as_json()
         if check.needs_package and (reason := call.packages.not_tried(call)):
             return owed(reason).as_json()
         return check.judge(call).as_json()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Callable
@@ -51,13 +51,25 @@ class Check:
     """Whether a call takes seconds, so that quicker checks come first."""
     imports: tuple[str, ...] = ()
     """Modules that `judge` needs and that take long to import: they are imported once for all workers."""
+    packages: tuple[str, ...] = ()
+    """Optional Python packages that `judge` needs. Without one of them, the check is owed."""
+    extra: str = ""
+    """The extra of the package opgate that installs `packages`."""
     subjects: Callable[[], list[str]] | None = None
     """Returns the only operators that the check is for, once the modules of opgate.toml are imported."""
 
+    def missing(self) -> str:
+        """What must be installed before the check can judge; empty where all is there."""
+        absent = [name for name in self.packages if importlib.util.find_spec(name) is None]
+        if not absent:
+            return ""
+        return f"Python packages not installed: {', '.join(absent)}; pip install 'opgate[{self.extra}]'"
+
     def as_json(self) -> dict[str, Any]:
         """What the native plan needs to know about the check."""
-        described = {name: value for name, value in vars(self).items() if name not in ("judge", "imports")}
-        return described | {"subjects": self.subjects and self.subjects()}
+        here_alone = ("judge", "imports", "packages", "extra")
+        described = {name: value for name, value in vars(self).items() if name not in here_alone}
+        return described | {"subjects": self.subjects and self.subjects(), "missing": self.missing()}
 
 
 CHECKS: dict[str, Check] = {}

@@ -28,6 +28,14 @@ def files_read(others: Iterable[str]) -> dict[str, list[int] | None]:
     return files
 
 
+def mapped_libraries() -> set[str]:
+    """The shared libraries that this process has loaded, without those of the system."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    files = {line.split(maxsplit=5)[5] for line in lines if "/" in line}
+    system = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
+    return {file for file in files if ".so" in Path(file).name and not file.startswith(system)}
+
+
 def digest_of(modules: Iterable[str]) -> str:
     """SHA-1 over all Python files of the packages that these modules are in."""
     digest = hashlib.sha1()  # as C++ uses it for libraries: against mistakes, not against attacks

@@ -62,15 +62,18 @@ class Worker:
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
         from opgate.registry import load_checks
-        from opgate.sources import digest_of, module_files
+        from opgate.sources import digest_of, mapped_libraries, module_files
         from opgate.spec import SPECS
 
         before = all_operators()
+        mapped_before = mapped_libraries()
         for library in setup["libraries"]:
             try:
                 torch.ops.load_library(library)
             except (OSError, RuntimeError) as error:
                 raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
+        # A library's package depends on the libraries that it loads, too.
+        with_libraries = sorted(mapped_libraries() - mapped_before | set(setup["libraries"]))
         of_libraries = with_schema(all_operators() - before)
         load_modules(setup["modules"])
         of_modules = all_operators() - before - of_libraries
@@ -114,7 +117,7 @@ class Worker:
         self.printed = _end_of_printed()
         self.packages = PackageStore(
             Path(setup["packages"]),
-            setup["libraries"],
+            with_libraries,
             setup["modules"],
             tell=lambda text: tell({"doing": text}),
         )
@@ -136,8 +139,13 @@ class Worker:
             "torch": self.torch_version,
             "sources": self.sources,
             "modules": self.module_files,
-            "files": files_read(self.native_files),
+            "files": files_read(self.native_files + self._where_packages_may_come()),
         }
+
+    def _where_packages_may_come(self) -> list[str]:
+        """The folders whose change may end that a check lacks a package."""
+        lacking = any(check.missing() for check in self.checks.values())
+        return [folder for folder in sys.path if Path(folder).is_dir()] if lacking else []
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         """Carries out one command, and returns the answer."""

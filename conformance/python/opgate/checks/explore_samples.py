@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate import _engine
 from opgate.call import Call
-from opgate.judgement import PASS, Judgement, fail, owed
+from opgate.judgement import PASS, Judgement, fail
 from opgate.registry import check
 
 if TYPE_CHECKING:
@@ -128,16 +128,15 @@ def finding(call: Call, found: Found) -> Judgement:
     example="A vectorised loop whose remainder is wrong for 5 rows of 3, where every sample has 4 or 8.",
     slow=True,
     imports=("hypothesis",),
+    packages=("hypothesis",),
+    extra="explore",
     variants="contiguous",
     dtypes="first",
     first_sample=True,
 )
 def judge(call: Call) -> Judgement:
     """Draws 100 examples, the same in every run, and shrinks the first that breaks a promise."""
-    try:
-        import hypothesis
-    except ImportError:
-        return owed("the Python package hypothesis is not installed: pip install 'opgate[explore]'")
+    import hypothesis
     from hypothesis import strategies
 
     samples = json.loads(_engine.samples(call.id))

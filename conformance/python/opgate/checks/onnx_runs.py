@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import Any
 
@@ -10,7 +9,7 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail, invalid, owed
+from opgate.judgement import PASS, Judgement, fail, invalid
 from opgate.names import name_of
 from opgate.nearness import difference_at_largest
 from opgate.onnx_forms import FORMS, Form, operators
@@ -21,7 +20,6 @@ from opgate.resize import other_inputs, shapes
 PROMISED = (
     "exported to ONNX in each of its forms, the model is valid and, where it can run, gives eager's values"
 )
-PACKAGES = ("onnx", "onnxruntime", "onnxscript")
 # For sizes without a sample in the spec, results are compared with eager, and both are rounded.
 ULPS_OF_LARGEST = 64.0
 
@@ -105,6 +103,8 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     example="A translation that writes the grid size of the example into the graph.",
     slow=True,
     imports=("torch.onnx", "onnxscript"),
+    packages=("onnx", "onnxruntime", "onnxscript"),
+    extra="onnx",
     variants="contiguous",
     dtypes="first",
     first_sample=True,
@@ -113,10 +113,6 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 )
 def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""
-    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
-        return owed(
-            f"these Python packages are not installed: {', '.join(missing)}; pip install 'opgate[onnx]'"
-        )
     call.eager()
     for form in FORMS:
         if name_of(call.overload) in form.operators:
