@@ -2,11 +2,13 @@
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "compare/float_format.h"
 #include "compare/widen.h"
@@ -112,6 +114,9 @@ class Differentiation {
 
   void find_leaves(const Arguments& arguments) {
     for (const TensorInput& input : arguments.tensors) {
+      if (input.name == request_.overwritten) overwritten_ = input.tensor;
+    }
+    for (const TensorInput& input : arguments.tensors) {
       if (!has_derivative(input.tensor) || is_mutable(*key_.spec, input.position)) continue;
       if (!request_.inputs || request_.inputs->contains(input.name)) leaves_.add(input.name, input.tensor);
     }
@@ -156,12 +161,31 @@ class Differentiation {
     const std::vector<at::Tensor> returned = call.returned();
     const bool in_place_of_writes = !found_.cotangents.empty() && returned.size() == found_.cotangents.size();
     const std::vector<at::Tensor> results = in_place_of_writes ? returned : call.values();
-    const auto differentiate = [&](torch::jit::Stack& s) { s = arriving(results); };
+    const auto differentiate = [&](torch::jit::Stack& s) {
+      overwrite(results);
+      s = arriving(results);
+    };
     const Outcome backward = invoke(*key_.spec->op, differentiate, {}, key_.device);
     found_.backward = backward.raised;
     for (size_t i = 0; i < backward.results.size(); ++i)
       found_.leaf_gradients.push_back({leaves_.names[i], backward.results[i].toTensor()});
     return std::move(found_);
+  }
+
+  // An optimizer, or an activation in place, changes tensors like this.
+  void overwrite(const std::vector<at::Tensor>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (request_.overwritten == fmt::format("output {}", i)) overwritten_ = results[i];
+    }
+    if (!overwritten_.defined()) return;
+    const at::NoGradGuard without_gradients;
+    if (has_derivative(overwritten_)) {
+      overwritten_.neg_().add_(0.5);
+    } else if (overwritten_.dim() > 0) {  // integers, which stay among those that the spec allows
+      std::vector<int64_t> dims(static_cast<size_t>(overwritten_.dim()));
+      std::iota(dims.begin(), dims.end(), 0);
+      overwritten_.copy_(overwritten_.flip(dims));
+    }
   }
 
   // Returns one gradient for each leaf.
@@ -208,6 +232,8 @@ class Differentiation {
 
   torch::jit::Stack last(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& cotangents) {
     found_.exists = !outputs.empty();
+    if (request_.repeated && !outputs.empty())
+      static_cast<void>(gradients(outputs, leaves_.tensors, cotangents));
     const std::vector<at::Tensor> arrived = outputs.empty() ? std::vector<at::Tensor>(leaves_.tensors.size())
                                                             : gradients(outputs, leaves_.tensors, cotangents);
     torch::jit::Stack stack;
@@ -221,6 +247,7 @@ class Differentiation {
   const CallKey& key_;
   const DerivativeRequest& request_;
   Leaves leaves_;
+  at::Tensor overwritten_;
   Derivative found_;
 };
 

@@ -25,6 +25,11 @@ struct DerivativeRequest {
   /// `second` differentiates the gradients once more, with respect to the inputs and the cotangents.
   Order order = Order::first;
   bool forward = false;  ///< forward mode: tangents of the results, for random tangents of the inputs
+  /// The argument ("x", "xs[1]") or result ("output 1") that is changed in place between the call and its derivative;
+  /// empty: none.
+  std::string overwritten = "";
+  bool repeated =
+      false;  ///< computes the gradients twice from one graph; those of the second time are returned
 };
 
 /// The gradient of one input or cotangent; in forward mode, the tangent of one output.

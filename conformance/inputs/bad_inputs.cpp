@@ -71,8 +71,11 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
     case BadInput::Kind::index:
     case BadInput::Kind::special: {
       TensorInput& input = input_named(arguments, bad.argument);
-      const int64_t middle = input.tensor.numel() / 2;
-      input.tensor.view({-1}).narrow(0, middle, 1).fill_(*bad.element);
+      const int64_t count = input.tensor.numel();
+      const int64_t at = bad.place == BadInput::Place::first  ? 0
+                         : bad.place == BadInput::Place::last ? count - 1
+                                                              : count / 2;
+      input.tensor.view({-1}).narrow(0, at, 1).fill_(*bad.element);
       take_snapshot(input, options);
       break;
     }
@@ -110,14 +113,19 @@ std::string describe_bad_input(std::string_view variant) {
   if (ends(".empty")) return fmt::format("`{}` is an empty list", text);
   if (ends(".longer")) return fmt::format("`{}` has one entry more", text);
   if (ends(".shorter")) return fmt::format("`{}` has one entry less", text);
-  if (const auto size = text.rfind(".size"); size != std::string_view::npos && text.ends_with("+1")) {
+  const bool is_longer = text.ends_with("+1");
+  if (const auto size = text.rfind(".size");
+      size != std::string_view::npos && (is_longer || text.ends_with("-1"))) {
     const std::string_view dim = text.substr(size + 5, text.size() - size - 7);
-    return fmt::format("dim {} of `{}` is longer by one", dim, text.substr(0, size));
+    return fmt::format("dim {} of `{}` is {} by one", dim, text.substr(0, size),
+                       is_longer ? "longer" : "shorter");
   }
   const auto equals = text.rfind('=');
   const std::string_view value = text.substr(equals + 1);
   text = text.substr(0, equals);
   if (ends(".value")) return fmt::format("one element of `{}` is {}", text, value);
+  if (ends(".first")) return fmt::format("the first element of `{}` is {}", text, value);
+  if (ends(".last")) return fmt::format("the last element of `{}` is {}", text, value);
   if (ends(".device")) return fmt::format("`{}` is on the {} among tensors on another device", text, value);
   if (ends(".dtype")) return fmt::format("`{}` is {}", text, value);
   return fmt::format("`{}` is {}", text, value);

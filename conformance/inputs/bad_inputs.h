@@ -15,12 +15,12 @@ namespace opgate {
 /// One argument of a sample, damaged in one way.
 struct BadInput {
   enum class Kind {
-    shape,      ///< one tensor has a dim more or less, or one size is larger by one
+    shape,      ///< one tensor has a dim more or less, or one size is larger or smaller by one
     dtype,      ///< one tensor has another dtype than in the sample, with the same values
     device,     ///< one tensor is on the CPU among CUDA tensors
     undefined,  ///< at::Tensor() where a tensor is needed
     index,      ///< one element of an integer tensor is outside its domain
-    special,    ///< one element of a floating tensor is NaN or infinite
+    special,    ///< one element of a floating tensor is NaN, infinite or -0
     integer,    ///< an integer is 0, -1 or 2^62
     number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite
     list,       ///< a list has another length or a bad entry
@@ -31,7 +31,8 @@ struct BadInput {
   std::string given;     ///< the bad value as a message would show it: "-1", "float64", "nan"; may be empty
   size_t position;       ///< of the argument in the schema
   Argument instead;      ///< replaces the argument
-  std::optional<double> element = {};  ///< replaces the element in the middle of the tensor
+  std::optional<double> element = {};                              ///< replaces one element of the tensor
+  enum class Place { first, middle, last } place = Place::middle;  ///< of that element
   /// Whether the bad input is made when the call's dtype is `dtype`; null: for every dtype.
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
 };

@@ -94,6 +94,8 @@ class DamagedTensors {
       Shape larger = shape;
       ++larger[dim];
       reshaped(fmt::format(".size{}+1", dim), std::move(larger));
+      Shape smaller = shape;
+      if (--smaller[dim] >= 0) reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
     }
   }
 
@@ -124,8 +126,14 @@ class DamagedTensors {
     if (beyond) {
       out_of_domain(slot, *beyond);
     } else if (!fixed || c10::isFloatingType(*fixed)) {
-      element(slot, Kind::special, "nan", NAN, fixed ? nullptr : &holds_nan);
-      element(slot, Kind::special, "inf", INFINITY, fixed ? nullptr : &holds_nan);
+      bool (*const accepts_dtype)(c10::ScalarType) = fixed ? nullptr : &holds_nan;
+      element(slot, Kind::special, "nan", NAN, accepts_dtype);
+      element(slot, Kind::special, "inf", INFINITY, accepts_dtype);
+      element(slot, Kind::special, "-inf", -INFINITY, accepts_dtype);
+      element(slot, Kind::special, "-0", -0.0, accepts_dtype);
+      for (const BadInput::Place place : {BadInput::Place::first, BadInput::Place::last}) {
+        element(slot, Kind::special, "nan", NAN, accepts_dtype, place);
+      }
     }
   }
 
@@ -142,9 +150,13 @@ class DamagedTensors {
   }
 
   void element(const TensorSlot& slot, Kind kind, const std::string& text, double value,
-               bool (*accepts_dtype)(c10::ScalarType)) {
-    add(slot, kind, ".value=" + text, text, *slot.described, accepts_dtype);
+               bool (*accepts_dtype)(c10::ScalarType), BadInput::Place place = BadInput::Place::middle) {
+    const std::string_view where = place == BadInput::Place::first  ? ".first="
+                                   : place == BadInput::Place::last ? ".last="
+                                                                    : ".value=";
+    add(slot, kind, std::string(where) + text, text, *slot.described, accepts_dtype);
     all_.back().element = value;
+    all_.back().place = place;
   }
 
   void add(const TensorSlot& slot, Kind kind, const std::string& how, std::string given,
@@ -159,7 +171,7 @@ class DamagedTensors {
       instead = std::move(tensor);
     }
     all_.push_back({slot.name + how, kind, slot.name, std::move(given), slot.position, std::move(instead),
-                    std::nullopt, accepts_dtype});
+                    std::nullopt, BadInput::Place::middle, accepts_dtype});
   }
 
   const Spec& spec_;

@@ -85,7 +85,8 @@ std::vector<TensorPlacement> arrange(const CallKey& key) {
     empty_size(all, size);
   } else if (subject == "all") {  // tensors that the layout does not apply to stay contiguous
     for (TensorPlacement& placed : all) {
-      if (how != "expanded" || can_be_expanded(*key.spec, placed.slot)) place(placed, how, key.dtype);
+      if (!how.starts_with("expanded") || can_be_expanded(*key.spec, placed.slot))
+        place(placed, how, key.dtype);
     }
   } else {
     if (!place(find(subject), how, key.dtype)) throw unknown();

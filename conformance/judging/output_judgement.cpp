@@ -101,6 +101,25 @@ Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, c
                       promised);
 }
 
+namespace {
+
+// What the operator gives for the absolute values of its inputs; nothing where it does not take them, or gives results
+// of other shapes.
+std::vector<at::Tensor> magnitudes_of_terms(const CallKey& key, const Outcome& want) {
+  ValueCache values;
+  Arguments arguments = materialize(key, values, {.contiguous = true, .take_snapshots = false});
+  for (const TensorInput& input : arguments.tensors) {
+    if (input.tensor.is_floating_point()) arguments.replace(input, input.tensor.abs());
+  }
+  const std::vector<at::Tensor> wanted = want.values(), found = call_on(key, arguments.stack).values();
+  const auto alike = [](const at::Tensor& a, const at::Tensor& b) {
+    return a.defined() == b.defined() && (!a.defined() || (a.sizes() == b.sizes() && a.dtype() == b.dtype()));
+  };
+  return std::ranges::equal(wanted, found, alike) ? largest_of_each(found) : std::vector<at::Tensor>();
+}
+
+}  // namespace
+
 Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Outcome& want,
                                 const std::string& promised) {
   const Spec& spec = *key.spec;
@@ -109,7 +128,12 @@ Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Ou
     agreement.accuracy = agreement.accuracy.scaled_by_inputs();
     agreement.scales = largest_of_each(want.values());
   }
-  return judge_values(got.values(), want.values(), agreement, promised);
+  Judgement judgement = judge_values(got.values(), want.values(), agreement, promised);
+  if (!judgement.finding || agreement.accuracy.exact) return judgement;
+  // The terms of a sum may be much larger than the sum, and each order of summation rounds them otherwise.
+  agreement.scales = magnitudes_of_terms(key, want);
+  return agreement.scales.empty() ? judgement
+                                  : judge_values(got.values(), want.values(), agreement, promised);
 }
 
 std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) {

@@ -35,6 +35,13 @@ at::Tensor expanded(const Sizes& sizes) {
   return at::empty(one_row).expand(sizes);
 }
 
+at::Tensor expanded_last(const Sizes& sizes) {
+  Sizes first_column = sizes;
+  *std::ranges::find_if(first_column.rbegin(), first_column.rend(), [](int64_t size) { return size > 1; }) =
+      1;
+  return at::empty(first_column).expand(sizes);
+}
+
 at::Tensor channels_last(const Sizes& sizes) {
   const auto format = sizes.size() == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::ChannelsLast3d;
   return at::empty(sizes, at::TensorOptions().memory_format(format));
@@ -58,6 +65,8 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
          return at::empty(with_last(s, [](int64_t n) { return n + 3; })).slice(-1, 1, -2);
        }},
       {"expanded", &expanded},
+      {"expanded-last", &expanded_last},
+      {"expanded-all", [](const Sizes& s) { return at::empty(Sizes(s.size(), 1)).expand(s); }},
       {"channels-last", &channels_last},
       {"offset", &one_in},
       {"conjugated", [](const Sizes& s) { return at::empty(s); }},

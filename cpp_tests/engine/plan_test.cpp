@@ -129,9 +129,10 @@ TEST(Plan, PlansEachCheckForTheLayoutsOfItsScope) {
   EXPECT_EQ(layouts_of("value.reference"), (std::set<std::string>{"contiguous"}));
   EXPECT_EQ(layouts_of("value.empty"), (std::set<std::string>{"empty-dim0", "empty-dim1", "0-dim"}));
   EXPECT_EQ(layouts_of("value.layout"),
-            (std::set<std::string>{"expanded", "offset", "negated", "row-sliced", "stepped", "transposed"}));
+            (std::set<std::string>{"expanded", "expanded-all", "expanded-last", "offset", "negated",
+                                   "row-sliced", "stepped", "transposed"}));
   EXPECT_EQ(layouts_of("aoti.cpp"), (std::set<std::string>{"contiguous", "stepped", "transposed"}));
-  EXPECT_EQ(layouts_of("effect.alias").size(), 10u);
+  EXPECT_EQ(layouts_of("effect.alias").size(), 12u);
 }
 
 TEST(Plan, PlansCostlyChecksForEachLayoutAndEachDtypeOfTheFirstSampleButNotForTheirPairs) {

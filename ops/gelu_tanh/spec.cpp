@@ -57,6 +57,7 @@ OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {
     std::transform(from.const_data_ptr<double>(), from.const_data_ptr<double>() + from.numel(),
                    cotangent.const_data_ptr<double>(), out.mutable_data_ptr<double>(),
                    [](long double value, long double g) {
+                     if (std::isinf(value)) return value > 0 ? g : 0 * g;  // the limits: inf - inf is none
                      const Wide wide(value);
                      return g * wide.s * (1 + value * wide.rest * wide.slope);
                    });

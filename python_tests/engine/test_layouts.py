@@ -21,6 +21,12 @@ def expanded(shape: torch.Size) -> torch.Tensor:
     return torch.empty([1 if i == dim else size for i, size in enumerate(shape)]).expand(shape)
 
 
+def expanded_last(shape: torch.Size) -> torch.Tensor:
+    """Stride 0 along the last dim of more than one element."""
+    dim = max(i for i, size in enumerate(shape) if size > 1)
+    return torch.empty([1 if i == dim else size for i, size in enumerate(shape)]).expand(shape)
+
+
 def channels_last(shape: torch.Size) -> torch.Tensor:
     """A tensor of this shape in the channels-last format for its number of dims."""
     formats = {4: torch.channels_last, 5: torch.channels_last_3d}
@@ -47,6 +53,8 @@ IN_PYTORCH: dict[str, Callable[[torch.Size], torch.Tensor]] = {
     "row-sliced": lambda shape: torch.empty([*shape[:-1], shape[-1] + 3])[..., 1:-2],
     "offset": lambda shape: torch.empty(shape.numel() + 1)[1:].view(shape),
     "expanded": expanded,
+    "expanded-last": expanded_last,
+    "expanded-all": lambda shape: torch.empty([1] * len(shape)).expand(shape),
     "channels-last": channels_last,
     "negated": torch.empty,
     "odd-strides": odd_strides,
@@ -103,9 +111,12 @@ def test_a_planned_call_gets_what_its_layout_says(call_ids: list[str], data: st.
     elements = torch.arange(len(storage)).as_strided(x.shape, x.stride(), x.storage_offset()).flatten()
     assert x.is_neg() == (name == "negated")
     values = storage_bytes(-plain if name == "negated" else plain)
-    if name == "expanded":
-        dim = next(i for i, size in enumerate(plain.shape) if size > 1)
-        values = values.view(*plain.shape, -1).narrow(dim, 0, 1).expand(*plain.shape, -1).flatten(0, -2)
+    if name.startswith("expanded"):
+        repeated = values.view(*plain.shape, -1)
+        for dim, step in enumerate(x.stride()):
+            if step == 0 and plain.shape[dim] > 1:
+                repeated = repeated.narrow(dim, 0, 1)
+        values = repeated.expand(*plain.shape, -1).flatten(0, -2)
     assert torch.equal(storage[elements], values[: x.numel()])
     gaps = torch.ones(len(storage), dtype=torch.bool)
     gaps[elements] = False

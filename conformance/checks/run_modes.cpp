@@ -1,0 +1,119 @@
+// run.modes: the call gives the same in inference mode and under autocast as without them.
+#include <ATen/autocast_mode.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+#include "spec/registration.h"
+
+namespace opgate::run_modes {
+namespace {
+
+// Casts the inputs of matrix products, convolutions and the like to bfloat16 for as long as it lives.
+class Autocast {
+ public:
+  explicit Autocast(c10::DeviceType device)
+      : device_(device),
+        was_enabled_(at::autocast::is_autocast_enabled(device)),
+        was_(at::autocast::get_autocast_dtype(device)) {
+    at::autocast::set_autocast_enabled(device, true);
+    at::autocast::set_autocast_dtype(device, c10::kBFloat16);
+    at::autocast::increment_nesting();
+  }
+  ~Autocast() {
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(device_, was_enabled_);
+    at::autocast::set_autocast_dtype(device_, was_);
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  c10::DeviceType device_;
+  bool was_enabled_;
+  c10::ScalarType was_;
+};
+
+Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::string& mode,
+                     const std::string& likely) {
+  const std::string promised = "the same result as without " + mode;
+  if (!got.ok())
+    return Judgement::fail(
+        {promised, fmt::format("with {}, the call raised: {}", mode, got.raised->message), likely, {}});
+  const Outcome& want = under_test.observed().outcome;
+  if (const auto difference = metadata_difference(got, want))
+    return Judgement::fail(
+        {promised, fmt::format("with {}, {}, as without it", mode, *difference), likely, {}});
+  Judgement judgement = judge_same(under_test, got, want, /*bits=*/false, promised);
+  if (!judgement.finding) return judgement;
+  judgement.finding->happened = fmt::format("with {}: {}", mode, judgement.finding->happened);
+  judgement.finding->likely = likely;
+  return judgement;
+}
+
+// Autocast is meant for operators that are composed of others, and for those that have registered a kernel for it.
+bool has_rule_for_autocast(const c10::OperatorHandle& op, c10::DeviceType device) {
+  const auto key = device == c10::kCUDA ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU;
+  return is_composite(op) || op.hasKernelForDispatchKey(key);
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
+  const auto call = [&] {
+    return observe(key, under_test.cache().values, {.take_snapshots = false}).outcome;
+  };
+  const auto in_inference_mode = [&] {
+    const c10::InferenceMode mode;
+    return call();
+  };
+  Judgement judgement = judge_mode(under_test, in_inference_mode(), "inference mode",
+                                   "the kernel is registered for Autograd alone, which inference mode passes "
+                                   "by: register it for the device");
+  if (judgement.verdict != Verdict::pass || has_rule_for_autocast(under_test.op(), key.device))
+    return judgement;
+  const auto under_autocast = [&] {
+    const Autocast mode(key.device);
+    return call();
+  };
+  return judge_mode(
+      under_test, under_autocast(), "autocast",
+      "the kernel calls at::matmul, at::linear or a convolution, which autocast casts; exclude the dispatch "
+      "keys of autocast around them, or register a kernel for autocast that says what is cast");
+}
+
+OPGATE_REGISTER_CHECK(
+    run_modes,
+    {.name = "run.modes",
+     .explanation =
+         {.promise = "The call gives the same in inference mode and under autocast as without them.",
+          .why = "Servers run models in inference mode and under autocast. A kernel that calls at::matmul "
+                 "gives results of "
+                 "another dtype there than its fake kernel says, or loses digits, and only in eager mode: "
+                 "compiled "
+                 "programs run the same kernel with autocast off.",
+          .fix = "Register the kernel for the device, and not for Autograd alone. Around operators that "
+                 "autocast casts, "
+                 "write c10::impl::ExcludeDispatchKeyGuard off(c10::autocast_dispatch_keyset); in Python, "
+                 "torch.autocast(device, enabled=False). Or decide what autocast means for the operator, and "
+                 "register "
+                 "a kernel for it (torch.library.register_autocast).",
+          .example = "Attention kernels whose projection is at::linear: bfloat16 under autocast, float32 in "
+                     "the fake.",
+          .wrong = R"(at::Tensor project(const at::Tensor& x, const at::Tensor& w) {
+  return at::mm(x, w);  // bfloat16 under autocast
+})",
+          .right = R"(at::Tensor project(const at::Tensor& x, const at::Tensor& w) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  return at::mm(x, w);
+})"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .first_sample = true,
+               .reference = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::run_modes

@@ -1,0 +1,141 @@
+// run.sequence: a result does not depend on the calls before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include "base/dtypes.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+#include "values/counter.h"
+
+namespace opgate::run_sequence {
+namespace {
+
+constexpr auto kPromised = "each call gives what the reference gives, whatever was called before";
+constexpr size_t kCalls = 48;
+constexpr size_t kMostSamples = 4;
+constexpr size_t kMostDtypes = 3;
+
+// One sample in one dtype. Its tensors stay where they are, and get other values before each call.
+class RepeatedCall {
+ public:
+  RepeatedCall(const CallKey& key, WorkerCache& cache)
+      : key_(key),
+        under_test_(key, cache),
+        arguments_(materialize(key, cache.values, {.take_snapshots = false})),
+        values_{materialize(key, cache.values, {.take_snapshots = false}),
+                materialize(key, cache.values, options(1))} {}
+
+  // Makes the call on one of two sets of values.
+  Judgement call(size_t set) {
+    if (changes_metadata()) arguments_ = materialize(key_, under_test_.cache().values, options(set));
+    for (size_t i = 0; i < arguments_.tensors.size(); ++i)
+      arguments_.tensors[i].tensor.copy_(values_[set].tensors[i].tensor);
+    const Outcome outcome = call_on(key_, arguments_.stack);
+    if (outcome.ok()) return judge_near_reference(under_test_, outcome, kPromised, options(set));
+    return Judgement::fail({kPromised, "raised: " + outcome.raised->message, "", {}});
+  }
+
+  // How many sets of values the operator and its reference take: 0, 1 or 2.
+  size_t sets() {
+    if (!under_test_.observed().outcome.ok() || !under_test_.reference().ok()) return 0;
+    const bool takes_others = under_test_.reference(options(1)).ok() &&
+                              observe(key_, under_test_.cache().values, options(1)).outcome.ok();
+    return takes_others ? 2 : 1;
+  }
+
+  std::string text(size_t set) const {
+    return fmt::format("sample {} in {}{}", key_.sample->name, dtype_name(key_.dtype),
+                       set == 0 ? "" : " with other values in the same memory");
+  }
+
+ private:
+  // The reference of the first set of values is that of the case itself, and is computed once.
+  static MaterializeOptions options(size_t set) { return {.value_seed = set, .take_snapshots = false}; }
+
+  bool changes_metadata() const {
+    return std::ranges::any_of(
+        arguments_.tensors, [&](const TensorInput& input) { return may_change_metadata(*key_.spec, input); });
+  }
+
+  CallKey key_;
+  CallUnderTest under_test_;
+  Arguments arguments_;
+  std::array<Arguments, 2> values_;
+};
+
+std::deque<RepeatedCall> repeated_calls(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Dtypes& dtypes = key.spec->dtypes.at(key.device);
+  std::deque<RepeatedCall> calls;
+  for (size_t s = 0; s < std::min(kMostSamples, key.spec->samples.size()); ++s) {
+    for (size_t d = 0; d < std::min(kMostDtypes, dtypes.size()); ++d) {
+      calls.emplace_back(
+          CallKey{key.spec, &key.spec->samples[s], dtypes[d], key.device, std::string(kContiguous)},
+          under_test.cache());
+    }
+  }
+  return calls;
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  std::deque<RepeatedCall> calls = repeated_calls(under_test);
+  std::vector<std::pair<RepeatedCall*, size_t>> takes;  // a call, and the number of a set of values
+  for (RepeatedCall& call : calls) {
+    for (size_t set = 0, sets = call.sets(); set < sets; ++set) takes.emplace_back(&call, set);
+  }
+  if (takes.empty()) return Judgement::pass();  // value.reference tells what the operator refuses
+  const uint64_t stream = stream_key(under_test.key().spec->name + "/run.sequence");
+  std::string before;
+  for (size_t i = 0; i < kCalls; ++i) {
+    const auto& [call, set] = takes[bits_at(stream, i) % takes.size()];
+    Judgement judgement = call->call(set);
+    if (judgement.verdict != Verdict::pass) {
+      if (!judgement.finding) return judgement;
+      judgement.finding->happened = fmt::format("call {} of a sequence, {}{}: {}", i + 1, call->text(set),
+                                                before, judgement.finding->happened);
+      judgement.finding->likely =
+          "something is kept from an earlier call: a result by the address or the shape of its input, a "
+          "buffer that is "
+          "not filled again, a counter";
+      return judgement;
+    }
+    before = ", after " + call->text(set);
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    run_sequence,
+    {.name = "run.sequence",
+     .explanation =
+         {.promise =
+              "Each call gives what the reference gives, whatever the operator was called with before: other "
+              "samples, other dtypes, other values in the same memory.",
+          .why = "Models reuse their buffers: the next batch lies where the last one lay, often with the "
+                 "same shape. A "
+                 "kernel that keeps results, tables or workspaces by address or shape is right in every test "
+                 "that makes "
+                 "one call.",
+          .fix = "Keep only what cannot become stale (handles, streams, memory that each call fills), or "
+                 "compare all that "
+                 "the kept value depends on.",
+          .example = "Kernels that are timed by repeating one call, and answer it from a cache; autotuners "
+                     "that keep a "
+                     "result by shape.",
+          .wrong = R"(static std::map<const void*, at::Tensor> norms;  // of a weight that "does not change"
+auto [kept, is_new] = norms.try_emplace(weight.const_data_ptr());
+if (is_new) kept->second = weight.norm();)",
+          .right = R"(const at::Tensor norm = weight.norm();)"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .first_sample = true,
+               .reference = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::run_sequence
