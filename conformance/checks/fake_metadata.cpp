@@ -54,7 +54,9 @@ Judgement judge(CallUnderTest& under_test) {
                             "in Python), or it touches data, which a meta tensor does not have",
                             {}});
   }
-  if (const auto device = other_device(meta); device && !is_composite(*spec.op)) {
+  const bool takes_tensors =
+      !under_test.observed().arguments.tensors.empty();  // others are told the device, or none
+  if (const auto device = other_device(meta); device && takes_tensors && !is_composite(*spec.op)) {
     return Judgement::fail({promised,
                             fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),
                             "it allocates without the options of its input: at::empty(sizes, x.options())",
