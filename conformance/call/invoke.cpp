@@ -46,9 +46,11 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   for (const at::Tensor& tensor : outcome.values()) {
     if (!tensor.defined()) continue;
     if (tensor.is_meta() && device != c10::kMeta) throw ResultWithoutValues();
-    std::ostringstream kind;
-    kind << tensor.layout();
-    if (tensor.layout() != c10::kStrided) throw UnreadableResult("a tensor of layout " + kind.str());
+    if (tensor.layout() != c10::kStrided) {
+      std::ostringstream kind;
+      kind << tensor.layout();
+      throw UnreadableResult("a tensor of layout " + kind.str());
+    }
     if (tensor.is_quantized()) throw UnreadableResult("a quantized tensor");
   }
 }
