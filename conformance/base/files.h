@@ -15,6 +15,9 @@ std::filesystem::path this_executable();
 /// The whole content of a file; an empty string if it cannot be read.
 std::string content_of(const std::filesystem::path& file);
 
+/// Whether the path `file` begins with the path `folder`.
+bool is_inside(const std::filesystem::path& file, const std::filesystem::path& folder);
+
 /// An error for a file that could not be written, with the reason from errno and what the user can do:
 /// "cannot write F: No space left on device; name another file with --json".
 SetupError cannot_write(const std::filesystem::path& file, std::string_view remedy);

@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 

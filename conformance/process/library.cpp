@@ -57,7 +57,7 @@ std::vector<fs::path> files_loaded_with_libraries() {
   return files;
 }
 
-void load_library(const fs::path& file) {
+std::optional<LoadFailure> try_load(const fs::path& file) {
   loaded_before();
   if (!fs::exists(file))
     throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
@@ -65,15 +65,16 @@ void load_library(const fs::path& file) {
   const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
 
   try {
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::nullopt;
   } catch (const c10::Error& error) {  // raised by the library's own registrations
     throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
                                  error.what_without_backtrace()));
   }
-  throw SetupError(
-      fmt::format("library {} cannot be loaded: {}. If a symbol is undefined, the library was built for "
-                  "another torch than this OpGate: rebuild it",
-                  file.string(), dlerror()));
+  return load_failure(dlerror());
+}
+
+void load_library(const fs::path& file) {
+  if (const auto failure = try_load(file)) throw SetupError(explained(*failure, file));
 }
 
 }  // namespace opgate

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
+
+#include "process/load_failure.h"
 
 namespace opgate {
 
-/// Loads one library, which registers its operators or specs. Throws SetupError with the loader's own
-/// reason.
+/// Loads one library, which registers its operators or specs. Returns why the dynamic loader refuses it, if it does.
+/// Throws SetupError where there is no such file, or where the library's registrations fail.
+std::optional<LoadFailure> try_load(const std::filesystem::path& file);
+
+/// The same; throws SetupError where the loader refuses the library, too.
 void load_library(const std::filesystem::path& file);
 
 /// The files that this process has loaded since the first load_library(): the libraries, and what they depend on,

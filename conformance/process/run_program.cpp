@@ -5,7 +5,9 @@
 #include <opgate/error.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -89,6 +91,40 @@ int run_here(const Command& command) {
   sigaction(SIGINT, &before_int, nullptr);
   sigaction(SIGTERM, &before_term, nullptr);
   return status;
+}
+
+std::string output_of(const Command& command) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, write_end.get(), STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  pid_t pid = -1;
+  try {
+    pid = spawn(command, files, attributes);
+  } catch (const SetupError&) {  // there is no such program
+  }
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  write_end = Descriptor();
+  if (pid < 0) return "";
+  std::string said;
+  std::array<char, 4096> part{};
+  for (ssize_t length = 1; length != 0;) {
+    length = read(read_end.get(), part.data(), part.size());
+    if (length < 0 && errno != EINTR) break;
+    if (length > 0) said.append(part.data(), static_cast<size_t>(length));
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? said : "";
 }
 
 }  // namespace opgate

@@ -27,4 +27,8 @@ int run_to_end(const Command& command, const std::filesystem::path& folder, cons
 /// SIGTERM. Returns the status of waitpid(). Throws SetupError if the command cannot be started.
 int run_here(const Command& command);
 
+/// Runs the command to its end, and returns what it wrote to stdout. Its stderr is dropped, and it has no input. Empty
+/// where the command cannot be started, or ends otherwise than with 0.
+std::string output_of(const Command& command);
+
 }  // namespace opgate

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "process/library.h"
+#include "spec/json_folder.h"
 
 namespace opgate {
 namespace fs = std::filesystem;
@@ -20,6 +21,15 @@ std::string libraries_digest(const Setup& setup) {
   return c10::sha1(bytes).str();
 }
 
+std::vector<fs::path> sample_files(const fs::path& recorded, const fs::path& regressions) {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : {recorded, regressions}) {
+    if (folder.empty() || !fs::is_directory(folder)) continue;
+    for (const fs::path& file : json_files(folder)) files.push_back(file);
+  }
+  return files;
+}
+
 std::map<std::string, std::string> digests_of_files(const Setup& setup,
                                                     const std::vector<std::string>& others) {
   std::map<std::string, std::string> digests;
@@ -28,6 +38,7 @@ std::map<std::string, std::string> digests_of_files(const Setup& setup,
   };
   for (const auto* files : {&setup.libraries, &setup.specs, &others}) std::ranges::for_each(*files, add);
   std::ranges::for_each(files_loaded_with_libraries(), add);
+  std::ranges::for_each(sample_files(setup.recorded, setup.regressions), add);
   return digests;
 }
 

@@ -12,8 +12,13 @@ namespace opgate {
 /// SHA-1 over setup.sources and the bytes of the operator and spec libraries.
 std::string libraries_digest(const Setup& setup);
 
-/// By path: SHA-1 of each file that the tested operators come from: the libraries of operators and specs, those that
-/// they load, and `others`, such as Python modules. Call it after the libraries were loaded.
+/// The files with samples in the folders of recorded calls and regressions.
+std::vector<std::filesystem::path> sample_files(const std::filesystem::path& recorded,
+                                                const std::filesystem::path& regressions);
+
+/// By path: SHA-1 of each file that the tested operators and their specs come from: the libraries of operators and
+/// specs, those that they load, the sample_files(), and `others`, such as Python modules. Call it after the libraries
+/// were loaded.
 std::map<std::string, std::string> digests_of_files(const Setup& setup,
                                                     const std::vector<std::string>& others);
 

@@ -35,7 +35,8 @@ json to_line(const RunHeader& header) {
       {"libraries", header.libraries}, {"filter", header.filter},         {"shard", to_string(header.shard)},
       {"subjects", header.subjects},   {"capability", header.capability}, {"sources", header.sources},
       {"devices", header.devices},     {"costs", header.costs},           {"samples", header.samples},
-      {"files", header.files},         {"coverage", header.coverage}};
+      {"files", header.files},         {"coverage", header.coverage},     {"folder", header.folder},
+      {"modules", header.modules}};
 }
 
 // Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
@@ -48,13 +49,15 @@ void demand_words(const json& line, const json& words, const std::filesystem::pa
   }
 }
 
-// What a run says only for notes: the results of a version that did not say it yet can be compared all the same, such as
-// those of a base whose own build ran it.
+// What is not compared with the results of a base: a base whose own build ran it may be of a version that did not say it
+// yet.
 constexpr const char* kCoverage = "coverage";
+constexpr const char* kFolder = "folder";
+constexpr const char* kModules = "modules";
 
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
   json demanded = to_line(RunHeader());
-  demanded.erase(kCoverage);
+  for (const char* word : {kCoverage, kFolder, kModules}) demanded.erase(word);
   if (line.contains("opgate")) demand_words(line, demanded, file);
   for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
   return {line.at("opgate"),
@@ -73,7 +76,9 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("costs"),
           line.at("samples"),
           line.at("files"),
-          line.value(kCoverage, Coverage())};
+          line.value(kCoverage, Coverage()),
+          line.value(kFolder, ""),
+          line.value(kModules, std::vector<std::string>())};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.

@@ -21,12 +21,19 @@ Setup setup_from(const Config& config) {
   return setup;
 }
 
+Setup load_setup(const Config& config, const std::string& interpreter) {
+  Setup setup = setup_from(config);
+  setup.native = load_libraries(setup.libraries, interpreter, !setup.modules.empty());
+  return setup;
+}
+
 std::vector<Spec> load_subjects(const Setup& setup) {
-  for (const std::string& library : setup.libraries) load_library(library);
+  for (const std::string& library : setup.native.in_order) load_library(library);
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();
   for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
-  add_recordings(setup.recorded, !setup.modules.empty(), setup.python_kernels, subjects);
+  const bool python_too = !setup.modules.empty() || !setup.native.only_in_python.empty();
+  add_recordings(setup.recorded, python_too, setup.python_kernels, subjects);
   add_regressions(setup.regressions, subjects);
   if (!setup.samples.empty()) replace_samples(setup.samples, subjects);
   for (Spec& subject : subjects) {

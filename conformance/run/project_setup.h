@@ -1,6 +1,7 @@
 // Loads the subjects (operators, classes, models) that a project's configuration names.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "plan/config.h"
@@ -12,8 +13,12 @@ namespace opgate {
 /// The set-up that this project's workers receive first. Throws SetupError where a library is not found.
 Setup setup_from(const Config& config);
 
-/// Loads the libraries and collects their specs, the described models, the recorded calls and the
-/// regressions. Throws SetupError where a library, a recording or a regression cannot be loaded.
+/// The same, once the libraries of operators are loaded into this process: with how processes without Python load them.
+/// `interpreter` is the Python of the project. Throws SetupError where a library cannot be loaded.
+Setup load_setup(const Config& config, const std::string& interpreter);
+
+/// Loads the libraries as setup.native says, and those of specs, and collects
+/// their specs, the described models, the recorded calls and the regressions. Throws SetupError where a library, a recording or a regression cannot be loaded.
 std::vector<Spec> load_subjects(const Setup& setup);
 
 }  // namespace opgate

@@ -4,6 +4,7 @@ namespace opgate {
 
 void to_json(nlohmann::json& json, const Setup& setup) {
   json = {{"libraries", setup.libraries},
+          {"native", setup.native},
           {"specs", setup.specs},
           {"modules", setup.modules},
           {"packages", setup.packages},
@@ -22,6 +23,7 @@ void to_json(nlohmann::json& json, const Setup& setup) {
 
 void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("libraries").get_to(setup.libraries);
+  json.at("native").get_to(setup.native);
   json.at("specs").get_to(setup.specs);
   json.at("modules").get_to(setup.modules);
   json.at("packages").get_to(setup.packages);

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "process/native_libraries.h"
 #include "spec/registration.h"
 
 namespace opgate {
@@ -45,6 +46,7 @@ namespace opgate {
 /// What a worker must know before its first case.
 struct Setup {
   std::vector<std::string> libraries;  ///< resolved files
+  NativeLibraries native;              ///< how processes without Python load them
   std::vector<std::string> specs;
   std::vector<std::string> modules;
   std::string packages;                             ///< folder of AOTInductor packages

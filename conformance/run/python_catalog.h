@@ -25,7 +25,8 @@ struct PythonCatalog {
   std::string torch;                   ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
   std::string sources;
-  std::vector<std::string> modules;  ///< the Python files of the packages of those modules
+  /// The Python files of the packages of those modules, and of the project's other modules that they import.
+  std::vector<std::string> modules;
 };
 
 /// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the

@@ -95,18 +95,6 @@ Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool with_cuda) {
   return obstacle;
 }
 
-// The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
-// that was built elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), that environment's
-// own.
-std::string interpreter_for(const fs::path& program) {
-  const char* chosen = std::getenv("OPGATE_PYTHON");
-  if (chosen != nullptr && *chosen != '\0') return chosen;
-  fs::path environment = program;
-  for (int level = 0; level < 6; ++level) environment = environment.parent_path();
-  const fs::path beside = environment / "bin" / "python3";
-  return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
-}
-
 // "worker-native.log", "worker-native-2.log": each worker has its own log, so that the last lines of a
 // worker that died are not mixed with another's.
 fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
@@ -116,9 +104,21 @@ fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
 
 }  // namespace
 
+// The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
+// that was built elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), that environment's
+// own.
+std::string python_interpreter() {
+  const char* chosen = std::getenv("OPGATE_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  fs::path environment = this_executable();
+  for (int level = 0; level < 6; ++level) environment = environment.parent_path();
+  const fs::path beside = environment / "bin" / "python3";
+  return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
+}
+
 Programs this_program(const Config& config) {
   const fs::path program = this_executable();
-  Programs programs{program, interpreter_for(program), config.python_path, config.output};
+  Programs programs{program, python_interpreter(), config.python_path, config.output};
   programs.python_path.insert(programs.python_path.begin(), program.parent_path().parent_path() / "python");
   return programs;
 }

@@ -29,6 +29,9 @@ struct Programs {
 /// and the folders of its Python packages and the project's.
 Programs this_program(const Config& config);
 
+/// The Python of this OpGate, with which this process loads libraries that need Python's symbols.
+std::string python_interpreter();
+
 /// The command that runs one of OpGate's Python modules, with OpGate's packages and the project's on
 /// PYTHONPATH.
 Command python_command(const Programs& programs, const std::string& module);

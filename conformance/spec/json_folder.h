@@ -5,8 +5,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace opgate {
+
+/// The *.json files of the folder, in the order of their names.
+std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder);
 
 /// Calls `read` with the content and the path of each *.json file of the folder, in the order of their
 /// names. Throws SpecError that begins with the file's path if the file is not JSON, lacks a key, or is

@@ -36,7 +36,8 @@ def test_a_text_file_is_no_library(opgate: OpGate, new_project: NewProject) -> N
 def test_an_undefined_symbol_is_named_with_a_way_out(opgate: OpGate, new_project: NewProject) -> None:
     project = new_project(libraries=["libopgate_undefined.so"])
     line = assert_refused(opgate("list", "ops", folder=project), "libopgate_undefined.so", "defined_nowhere")
-    assert "rebuild it" in line
+    assert "neither torch nor Python defines symbols of this name" in line
+    assert "name that one in `libraries` of opgate.toml" in line
 
 
 @pytest.mark.parametrize(

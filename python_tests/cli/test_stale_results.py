@@ -87,3 +87,34 @@ def test_a_python_module_counts(opgate: OpGate, project: Path) -> None:
     run(opgate, project)
     (project / "my_models.py").write_text("ANSWER = 43\n")
     assert_refused(opgate("accept", folder=project), "is out of date", "my_models.py")
+
+
+def test_what_the_specs_consist_of_counts(opgate: OpGate, project: Path) -> None:
+    """Modules that the listed ones import, samples in files, and a module that the run did not have."""
+    (project / "specs").mkdir()
+    (project / "specs" / "__init__.py").write_text("import tolerances\n")
+    (project / "tolerances.py").write_text("CLOSE = 1\n")
+    (project / "seen").mkdir()
+    config = project / "opgate.toml"
+    listed = config.read_text() + 'python_path = ["."]\nregressions = "seen"\n'
+    config.write_text(listed + 'python = ["specs"]\n')
+    results = ["gate", "--results", ".opgate/results.jsonl"]
+    (project / "ledger").mkdir()
+
+    run(opgate, project)
+    (project / "tolerances.py").write_text("CLOSE = 1000\n")
+    assert_refused(opgate(*results, folder=project), "is out of date", "tolerances.py is another one now")
+
+    run(opgate, project)
+    (project / "specs" / "more.py").write_text("")
+    config.write_text(listed + 'python = ["specs", "specs.more"]\n')
+    assert_refused(opgate(*results, folder=project), "has no results of the Python module specs.more")
+
+    run(opgate, project)
+    (project / "specs" / "more.py").unlink()
+    config.write_text(listed + 'python = ["specs"]\n')
+    assert_refused(opgate(*results, folder=project), "is out of date", "more.py is gone")
+
+    run(opgate, project)
+    (project / "seen" / "one.json").write_text("{}")
+    assert_refused(opgate(*results, folder=project), "has no results of ", "one.json")

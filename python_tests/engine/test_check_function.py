@@ -33,6 +33,21 @@ wrong_strides = made("wrong_strides", lambda x: (x.t() * 2).contiguous().t())
 SAMPLES = [(torch.rand(4, 6),)]
 
 
+@torch.library.custom_op("check_function::write_rows_", mutates_args=("cache",))
+def write_rows_(cache: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, *, scale: float = 1.0) -> None:
+    cache[slots] = rows * scale
+
+
+@torch.library.custom_op("check_function::summed", mutates_args=())
+def summed(parts: list[torch.Tensor], weights: list[float]) -> torch.Tensor:
+    return torch.stack([part * weight for part, weight in zip(parts, weights, strict=True)]).sum(0)
+
+
+@summed.register_fake
+def _(parts: list[torch.Tensor], weights: list[float]) -> torch.Tensor:
+    return torch.empty_like(parts[0], memory_format=torch.contiguous_format)
+
+
 def findings(*arguments: object, **keywords: object) -> str:
     """The message of the AssertionError."""
     with pytest.raises(AssertionError) as error:
@@ -98,7 +113,47 @@ def test_misuse_is_told() -> None:
         opgate.check(torch.ops.aten.add, SAMPLES)
     with pytest.raises(RuntimeError, match="no operator is named check_function::none"):
         opgate.check("check_function::none", SAMPLES)
-    with pytest.raises(RuntimeError, match="the schema wants Tensor"):
+    with pytest.raises(TypeError, match="`x` is a Tensor in the schema, and 3 is given; write opgate.check"):
         opgate.check(doubled, [(3,)])
-    with pytest.raises(TypeError, match="a sample takes opgate.uniform"):
+    with pytest.raises(TypeError, match="`x` is a Tensor in the schema, and <object object"):
         opgate.check(doubled, [(object(),)])
+
+
+FEW = ["value.layout", "effect.mutation", "memory.bounds"]
+
+
+def test_the_arguments_of_one_call_are_taken_as_opcheck_takes_them() -> None:
+    rows = (torch.zeros(8, 4), torch.rand(3, 4), torch.tensor([2, 0, 5]))
+    opgate.check(torch.ops.check_function.write_rows_.default, rows, checks=FEW)
+    opgate.check(torch.ops.check_function.write_rows_, rows, {"scale": 2.0}, checks=FEW)
+    opgate.check(write_rows_, rows[:1], {"slots": rows[2], "rows": rows[1]}, checks=FEW)
+    opgate.check(write_rows_, [rows, (*rows, 0.5)], checks=FEW)
+    torch.library.opcheck(doubled, SAMPLES[0])
+    opgate.check(doubled, SAMPLES[0], checks=FEW)
+
+
+def test_lists_as_arguments_are_told_from_samples_by_the_schema() -> None:
+    parts = [torch.rand(2, 3), torch.rand(2, 3)]
+    opgate.check(summed, (parts, [0.5, 2.0]), checks=FEW)
+    opgate.check(summed, [(parts, [0.5, 2.0]), (parts[:1], [1.0])], checks=FEW)
+
+
+def test_a_call_that_does_not_fit_the_schema_is_told_in_one_line_with_the_right_one() -> None:
+    def told(*arguments: object) -> str:
+        with pytest.raises(TypeError) as error:
+            opgate.check(*arguments)
+        message = str(error.value)
+        assert "\n" not in message
+        assert message.startswith("opgate.check: ")
+        return message
+
+    x = torch.rand(4, 6)
+    said = told(doubled, (x, 1.5))
+    assert "2 arguments are given, and check_function::doubled takes 1" in said
+    assert "write opgate.check(op, (x,)) for one call, as for torch.library.opcheck" in said
+    assert "opgate.check(op, [(x,), ...]) for several" in said
+    assert "a tensor of shape (4, 6) is neither" in told(doubled, x)
+    assert "`rows` is a Tensor in the schema, and 1.5 is given" in told(write_rows_, [(x, 1.5, x)])
+    assert "the argument `slots` is missing" in told(write_rows_, (x, x))
+    assert "has no argument `rate`" in told(write_rows_, (x, x, x), {"rate": 1.0})
+    assert "`cache` is given twice" in told(write_rows_, (x, x, x), {"cache": x})

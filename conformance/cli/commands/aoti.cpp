@@ -13,7 +13,8 @@
 #include "judging/output_judgement.h"
 #include "packages/package.h"
 #include "plan/config.h"
-#include "process/library.h"
+#include "process/native_libraries.h"
+#include "run/supervisor.h"
 
 namespace opgate::aoti {
 namespace {
@@ -132,7 +133,7 @@ int run_package(Package& package, const AotiOptions& options, Lines& lines) {
 }
 
 int aoti(const AotiOptions& options) {
-  for (const std::string& library : options.libraries) load_library(library);
+  load_libraries(options.libraries, python_interpreter(), /*modules_may_load=*/false);
   Lines lines(options.json);
   try {
     Package package(options.file);

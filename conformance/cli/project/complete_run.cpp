@@ -92,6 +92,10 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
     if (spec->draft) drafts.push_back(spec->id);
   }
   std::ranges::sort(drafts);
+  for (const auto& [library, why] : project.only_in_python) {
+    fmt::print("{} is checked in the Python worker alone, which is slower: {}\n",
+               fs::path(library).filename().string(), why);
+  }
   if (!drafts.empty()) fmt::print("drafts (only what they say is checked): {}\n", fmt::join(drafts, ", "));
   for (const Check* check : checks) {
     if (!check->missing.empty()) fmt::print("not checked: {} ({})\n", check->name, check->missing);

@@ -25,6 +25,14 @@ const std::string* digest_in_run(const RunHeader& header, const fs::path& librar
   return same_name == header.files.end() ? nullptr : &same_name->second;
 }
 
+// Where a file of the run is now. The project may lie in another folder than when it was run.
+fs::path file_here(const fs::path& file, const RunHeader& header, const Config& config) {
+  if (header.folder.empty()) return file;
+  const fs::path relative = file.lexically_relative(fs::weakly_canonical(header.folder));
+  if (relative.empty() || *relative.begin() == "..") return file;
+  return fs::weakly_canonical(config.file.parent_path()) / relative;
+}
+
 std::optional<fs::path> found(const Config& config, const std::string& library) {
   try {
     return config.find_library(library);
@@ -42,6 +50,10 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
         fmt::format("{} (run of {}) is out of date: {} is another one now; run `opgate run` again",
                     results.string(), header.started, file.string()));
   };
+  const auto lacks = [&](const std::string& what) {
+    return SetupError(fmt::format("{} (run of {}) has no results of {}; run `opgate run` again",
+                                  results.string(), header.started, what));
+  };
   bool all_here = true;
   for (const auto* names : {&config.libraries, &config.specs}) {
     for (const std::string& name : *names) {
@@ -52,16 +64,29 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
       }
       const std::string* then = digest_in_run(header, *library);
       if (then == nullptr) {
-        throw SetupError(
-            fmt::format("{} (run of {}) has no results of {}, which opgate.toml lists; run "
-                        "`opgate run` again",
-                        results.string(), header.started, library->string()));
+        throw lacks(library->string() + ", which opgate.toml lists");
       }
       demand_same(*library, *then);
     }
   }
+  for (const std::string& module : config.modules) {
+    if (!header.folder.empty() && std::ranges::find(header.modules, module) == header.modules.end())
+      throw lacks(fmt::format("the Python module {}, which opgate.toml lists", module));
+  }
   for (const auto& [file, then] : header.files) {
-    if (fs::exists(file)) demand_same(file, then);
+    const fs::path here = file_here(file, header, config);
+    if (fs::exists(here)) {
+      demand_same(here, then);
+    } else if (here == file && is_inside(file, config.file.parent_path())) {
+      throw SetupError(fmt::format("{} (run of {}) is out of date: {} is gone; run `opgate run` again",
+                                   results.string(), header.started, file));
+    }
+  }
+  for (const fs::path& file : sample_files(config.recorded, config.regressions)) {
+    const bool known = std::ranges::any_of(header.files, [&](const auto& entry) {
+      return fs::weakly_canonical(file_here(entry.first, header, config)) == fs::weakly_canonical(file);
+    });
+    if (!known) throw lacks(file.string());
   }
   return all_here;
 }

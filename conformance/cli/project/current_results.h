@@ -6,8 +6,9 @@
 
 namespace opgate {
 
-/// Throws SetupError, naming the file, where a library of the configuration, a library that one of them loads, or a
-/// Python module has changed since the run of `header`, or where the run did not have it. Returns false where a
+/// Throws SetupError, naming the file, where a library of operators or specs, a library that one of them loads, a Python
+/// module or another that it imports from the project, or a file of samples has changed since the run of `header`, is
+/// gone, or where the run did not have it. Returns false where a
 /// library of the configuration is not on this machine, so that it cannot be compared.
 bool demand_current(const RunHeader& header, const std::filesystem::path& results, const Config& config);
 

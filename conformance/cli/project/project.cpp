@@ -61,8 +61,10 @@ void declare_order(CommandLine& app, Filter& filter) {
 
 namespace {
 
-bool asks_python(const Config& config, const Supervisor& supervisor, const Filter& filter) {
-  if (!config.modules.empty() || filter.planted || filter.checks.empty()) return true;
+bool asks_python(const Setup& setup, const Supervisor& supervisor, const Filter& filter) {
+  if (!setup.modules.empty() || !setup.native.only_in_python.empty() || filter.planted ||
+      filter.checks.empty())
+    return true;
   const std::vector<std::string> ids = supervisor.python_check_ids();
   return ids.empty() || std::ranges::any_of(ids, [&](const std::string& id) {
            return selects(filter.checks, id) || selects(filter.checks, id.substr(0, id.find('.')));
@@ -89,12 +91,14 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   operators_of_torch();
   project.config = options.read();
   project.config.apply_environment();  // before a library reads it and child processes inherit it
-  Setup setup = setup_from(project.config);
+  Setup setup =
+      load_setup(project.config, python_interpreter());  // a broken library is told before Python starts
+  project.only_in_python = setup.native.only_in_python;
   setup.samples = options.samples.empty() ? "" : std::filesystem::absolute(options.samples).string();
   if (options.keep_outputs) setup.outputs = outputs_folder(project.config.output);
   project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
   project.supervisor->make_folders();
-  if (filter != nullptr && !asks_python(project.config, *project.supervisor, *filter)) {
+  if (filter != nullptr && !asks_python(setup, *project.supervisor, *filter)) {
     project.torch = kTorchVersion;
     project.checks = all_checks(nlohmann::json::array());
     project.subjects = load_subjects(setup);
@@ -102,7 +106,7 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
     return project;
   }
   project.supervisor->start_python();  // imports torch while this process loads its libraries
-  load_subjects(setup);                // a broken library or spec is reported before the wait for Python
+  load_subjects(setup);                // a broken spec is reported before the wait for Python
   const PythonCatalog python = project.supervisor->python_catalog();
   project.registered = python.registered;
   project.torch = python.torch;
@@ -122,7 +126,7 @@ std::vector<Spec> open_subjects(const ProjectOptions& options) {
   const Config config = options.read();
   if (!config.modules.empty()) return open_project(options).subjects;
   config.apply_environment();
-  return load_subjects(setup_from(config));
+  return load_subjects(load_setup(config, python_interpreter()));
 }
 
 }  // namespace opgate

@@ -49,6 +49,7 @@ struct Project {
   std::string torch;                      ///< version that the Python half imports
   std::string sources;                    ///< digest of the Python half's files
   std::vector<std::string> module_files;  ///< files of the Python modules that opgate.toml lists
+  std::map<std::string, std::string> only_in_python;  ///< see NativeLibraries
 
   std::unique_ptr<Supervisor> supervisor;
 };

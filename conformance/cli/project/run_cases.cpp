@@ -131,6 +131,8 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
                    todo.size(), timestamp(),     libraries_digest(setup), part.read()};
   header.filter = filter;
   header.files = digests_of_files(setup, project.module_files);
+  header.folder = project.config.file.parent_path();
+  header.modules = project.config.modules;
   header.coverage = coverage_of(project.operators, project.subjects);
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();

@@ -34,11 +34,6 @@ bool defines(const std::string& bytes, const std::string& op) {
          bytes.find(plain_name(op)) != std::string::npos;
 }
 
-bool is_inside(const fs::path& file, const fs::path& folder) {
-  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-  return end == folder.end();
-}
-
 // Returns the folder that must be in sys.path for Python to find `module`, which is in `file`.
 fs::path root_of(const fs::path& file, const std::string& module) {
   fs::path folder = file.parent_path();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import torch
 
 from opgate import _engine
 from opgate.accuracy import Accuracy, ulps
-from opgate.call import Call
+from opgate.call import Call, overload_of
+from opgate.call_arguments import calls_of, is_sequence
 from opgate.domains import TensorArgument, values
 from opgate.finding import finding_text
 from opgate.judging import judge_call
@@ -26,7 +27,8 @@ ITSELF = ulps(16).scaled_by_inputs().of_input_dtype()
 
 def check(
     op: Any,
-    samples: Sequence[Sequence[Any]],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
     *,
     reference: Callable[..., Any] | str | None = None,
     accuracy: Accuracy | None = None,
@@ -37,25 +39,35 @@ def check(
     """Raises AssertionError with every finding that OpGate has for `op` on the CPU.
 
     `op` is `torch.ops.ns.op` (or one of its overloads), what `torch.library.custom_op` returned, or
-    "ns::op.overload". Each of `samples` has the arguments of one call in schema order: tensors, or
-    `opgate.uniform(...)` and the like. Tensors keep their dtype, and no other is tried. Generated tensors
-    take each of `dtypes` in turn (float32 where none are given). Where `dtypes` are given, the operator must
-    refuse any other dtype.
+    "ns::op.overload". `args` and `kwargs` are the arguments of one call, as `torch.library.opcheck` takes
+    them. Instead, `args` may be a list of samples, each with the arguments of one call in schema order.
+    Arguments are tensors, or `opgate.uniform(...)` and the like. Tensors keep their dtype, and no other is
+    tried. Generated tensors take each of `dtypes` in turn (float32 where none are given). Where `dtypes` are
+    given, the operator must refuse any other dtype. Where a tensor requires a gradient, derivatives are
+    checked, too.
 
     `reference` and `accuracy` are those of a spec. Without a reference, the operator itself in double takes
     its place, which checks the rounding but not the formula. `checks` are ids; by default, all checks run
     except those that compile. Raises ValueError where there is nothing to check, TypeError for an `op` or an
-    argument of another type, and RuntimeError for arguments that do not fit the schema.
+    argument of another type and for arguments that do not fit the schema, and RuntimeError for an `op`
+    that does not exist.
     """
-    if not samples:
-        raise ValueError("opgate.check: there are no samples, so nothing would be checked")
     name = operator_name(op)
+    _engine.schema(name)  # raises RuntimeError where there is no such operator
+    if is_sequence(args) and len(args) == 0 and not kwargs:
+        raise ValueError("opgate.check: there are no samples, so nothing would be checked")
+    try:
+        samples = calls_of(overload_of(name), args, kwargs)
+    except TypeError as error:
+        raise TypeError(f"opgate.check: {error}") from None
     written = OpSpec(name, caller())
     tried = tuple(dtypes) or dtypes_of(samples) or (torch.float32,)
     written.dtypes(*tried, device="cpu")
     written.reference(name if reference is None else reference)
     written.accuracy(accuracy or ITSELF)
     written.promises(*promises)
+    if any(tensor.requires_grad for tensor in tensors_of(samples)):
+        written.promises("differentiable")
     for number, sample in enumerate(samples):
         written.sample(*(described(value, tried) for value in sample), named=f"sample {number}")
     findings = run(written, list(checks) or default_checks(declared=bool(dtypes)))
@@ -81,13 +93,17 @@ def operator_name(op: Any) -> str:
 
 def dtypes_of(samples: Sequence[Sequence[Any]]) -> tuple[torch.dtype, ...]:
     """The floating dtype of the tensors in the samples, if all of them have the same one."""
-    found = {
-        value.dtype
-        for sample in samples
-        for value in sample
-        if isinstance(value, torch.Tensor) and value.is_floating_point()
-    }
+    found = {tensor.dtype for tensor in tensors_of(samples) if tensor.is_floating_point()}
     return tuple(found) if len(found) == 1 else ()
+
+
+def tensors_of(samples: Sequence[Sequence[Any]]) -> Iterator[torch.Tensor]:
+    """The tensors in the samples, also those in lists."""
+    for sample in samples:
+        for value in sample:
+            for part in value if is_sequence(value) else [value]:
+                if isinstance(part, torch.Tensor):
+                    yield part
 
 
 def described(value: Any, tried: tuple[torch.dtype, ...]) -> Any:

@@ -48,6 +48,13 @@ def split_keywords(
     return positional, {formal.name: value for formal, value in pairs if formal.kwarg_only}
 
 
+def overload_of(name: str) -> torch._ops.OpOverload:
+    """The overload that specs name "namespace::op" or "namespace::op.overload"."""
+    namespace, plain = name.split("::")
+    plain, _, overload = plain.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), plain), overload or "default")
+
+
 class Packages(Protocol):
     """The AOTInductor packages of a run, as checks see them; `opgate.package.PackageStore` implements it."""
 
@@ -104,9 +111,7 @@ class Call:
     @cached_property
     def overload(self) -> torch._ops.OpOverload:
         """The overload of the subject, which must be an operator."""
-        namespace, name = self.subject.split("::")
-        name, _, overload = name.partition(".")
-        return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
+        return overload_of(self.subject)
 
     def arguments(self) -> list[Any]:
         """The arguments in schema order, laid out as the variant says, in new storages at each call."""

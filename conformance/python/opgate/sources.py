@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import site
 import sys
+import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -49,6 +51,23 @@ def module_files(modules: Iterable[str]) -> list[str]:
     """All Python files of the packages that these modules are in."""
     packages = sorted({name.partition(".")[0] for name in modules})
     return [str(file) for package in packages for _, file in _python_files(package)]
+
+
+def project_files(before: set[str]) -> list[str]:
+    """The files of modules imported since `before` that neither Python nor an installed package brought.
+
+    A listed module may have its promises in another file beside it.
+    """
+    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
+    installed = [Path(folder) for folder in {*map(sysconfig.get_path, schemes), *site.getsitepackages()}]
+    files = []
+    for name in sys.modules.keys() - before:
+        file = getattr(sys.modules[name], "__dict__", {}).get("__file__")
+        if not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        if name.partition(".")[0] != "opgate" and not any(Path(file).is_relative_to(at) for at in installed):
+            files.append(file)
+    return sorted(files)
 
 
 def _python_files(package: str) -> list[tuple[str, Path]]:

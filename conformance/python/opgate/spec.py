@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -231,8 +232,8 @@ SPECS: dict[str, OpSpec] = {}
 
 def caller() -> str:
     """file:line of the code that called the caller of this function."""
-    frame = inspect.stack()[2]
-    return f"{frame.filename}:{frame.lineno}"
+    frame = sys._getframe(2)  # inspect.stack() would read the sources of every frame
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def spec(name: str) -> Callable[[Callable[[OpSpec], Any]], Callable[[OpSpec], Any]]:

@@ -34,6 +34,17 @@ def load_modules(names: list[str]) -> None:
             ) from error
 
 
+def _cannot_load(library: str) -> str:
+    """Loads a library of operators; returns why that is impossible, or nothing."""
+    import torch
+
+    try:
+        torch.ops.load_library(library)
+    except (OSError, RuntimeError) as error:
+        return str(error)
+    return ""
+
+
 def _end_of_printed() -> int:
     """The end of what this process has printed into its log."""
     from opgate import _engine
@@ -62,20 +73,21 @@ class Worker:
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
         from opgate.registry import load_checks
-        from opgate.sources import digest_of, mapped_libraries, module_files
+        from opgate.sources import digest_of, mapped_libraries, module_files, project_files
         from opgate.spec import SPECS
 
         before = all_operators()
         mapped_before = mapped_libraries()
-        for library in setup["libraries"]:
-            try:
-                torch.ops.load_library(library)
-            except (OSError, RuntimeError) as error:
-                raise SetupError(f"library {library} cannot be loaded into Python: {error}") from error
+        waiting = [library for library in setup["libraries"] if _cannot_load(library)]
         # A library's package depends on the libraries that it loads, too.
         with_libraries = sorted(mapped_libraries() - mapped_before | set(setup["libraries"]))
         of_libraries = with_schema(all_operators() - before)
+        imported_before = set(sys.modules)
         load_modules(setup["modules"])
+        self.imported_files = project_files(imported_before)
+        for library in waiting:  # it may need another library, which a module has loaded by now
+            if why := _cannot_load(library):
+                raise SetupError(f"library {library} cannot be loaded into Python: {why}")
         of_modules = all_operators() - before - of_libraries
         self.checks = load_checks()
         try:
@@ -138,7 +150,7 @@ class Worker:
             "operators": self.operators,
             "torch": self.torch_version,
             "sources": self.sources,
-            "modules": self.module_files,
+            "modules": sorted({*self.module_files, *self.imported_files}),
             "files": files_read(self.native_files + self._where_packages_may_come()),
         }
 

@@ -1,0 +1,153 @@
+#include "process/native_libraries.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/files.h"
+#include "process/library.h"
+#include "process/python_library.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder of the torch that this process is linked with.
+fs::path torch_folder() {
+  Dl_info info{};
+  dladdr(dlsym(RTLD_DEFAULT, "aoti_torch_delete_tensor_object"), &info);
+  return fs::weakly_canonical(info.dli_fname).parent_path();
+}
+
+// Folders of the wheels in which torch's own dependencies come: site-packages/nvidia/*/lib.
+std::vector<fs::path> nvidia_folders() {
+  std::vector<fs::path> folders;
+  std::error_code missing;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(torch_folder().parent_path().parent_path() / "nvidia", missing))
+    folders.push_back(entry.path() / "lib");
+  return folders;
+}
+
+class Loader {
+ public:
+  Loader(std::vector<std::string> files, const std::string& interpreter, bool modules_may_load)
+      : waiting_(std::move(files)), interpreter_(interpreter), modules_may_load_(modules_may_load) {}
+
+  NativeLibraries load() {
+    // A library may need one that is listed after it, so those that cannot be loaded are tried again after the others.
+    for (bool progress = true; progress && !waiting_.empty();) {
+      progress = false;
+      failures_.clear();
+      for (const std::string& file : std::exchange(waiting_, {})) {
+        if (load_with_needs(file))
+          progress = true;
+        else if (!found_.only_in_python.contains(file))
+          waiting_.push_back(file);
+      }
+    }
+    for (const std::string& file : waiting_) {
+      const LoadFailure& failure = failures_.at(file);
+      // No module of Python brings symbols of another torch.
+      if (!modules_may_load_ || is_symbol_of_torch(failure.symbol) || is_symbol_of_cuda(failure.symbol))
+        throw SetupError(explained(failure, file));
+      found_.only_in_python[file] = failure.symbol.empty()
+                                        ? fmt::format("it needs {}, which is not found", failure.library)
+                                        : fmt::format("it needs the symbol {}", failure.symbol);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Loads the library, after the libraries of Python, torch and CUDA that it asks for.
+  bool load_with_needs(const std::string& file) {
+    while (true) {
+      const std::optional<LoadFailure> failure = try_load(file);
+      if (!failure) {
+        found_.in_order.push_back(file);
+        return true;
+      }
+      if (failure->symbol.empty() && failure->library.empty()) throw SetupError(explained(*failure, file));
+      const bool helped =
+          failure->symbol.empty() ? find_library(file, failure->library) : find_symbol(file, failure->symbol);
+      if (!helped) {
+        failures_[file] = *failure;
+        return false;
+      }
+    }
+  }
+
+  bool find_symbol(const std::string& file, const std::string& symbol) {
+    if (is_symbol_of_python(symbol)) return add_python(file);
+    // The Python half of torch, whose symbols a PYBIND11_MODULE with tensors needs. Then those for CUDA.
+    for (const char* name : {"libtorch_python.so", "libc10_cuda.so", "libtorch_cuda.so"}) {
+      const fs::path library = torch_folder() / name;
+      if (tried_.contains(library) || content_of(library).find(symbol) == std::string::npos) continue;
+      if (name == std::string_view("libtorch_python.so") && !add_python(file)) return false;
+      if (add(library)) return true;
+    }
+    return false;
+  }
+
+  bool find_library(const std::string& file, const std::string& name) {
+    if (name.starts_with("libpython") || name == "libtorch_python.so") {
+      if (!add_python(file)) return false;
+      if (name.starts_with("libpython")) return false;  // of another version, or it would have been found
+    }
+    if (add(torch_folder() / name)) return true;
+    return std::ranges::any_of(nvidia_folders(), [&](const fs::path& folder) { return add(folder / name); });
+  }
+
+  bool add_python(const std::string& file) {
+    const PythonLibrary& python = python_library(interpreter_);
+    if (!python.file.empty()) return add(python.file) || is_added(python.file);
+    found_.only_in_python[file] = fmt::format("it needs Python's symbols, and {}", python.why_not);
+    return false;
+  }
+
+  bool is_added(const fs::path& library) const {
+    return std::ranges::find(found_.in_order, library.string()) != found_.in_order.end();
+  }
+
+  // Returns false where the library does not exist, cannot be loaded, or has been tried before.
+  bool add(const fs::path& library) {
+    if (!tried_.insert(library).second || !fs::exists(library) || try_load(library)) return false;
+    found_.in_order.push_back(library);
+    return true;
+  }
+
+  std::vector<std::string> waiting_;
+  const std::string interpreter_;
+  const bool modules_may_load_;
+  std::set<fs::path> tried_;
+  std::map<std::string, LoadFailure> failures_;
+  NativeLibraries found_;
+};
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const NativeLibraries& libraries) {
+  json = {{"in_order", libraries.in_order}, {"only_in_python", libraries.only_in_python}};
+}
+
+void from_json(const nlohmann::json& json, NativeLibraries& libraries) {
+  json.at("in_order").get_to(libraries.in_order);
+  json.at("only_in_python").get_to(libraries.only_in_python);
+}
+
+NativeLibraries load_libraries(const std::vector<std::string>& files, const std::string& interpreter,
+                               bool modules_may_load) {
+  return Loader(files, interpreter, modules_may_load).load();
+}
+
+}  // namespace opgate
