@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 namespace opgate {
@@ -27,5 +28,8 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// All that can be read from the descriptor until its end, such as from a pipe until the other side closes it.
+std::string content_until_end(int descriptor);
 
 }  // namespace opgate

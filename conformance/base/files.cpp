@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "base/descriptor.h"
 
 namespace opgate {
 
@@ -15,6 +20,16 @@ std::filesystem::path this_executable() { return std::filesystem::read_symlink("
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string content_until_end(int descriptor) {
+  std::string said;
+  std::array<char, 4096> part{};
+  while (true) {
+    const ssize_t length = read(descriptor, part.data(), part.size());
+    if (length == 0 || (length < 0 && errno != EINTR)) return said;
+    if (length > 0) said.append(part.data(), static_cast<size_t>(length));
+  }
 }
 
 bool is_inside(const std::filesystem::path& file, const std::filesystem::path& folder) {

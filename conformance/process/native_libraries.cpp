@@ -41,8 +41,12 @@ std::vector<fs::path> nvidia_folders() {
 
 class Loader {
  public:
-  Loader(std::vector<std::string> files, const std::string& interpreter, bool modules_may_load)
-      : waiting_(std::move(files)), interpreter_(interpreter), modules_may_load_(modules_may_load) {}
+  Loader(std::vector<std::string> files, const std::string& interpreter, bool modules_may_load,
+         const std::vector<std::string>& suppliers)
+      : waiting_(std::move(files)),
+        interpreter_(interpreter),
+        modules_may_load_(modules_may_load),
+        suppliers_(suppliers) {}
 
   NativeLibraries load() {
     // A library may need one that is listed after it, so those that cannot be loaded are tried again after the others.
@@ -96,7 +100,9 @@ class Loader {
       if (name == std::string_view("libtorch_python.so") && !add_python(file)) return false;
       if (add(library)) return true;
     }
-    return false;
+    return std::ranges::any_of(suppliers_, [&](const std::string& supplier) {
+      return supplier != file && content_of(supplier).find(symbol) != std::string::npos && add(supplier);
+    });
   }
 
   bool find_library(const std::string& file, const std::string& name) {
@@ -105,6 +111,8 @@ class Loader {
       if (name.starts_with("libpython")) return false;  // of another version, or it would have been found
     }
     if (add(torch_folder() / name)) return true;
+    const auto is_it = [&](const fs::path& supplier) { return supplier.filename() == name && add(supplier); };
+    if (std::ranges::any_of(suppliers_, is_it)) return true;
     return std::ranges::any_of(nvidia_folders(), [&](const fs::path& folder) { return add(folder / name); });
   }
 
@@ -129,6 +137,7 @@ class Loader {
   std::vector<std::string> waiting_;
   const std::string interpreter_;
   const bool modules_may_load_;
+  const std::vector<std::string>& suppliers_;
   std::set<fs::path> tried_;
   std::map<std::string, LoadFailure> failures_;
   NativeLibraries found_;
@@ -146,8 +155,8 @@ void from_json(const nlohmann::json& json, NativeLibraries& libraries) {
 }
 
 NativeLibraries load_libraries(const std::vector<std::string>& files, const std::string& interpreter,
-                               bool modules_may_load) {
-  return Loader(files, interpreter, modules_may_load).load();
+                               bool modules_may_load, const std::vector<std::string>& suppliers) {
+  return Loader(files, interpreter, modules_may_load, suppliers).load();
 }
 
 }  // namespace opgate

@@ -26,8 +26,9 @@ void from_json(const nlohmann::json& json, NativeLibraries& libraries);
 /// Libraries of Python modules expect that the process is Python. Here the interpreter's own shared library, which
 /// `interpreter` is asked for, gives them its symbols; Python is never started in it. Where the interpreter has no such
 /// library, they end in `only_in_python`. So does one that needs what only its Python module loads, if
-/// `modules_may_load`. Throws SetupError that names what is missing for all others.
+/// `modules_may_load`. Where a library lacks a symbol or another library, that
+/// of `suppliers` that has it is loaded before. Throws SetupError that names what is missing for all others.
 NativeLibraries load_libraries(const std::vector<std::string>& files, const std::string& interpreter,
-                               bool modules_may_load);
+                               bool modules_may_load, const std::vector<std::string>& suppliers = {});
 
 }  // namespace opgate

@@ -114,13 +114,7 @@ std::string output_of(const Command& command) {
   posix_spawnattr_destroy(&attributes);
   write_end = Descriptor();
   if (pid < 0) return "";
-  std::string said;
-  std::array<char, 4096> part{};
-  for (ssize_t length = 1; length != 0;) {
-    length = read(read_end.get(), part.data(), part.size());
-    if (length < 0 && errno != EINTR) break;
-    if (length > 0) said.append(part.data(), static_cast<size_t>(length));
-  }
+  const std::string said = content_until_end(read_end.get());
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -14,6 +14,7 @@
 #include "cli/project/first_config.h"
 #include "cli/project/project.h"
 #include "cli/recording/collect_recordings.h"
+#include "cli/recording/loadable.h"
 #include "cli/terminal/terminal.h"
 #include "process/run_program.h"
 
@@ -111,11 +112,22 @@ void print_table(const Recording& recording, const fs::path& folder) {
 void offer_config(const Recording& recording, const std::optional<Config>& config, const fs::path& folder) {
   if (!config) {
     const fs::path file = fs::current_path() / "opgate.toml";
-    write_first_config(file, {.libraries = recording.libraries,
-                              .modules = recording.modules,
-                              .python_path = recording.python_path,
+    Config first;
+    first.output = fs::current_path() / ".opgate";
+    const ImportableModules python = importable_modules(recording, this_program(first));
+    write_first_config(file, {.libraries = libraries_with_needs(recording),
+                              .modules = python.modules,
+                              .python_path = python.python_path,
+                              .environment = python.environment,
                               .recorded = folder});
     fmt::print("wrote {}\n", file.string());
+    for (const auto& [module, why] : python.failed) {
+      fmt::print(
+          "left out of it: the Python module {}, which a new process cannot import ({}); what it registers, "
+          "such as "
+          "fake kernels, is not checked\n",
+          module, why);
+    }
   } else if (config->recorded.empty()) {
     fmt::print("add to {}:  recorded = \"{}\"\n", config->file.string(),
                folder.lexically_relative(config->file.parent_path()).string());

@@ -27,6 +27,7 @@ std::string quoted(const std::string& text) {
 // in other folders.
 std::string near(const fs::path& file, const fs::path& base) {
   const fs::path relative = file.lexically_relative(base);
+  if (relative == ".") return quoted(".");
   const bool inside = !relative.empty() && *relative.begin() != "..";
   return quoted(inside ? "./" + relative.string() : file.string());
 }
@@ -54,6 +55,12 @@ void write_first_config(const fs::path& file, const FirstConfig& settings) {
   add("libraries", files(settings.libraries));
   add("python", modules);
   add("python_path", files(settings.python_path));
+  if (!settings.environment.empty()) {
+    std::vector<std::string> entries;
+    for (const auto& [name, value] : settings.environment)
+      entries.push_back(fmt::format("{} = {}", name, quoted(value)));
+    text += fmt::format("environment = {{ {} }}\n", fmt::join(entries, ", "));
+  }
   if (!settings.recorded.empty()) text += fmt::format("recorded = {}\n", near(settings.recorded, base));
   AtomicFile(file, text).commit();
 }

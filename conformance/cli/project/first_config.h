@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ struct FirstConfig {
   std::vector<std::filesystem::path> libraries = {};
   std::vector<std::string> modules = {};
   std::vector<std::filesystem::path> python_path = {};
-  std::filesystem::path recorded = {};  ///< folder of recordings; empty if there is none
+  std::map<std::string, std::string> environment = {};  ///< variables
+  std::filesystem::path recorded = {};                  ///< folder of recordings; empty if there is none
 };
 
 /// Writes the configuration. Paths below its folder are written relative to it. Throws SetupError.

@@ -17,13 +17,24 @@ struct RecordedOperator {
   std::map<std::string, uint64_t> left_out;  ///< calls of which no sample was kept, by reason
 };
 
+/// A module of Python that the recorded program had imported.
+struct RecordedModule {
+  std::string name;
+  std::filesystem::path root;  ///< the folder in which Python finds it
+
+  friend bool operator==(const RecordedModule&, const RecordedModule&) = default;
+};
+
 struct Recording {
   std::map<std::string, RecordedOperator> operators;  ///< by name
   std::vector<std::filesystem::path> libraries;       ///< that seem to define the operators
-  std::vector<std::string> modules;                   ///< that define them, or load such a library
-  std::vector<std::filesystem::path> python_path;     ///< folders of modules outside site-packages
-  std::set<std::string> torch;                        ///< torch versions of the recorded processes
-  std::vector<std::string> unknown;                   ///< operators whose library or module was not found
+  std::vector<std::filesystem::path> loaded;  ///< all of the program but those of torch and the system
+  std::vector<RecordedModule>
+      modules;  ///< that define them, register their fake kernels, or load such a library
+  std::vector<RecordedModule> program;  ///< of the program itself, in the order in which it imported them
+  std::map<std::string, std::string> environment;  ///< variables that the program set
+  std::set<std::string> torch;                     ///< torch versions of the recorded processes
+  std::vector<std::string> unknown;                ///< operators whose library or module was not found
 };
 
 /// Reads the logs in the folder `logs` (see record/log.h) and writes one file for each operator into the

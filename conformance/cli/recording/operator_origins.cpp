@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "cli/recording/collect_recordings.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -17,7 +16,7 @@ bool is_foreign(const fs::path& library) {
   const std::string path = library.string();
   return std::ranges::any_of(
       std::array{"/torch/lib/", "/nvidia/", "/lib-dynload/", "/libopgate", "/opgate/_engine",
-                 "/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/torch/_C."},
+                 "/usr/lib/x86_64-linux-gnu/", "/lib/x86_64-linux-gnu/", "/torch/_C.", "/libpython"},
       [&](const char* part) { return path.find(part) != std::string::npos; });
 }
 
@@ -28,9 +27,12 @@ std::string plain_name(const std::string& op) {
   return name.substr(0, name.find('.'));
 }
 
-// A library that registers operators is linked with c10 and contains their names as text.
+// A library that registers operators is linked with torch and contains their names as text.
 bool defines(const std::string& bytes, const std::string& op) {
-  return bytes.find("libc10.so") != std::string::npos && bytes.find(namespace_of(op)) != std::string::npos &&
+  const bool uses_torch = bytes.find("libc10.so") != std::string::npos ||
+                          bytes.find("libtorch") != std::string::npos ||
+                          bytes.find("aoti_torch_") != std::string::npos;
+  return uses_torch && bytes.find(namespace_of(op)) != std::string::npos &&
          bytes.find(plain_name(op)) != std::string::npos;
 }
 
@@ -50,19 +52,31 @@ void add_once(std::vector<T>& all, const T& one) {
 }  // namespace
 
 void OperatorOrigins::read(const nlohmann::json& line) {
+  const auto module = [&](const char* key) {
+    const std::string name = line.at(key);
+    return RecordedModule{name, root_of(line.at("file").get<std::string>(), name)};
+  };
   if (line.contains("torch")) torch_.insert(line.at("torch").get<std::string>());
   if (line.contains("library")) libraries_.insert(line.at("library").get<std::string>());
   if (line.contains("package")) packages_[line.at("package")] = line.at("folder").get<std::string>();
-  if (line.contains("module"))
-    modules_[line.at("op")] = {line.at("module"), line.at("file").get<std::string>()};
+  if (line.contains("module")) add_once(modules_[line.at("op")], module("module"));
+  if (line.contains("program")) add_once(program_, module("program"));
+  if (line.contains("variable")) environment_[line.at("variable")] = line.at("value");
 }
 
 void OperatorOrigins::find(Recording& recording) const {
   recording.torch = torch_;
+  recording.program = program_;
+  recording.environment = environment_;
   std::map<fs::path, std::string> candidates;
   for (const fs::path& library : libraries_) {
-    if (!is_foreign(library)) candidates[library] = content_of(library);
+    if (is_foreign(library)) continue;
+    recording.loaded.push_back(library);
+    candidates[library] = content_of(library);
   }
+  const auto add_package = [&](const std::string& name, const fs::path& folder) {
+    add_once(recording.modules, RecordedModule{name, folder.parent_path()});
+  };
   for (const auto& [op, told] : recording.operators) {
     bool found = is_defined_in_cpp(op);  // by torch itself, since this process has loaded nothing else
     for (const auto& [library, bytes] : candidates) {
@@ -70,17 +84,19 @@ void OperatorOrigins::find(Recording& recording) const {
       found = true;
       add_once(recording.libraries, library);
       for (const auto& [package, folder] : packages_) {
-        if (is_inside(library, folder)) add_once(recording.modules, package);
+        if (is_inside(library, folder)) add_package(package, folder);
       }
     }
-    if (const auto module = modules_.find(op); module != modules_.end()) {
+    // Modules register by the name without an overload.
+    for (const std::string& name : {op, op.substr(0, op.find('.', op.find("::")))}) {
+      const auto modules = modules_.find(name);
+      if (modules == modules_.end()) continue;
       found = true;
-      add_once(recording.modules, module->second.name);
-      if (!packages_.contains(module->second.name.substr(0, module->second.name.find('.'))))
-        add_once(recording.python_path, root_of(module->second.file, module->second.name));
-    } else if (!found && packages_.contains(namespace_of(op))) {
-      found = true;  // plain torch.library registrations do not record their module
-      add_once(recording.modules, namespace_of(op));
+      for (const RecordedModule& module : modules->second) add_once(recording.modules, module);
+    }
+    if (const auto package = packages_.find(namespace_of(op)); !found && package != packages_.end()) {
+      found = true;
+      add_package(package->first, package->second);
     }
     if (!found) recording.unknown.push_back(op);
   }

@@ -7,28 +7,29 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
+
+#include "cli/recording/collect_recordings.h"
 
 namespace opgate {
 
-struct Recording;
-
 class OperatorOrigins {
  public:
-  /// Takes one line of a log: {"torch"}, {"library"}, {"package", "folder"}, or {"op", "module", "file"}.
+  /// Takes one line of a log: {"torch"}, {"library"}, {"package", "folder"}, {"op", "module", "file"}, {"program",
+  /// "file"}, or {"variable", "value"}.
   void read(const nlohmann::json& line);
 
   /// Fills in the fields of `recording` that say where its operators come from.
   void find(Recording& recording) const;
 
  private:
-  struct Module {
-    std::string name;
-    std::filesystem::path file;
-  };
   std::set<std::string> torch_;
   std::set<std::filesystem::path> libraries_;
   std::map<std::string, std::filesystem::path> packages_;  // folders, by name
-  std::map<std::string, Module> modules_;                  // by operator, for operators written in Python
+  /// By operator: those that define it, or register a kernel or a fake kernel of it, from Python.
+  std::map<std::string, std::vector<RecordedModule>> modules_;
+  std::vector<RecordedModule> program_;
+  std::map<std::string, std::string> environment_;
 };
 
 }  // namespace opgate

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+ENVIRONMENT = dict(os.environ)  # as the program found it
 HERE = str(Path(__file__).parent)
 
 
@@ -60,6 +64,7 @@ def begin() -> None:
         print(f"opgate record: nothing is recorded in this program: {error}", file=sys.stderr)
         return
     atexit.register(write_origins)
+    watch_registrations()
     # torch 2.15 calls operators written in Python without its C++ dispatcher, where calls are recorded. This
     # turns that shortcut off.
     overload = sys.modules["torch"]._ops.OpOverload
@@ -67,19 +72,64 @@ def begin() -> None:
         overload._can_enable_pyobj_dispatch = lambda self: False
 
 
+REGISTERED: list[tuple[str, str]] = []  # operators and the files that define them or register kernels of them
+
+
+def watch_registrations() -> None:
+    """Notes from now on which file defines an operator, or registers a kernel or a fake kernel of it."""
+    library = sys.modules["torch.library"].Library
+
+    def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def call(self: Any, op: Any, *arguments: Any, **keywords: Any) -> Any:
+            name = op if isinstance(op, str) else str(getattr(op, "_name", ""))
+            plain = (
+                name.partition("(")[0].rpartition("::")[2].strip()
+            )  # of a schema, or of a name with namespace
+            REGISTERED.append((f"{self.ns}::{plain}", file_of_registration()))
+            return method(self, op, *arguments, **keywords)
+
+        return call
+
+    for name in ("define", "impl", "_register_fake"):
+        if hasattr(library, name):
+            setattr(library, name, noting(getattr(library, name)))
+
+
+def file_of_registration() -> str:
+    """The file of the code that registers, outside of the functions that torch offers for it."""
+    torch = str(Path(sys.modules["torch"].__file__).parent)
+    offered = (f"{torch}/library.py", f"{torch}/_library/", f"{torch}/_ops.py", __file__, functools.__file__)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(offered):
+        frame = frame.f_back
+    return frame.f_code.co_filename
+
+
 def write_origins() -> None:
-    """Writes the folders of imported packages, and the modules of operators that are written in Python."""
-    lines: list[dict[str, str]] = []
+    """Writes the folders of imported packages, the modules of operators, and what the environment became."""
+    torch = str(Path(sys.modules["torch"].__file__).parent)
+    lines: list[dict[str, Any]] = []
+    by_file: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
+        known = getattr(module, "__dict__", {})
+        if isinstance(file := known.get("__file__"), str):
+            by_file.setdefault(file, Path(file).stem if name == "__main__" else name)
         if "." in name or name == "torch":
             continue
-        for folder in list(getattr(module, "__path__", None) or [])[:1]:
+        for folder in list(known.get("__path__") or [])[:1]:
             lines.append({"package": name, "folder": str(folder)})
-    custom_ops = sys.modules.get("torch._library.custom_ops")
-    for op, defined in dict(getattr(custom_ops, "OPDEFS", {})).items():
-        module = sys.modules.get(getattr(getattr(defined, "_init_fn", None), "__module__", ""))
-        if module is not None and getattr(module, "__file__", None):
-            lines.append({"op": op, "module": module.__name__, "file": str(module.__file__)})
+    for op, file in dict.fromkeys(REGISTERED):
+        if file in by_file and not file.startswith(torch):
+            lines.append({"op": op, "module": by_file[file], "file": file})
+    # What a test program prepares before it imports a package, so that the import succeeds.
+    here = os.getcwd()
+    for file, name in by_file.items():
+        if file.startswith(here + os.sep) and "site-packages" not in file and file.endswith(".py"):
+            lines.append({"program": name, "file": file})
+    for name, value in os.environ.items():
+        if ENVIRONMENT.get(name) != value and not name.startswith("PYTEST_"):
+            lines.append({"variable": name, "value": value})
     file = Path(os.environ["OPGATE_RECORD"]) / f"{os.getpid()}-python.jsonl"
     if file.parent.is_dir():
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
