@@ -1,10 +1,17 @@
-// grad.numeric: gradients in Double equal central differences of the operator itself.
+// grad.numeric: gradients equal central differences of the operator itself.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/real.h>
+#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "compare/float_format.h"
+#include "compare/widen.h"
+#include "derivatives/measured_slope.h"
+#include "derivatives/moved_inputs.h"
 #include "judging/check.h"
 #include "judging/gradient_judgement.h"
 #include "judging/output_judgement.h"
@@ -84,8 +91,8 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
        {}});
 }
 
-Judgement judge(CallUnderTest& under_test) {
-  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+// For an operator that promises Double, whose spec has values for it.
+Judgement judge_closely(CallUnderTest& under_test) {
   const Differentiated mine = differentiated(under_test, {}, kPromised);
   if (mine.none) return *mine.none;
   for (const LeafGradient& arrived : mine.derivative.leaf_gradients) {
@@ -117,19 +124,116 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
+// A gradient may be off by this share of its terms before it is called wrong, where nobody chose the values for it. The
+// mistakes that this check is for, such as a forgotten factor, are larger. Less precise dtypes have more.
+double margin_of(c10::ScalarType dtype) {
+  constexpr double kOfFloat = 0.02;
+  const int bits_fewer = std::max(0, 24 - float_format(dtype)->precision);
+  return kOfFloat * std::exp2(bits_fewer / 4.0);
+}
+
+struct Disagreement {
+  double gradient, slope;
+  int64_t element;
+};
+
+// The elements that move, one at a time: that of the largest gradient, that of the largest value, the last, and others.
+std::vector<int64_t> chosen_elements(const at::Tensor& gradient, const at::Tensor& values) {
+  constexpr int kOthers = 4;
+  const int64_t count = gradient.numel();
+  std::vector<int64_t> elements{gradient.abs().flatten().argmax().item<int64_t>(),
+                                values.abs().flatten().argmax().item<int64_t>(), count - 1};
+  for (int i = 0; i < kOthers; ++i) {
+    const uint64_t random = stream_key(fmt::format("element {}", i));
+    elements.push_back(static_cast<int64_t>(random % static_cast<uint64_t>(count)));
+  }
+  return elements;
+}
+
+// The first disagreement between the gradient that arrived at an input and the slope that is measured; none where they
+// agree, or where the slope is too uncertain to tell.
+std::optional<Disagreement> disagreement(SlopeMeter& meter, const LeafGradient& arrived) {
+  const at::Tensor gradient = widened(arrived.gradient);
+  const at::Tensor values = meter.values_of(arrived.at);
+  const double margin = margin_of(arrived.gradient.scalar_type());
+  for (const int64_t element : chosen_elements(gradient, values)) {
+    at::Tensor direction = at::zeros_like(values);
+    direction.view(-1)[element] =
+        std::max(number(values.abs().flatten()[element]), typical_magnitude(values));
+    if (is_hermitian(values)) direction = direction + direction.mH();
+    const std::optional<MeasuredSlope> measured = meter.along(arrived.at, direction);
+    // Where nothing changes, a gradient may stand for another function on purpose: a straight-through estimator.
+    if (!measured || measured->constant) continue;
+    const double analytic = number(inner_terms(gradient, direction).sum());
+    const double size = std::max(std::abs(analytic), std::abs(measured->slope));
+    if (std::abs(analytic - measured->slope) <= margin * size + measured->uncertainty) continue;
+    return Disagreement{analytic, measured->slope, element};
+  }
+  return std::nullopt;
+}
+
+// For an operator without a dtype in which rounding does not matter, or of which nobody has chosen the values: a draft.
+Judgement judge_with_margin(CallUnderTest& under_test) {
+  constexpr int kAttempts = 2;  // a disagreement is told where it is seen at several places
+  const CallKey& key = under_test.key();
+  std::map<std::string, std::vector<Disagreement>> disagreements;
+  for (int seed = 1; seed <= kAttempts; ++seed) {
+    DerivativeRequest request;
+    request.moved = seed;
+    Derivative moved = derivative(key, under_test.cache().values, request);
+    if (!moved.ok()) {  // the operator refuses moved values, so its own must do
+      request.moved = 0;
+      const Differentiated mine = differentiated(under_test, request, kPromised);
+      if (mine.none) return *mine.none;
+      moved = mine.derivative;
+    }
+    SlopeMeter meter(key, under_test.cache().values, request, moved);
+    if (!meter.repeats())
+      return Judgement::note("not judged: the results differ from call to call, or are not finite");
+    for (const LeafGradient& arrived : moved.leaf_gradients) {
+      if (arrived.gradient.numel() == 0) continue;
+      if (auto found = disagreement(meter, arrived)) disagreements[arrived.at].push_back(*found);
+    }
+  }
+  for (const auto& [input, found] : disagreements) {
+    if (found.size() < kAttempts) continue;
+    const Disagreement& first = found.front();
+    return Judgement::fail(
+        {kPromised,
+         fmt::format(
+             "where element {} of `{}` moves, the gradient's slope is {:.4g}, and the operator's {:.4g}",
+             first.element, input, first.gradient, first.slope),
+         first.gradient == 0
+             ? "no gradient arrives: this input is detached, or its gradient is not computed"
+             : "the backward computes the derivative of another function: a factor or a term is missing",
+         {}});
+  }
+  return Judgement::pass();
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const Spec& spec = *under_test.key().spec;
+  return under_test.key().dtype == c10::kDouble && !spec.draft ? judge_closely(under_test)
+                                                               : judge_with_margin(under_test);
+}
+
 OPGATE_REGISTER_CHECK(
     grad_numeric,
     {.name = "grad.numeric",
      .explanation =
-         {.promise = "In Double, the gradients are the slopes of the operator itself, by central differences "
-                     "along a random direction for each input.",
+         {.promise =
+              "The gradients are the slopes of the operator itself, by central differences along a "
+              "random direction for each input in Double. Where the operator does not promise Double, or "
+              "has no spec, single elements are moved instead, and only a difference that neither "
+              "rounding nor a corner of the function explains is a failure.",
           .why = "This check needs no reference, and so it also finds a mistake that the reference shares: a "
                  "gradient of another function than the one that is computed.",
           .fix = "Compare the formula of the derivative with the code of the forward, branch by branch.",
           .example = "A clamp in the forward that the backward does not know of."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::doubles,
+               .dtypes = Scope::Dtypes::most_precise,
                .promised = Promise::differentiable,
                .derivatives = true},
      .judge = &judge});

@@ -12,6 +12,7 @@
 
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "derivatives/moved_inputs.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
 #include "values/counter.h"
@@ -73,6 +74,7 @@ class Differentiation {
     Arguments arguments = materialize(key_, values, {.take_snapshots = false});
     const bool dense = request_.forward && !std::ranges::all_of(arguments.tensors, can_have_tangent);
     if (dense) arguments = materialize(key_, values, {.contiguous = true, .take_snapshots = false});
+    if (request_.moved != 0) move_inputs(key_, request_.moved, arguments);
     find_leaves(arguments);
     return run([&] { return call_on(key_, arguments.stack); });
   }
@@ -117,7 +119,7 @@ class Differentiation {
       if (input.name == request_.overwritten) overwritten_ = input.tensor;
     }
     for (const TensorInput& input : arguments.tensors) {
-      if (!has_derivative(input.tensor) || is_mutable(*key_.spec, input.position)) continue;
+      if (!is_differentiated(key_, input)) continue;
       if (!request_.inputs || request_.inputs->contains(input.name)) leaves_.add(input.name, input.tensor);
     }
   }
@@ -201,6 +203,7 @@ class Differentiation {
         incoming = incoming.detach().set_requires_grad(true);
         leaves_.add(fmt::format("the gradient of output {}", i), incoming);
       }
+      found_.differentiated_outputs.insert(i);
       outputs.push_back(results[i]);
       cotangents.push_back(std::move(incoming));
     }
@@ -276,7 +279,7 @@ Derivative reference_derivative(const CallKey& key, ValueCache& values, const De
 std::vector<std::string> differentiable_inputs(const CallKey& key, ValueCache& values) {
   std::vector<std::string> names;
   for (const TensorInput& input : materialize(key, values, {.take_snapshots = false}).tensors) {
-    if (has_derivative(input.tensor) && !is_mutable(*key.spec, input.position)) names.push_back(input.name);
+    if (is_differentiated(key, input)) names.push_back(input.name);
   }
   return names;
 }

@@ -28,6 +28,8 @@ struct DerivativeRequest {
   /// The argument ("x", "xs[1]") or result ("output 1") that is changed in place between the call and its derivative;
   /// empty: none.
   std::string overwritten = "";
+  /// For the operator: moves its inputs a little (move_inputs()) with this seed; 0: the sample's own values.
+  int moved = 0;
   bool repeated =
       false;  ///< computes the gradients twice from one graph; those of the second time are returned
 };
@@ -40,14 +42,15 @@ struct LeafGradient {
 };
 
 struct Derivative {
-  std::optional<Raised> call;                 ///< what the call itself raised
-  std::optional<Raised> backward;             ///< what its derivative raised
-  bool exists = false;                        ///< an output requires grad; for second order, a gradient;
-                                              ///< in forward mode, an output has a tangent
-  bool forward = false;                       ///< as in the request
-  std::vector<LeafGradient> leaf_gradients;   ///< one for each leaf; in forward mode, for each output
-  std::vector<at::Tensor> cotangents;         ///< one for each output, undefined where it can have none; in
-                                              ///< forward mode, the tangent of each leaf
+  std::optional<Raised> call;                ///< what the call itself raised
+  std::optional<Raised> backward;            ///< what its derivative raised
+  bool exists = false;                       ///< an output requires grad; for second order, a gradient;
+                                             ///< in forward mode, an output has a tangent
+  bool forward = false;                      ///< as in the request
+  std::vector<LeafGradient> leaf_gradients;  ///< one for each leaf; in forward mode, for each output
+  std::vector<at::Tensor> cotangents;        ///< one for each output, undefined where it can have none; in
+                                             ///< forward mode, the tangent of each leaf
+  std::set<size_t> differentiated_outputs;   ///< those that require grad, and so have a part in the gradients
   std::vector<at::Tensor> second_cotangents;  ///< one for each first-order gradient, for the second order
   std::vector<Damage> damage;                 ///< to red zones, by the call and its derivative
 

@@ -96,6 +96,7 @@ namespace {
 // derivative, and it has none.
 bool was_never_promised(const Spec& spec, const Derivative& derivative) {
   if (!spec.guessed.contains(Promise::differentiable)) return false;
+  if (spec.never_differentiated) return !derivative.ok();
   if (derivative.call)  // PyTorch's words for an argument that derivatives.yaml calls not differentiable
     return contains_ignoring_case(derivative.call->message, "is not differentiable with respect to argument");
   if (!derivative.backward) return !derivative.exists;
@@ -113,8 +114,10 @@ Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest
     made.none = Judgement::fail({promised, std::move(happened), std::move(likely), {}});
   };
   if (was_never_promised(*under_test.key().spec, made.derivative)) {
-    made.none =
-        Judgement::note("the operator has no derivative; inputs of the recorded calls required a gradient");
+    made.none = Judgement::note(
+        "the operator has no derivative for these arguments; it has an autograd kernel, or inputs of the "
+        "recorded calls "
+        "required a gradient");
   } else if (made.derivative.call && !under_test.observed().outcome.ok()) {
     made.none = Judgement::pass();  // refused without gradients, too, which value.layout judges
   } else if (made.derivative.call) {

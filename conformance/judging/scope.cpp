@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/float_format.h"
 #include "inputs/tensor_slots.h"
 #include "values/domain.h"
 
@@ -56,6 +57,26 @@ std::vector<c10::ScalarType> floating_dtypes(const CallKey& key) {
   return dtypes;
 }
 
+bool all_double(const CallKey& key) {
+  return std::ranges::all_of(floating_dtypes(key),
+                             [](c10::ScalarType dtype) { return dtype == c10::kDouble; });
+}
+
+// Whether the operator declares no dtype in which all of the call is Double, and none of more bits than this one.
+bool is_most_precise(const CallKey& key, const Dtypes& declared) {
+  const auto precision = [](c10::ScalarType dtype) {
+    const auto format = float_format(dtype);
+    return format ? format->precision : 0;
+  };
+  CallKey other = key;
+  for (const c10::ScalarType dtype : declared) {
+    other.dtype = dtype;
+    if (all_double(other)) return false;
+  }
+  const auto best = std::ranges::max_element(declared, {}, precision);
+  return *best == key.dtype;
+}
+
 // Derivatives need an input to differentiate by, and ordinary numbers: no operator promises them at
 // infinity, or where one step leaves the range of the dtype.
 bool has_derivative(const CallKey& key) {
@@ -75,9 +96,8 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
       return first_sample && (is_declared || (takes_the_dtype(key) && !key.spec->draft));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
-    case Scope::Dtypes::doubles:
-      return is_declared && std::ranges::all_of(floating_dtypes(key),
-                                                [](c10::ScalarType dtype) { return dtype == c10::kDouble; });
+    case Scope::Dtypes::most_precise:
+      return is_declared && (all_double(key) || is_most_precise(key, declared));
   }
   return false;
 }

@@ -38,9 +38,10 @@ struct Scope {
   };
   enum class Dtypes {
     declared,
-    every,    ///< undeclared ones too, on the first sample only; of a draft the declared ones
-    first,    ///< the first one that the spec declares for the device
-    doubles,  ///< declared ones in which every floating argument is Double
+    every,  ///< undeclared ones too, on the first sample only; of a draft the declared ones
+    first,  ///< the first one that the spec declares for the device
+    /// Declared ones in which every floating argument is Double; where there is none, the declared one of most bits.
+    most_precise,
   };
   bool ops = true;
   bool models = false;

@@ -50,6 +50,17 @@ std::set<std::string> integer_tensors(const c10::FunctionSchema& schema, const s
   return names;
 }
 
+// Whether the operator's author has registered how it is differentiated.
+bool has_autograd_kernel(const std::string& op, const PythonKernels& python_kernels) {
+  const auto has = [](const std::vector<std::string>& keys) {
+    return std::ranges::any_of(keys, [](const std::string& key) { return key.starts_with("Autograd"); });
+  };
+  const auto in_python = python_kernels.find(op);
+  if (in_python != python_kernels.end() && has(in_python->second)) return true;
+  const auto found = find_op(op);
+  return found && has(registration_of(*found).kernels);
+}
+
 Spec draft_of(const json& recorded, const std::string& where, bool python_too,
               const PythonKernels& python_kernels) {
   Spec spec;
@@ -59,9 +70,10 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
   for (const auto& [device, names] : recorded.at("dtypes").items()) {
     for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
   }
-  if (recorded.at("differentiated").get<bool>()) {
+  if (recorded.at("differentiated").get<bool>() || has_autograd_kernel(spec.name, python_kernels)) {
     spec.promises.insert(Promise::differentiable);
     spec.guessed.insert(Promise::differentiable);
+    spec.never_differentiated = !recorded.at("differentiated").get<bool>();
   }
   if (const auto op = find_op(spec.name); op && op->hasTag(at::Tag::nondeterministic_seeded))
     spec.promises.insert(Promise::nondeterministic_seeded);

@@ -55,6 +55,8 @@ struct Spec {
   std::optional<Accuracy> gradient_accuracy;
   Promises promises;
   Promises guessed;  ///< promises that a recording suggests, and that nobody has written
+  bool never_differentiated =
+      false;  ///< only an autograd kernel suggests a derivative, which no recorded call had
   std::vector<Rejection> rejections;
   std::set<std::string> trusted;           ///< arguments whose values the operator need not check
   std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
