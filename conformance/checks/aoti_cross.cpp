@@ -45,6 +45,7 @@ OPGATE_REGISTER_CHECK(
                .sweep = Scope::Sweep::one_at_a_time,
                .in_cpp = true},
      .needs_package = true,
+     .needs_fake = true,
      .judge = &judge});
 
 }  // namespace

@@ -93,6 +93,7 @@ OPGATE_REGISTER_CHECK(
                .first_sample = true,
                .in_cpp = true},
      .needs_package = true,
+     .needs_fake = true,
      .judge = &judge});
 
 }  // namespace

@@ -29,6 +29,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Outcome& real = under_test.observed().outcome;
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   if (auto owed = fake_lives_in_python(*under_test.key().spec)) return *std::move(owed);
+  if (under_test.key().spec->lacks_fake) return Judgement::owed(std::string(kNoFakeKernel));
   const Outcome& meta = under_test.fake();
   const std::string promised =
       "the meta kernel returns tensors with the shape, strides, storage offset and dtype of the real ones";
@@ -101,6 +102,7 @@ at::Tensor twice_cpu(const at::Tensor& x) {
 at::Tensor twice_meta(const at::Tensor& x) { return output_for(x); })"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::every},
+     .needs_fake = true,
      .judge = &judge});
 
 }  // namespace

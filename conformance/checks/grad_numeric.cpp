@@ -213,9 +213,12 @@ Judgement judge_with_margin(CallUnderTest& under_test) {
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  const Spec& spec = *under_test.key().spec;
-  return under_test.key().dtype == c10::kDouble && !spec.draft ? judge_closely(under_test)
-                                                               : judge_with_margin(under_test);
+  const bool is_double =
+      std::ranges::all_of(under_test.observed().arguments.tensors, [](const TensorInput& input) {
+        return !input.tensor.is_floating_point() || input.tensor.scalar_type() == c10::kDouble;
+      });
+  return is_double && !under_test.key().spec->draft ? judge_closely(under_test)
+                                                    : judge_with_margin(under_test);
 }
 
 OPGATE_REGISTER_CHECK(

@@ -39,6 +39,7 @@ Check check_from_json(const nlohmann::json& described) {
                        described.at("example"), described.value("wrong", ""), described.value("right", "")};
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
+  check.needs_fake = described.at("needs_fake");
   check.slow = described.at("slow");
   check.missing = described.at("missing");
   check.scope.ops = described.at("ops");

@@ -30,6 +30,7 @@ struct Check {
   Scope scope;
   bool slow = false;           ///< it takes seconds, so that other checks of the kind of worker come first
   bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
+  bool needs_fake = false;     ///< it traces the call, so that it is planned once a fake kernel exists
   bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too
   std::string missing = {};    ///< what must be installed before it can judge; otherwise empty
   Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half

@@ -1,14 +1,34 @@
 #include "run/project_setup.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/enum_tag.h>
+
 #include <algorithm>
 
 #include "process/library.h"
 #include "spec/recordings.h"
+#include "spec/registration.h"
 #include "spec/regressions.h"
 #include "spec/samples_file.h"
 #include "spec/spec_json.h"
 
 namespace opgate {
+
+namespace {
+
+bool runs_on_meta(const std::vector<std::string>& kernels) {
+  return std::ranges::any_of(
+      kernels, [](const std::string& key) { return key == "Meta" || key == "CompositeImplicitAutograd"; });
+}
+
+// False where a Python module that this process does not load is to register one (m.set_python_module), and where the
+// tag of an operator of a draft says that it can have none outside of Python.
+bool lacks_fake_kernel(const c10::OperatorHandle& op, bool draft) {
+  return !has_fake_kernel(op) && !c10::Dispatcher::singleton().getPyStub(op.operator_name()) &&
+         !(draft && op.hasTag(at::Tag::dynamic_output_shape));
+}
+
+}  // namespace
 
 Setup setup_from(const Config& config) {
   Setup setup;
@@ -39,7 +59,9 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (Spec& subject : subjects) {
     fit_to_schema(subject);
     if (const auto found = setup.python_kernels.find(subject.name); found != setup.python_kernels.end())
-      subject.fake_in_python = std::ranges::find(found->second, "Meta") != found->second.end();
+      subject.fake_in_python = runs_on_meta(found->second);
+    subject.lacks_fake =
+        subject.op && !subject.fake_in_python && lacks_fake_kernel(*subject.op, subject.draft);
   }
   name_subjects(subjects);
   return subjects;

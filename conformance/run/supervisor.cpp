@@ -15,6 +15,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "device/device.h"
+#include "judging/fake_kernel.h"
 #include "process/interrupt.h"
 #include "run/cost_tracker.h"
 
@@ -307,10 +308,11 @@ void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
     const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device(call)});
     if (is_new) known->second = obstacle_of(calls.spec(call), calls.device(call), with_cuda);
     const Obstacle& obstacle = known->second;
-    if (obstacle.reason.empty()) continue;
     for (const Check* check : todo.of(call)) {
-      if (check->needs_device || !obstacle.known_kernels)
+      if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
         on_verdict(call, *check, Judgement::owed(obstacle.reason));
+      else if (check->needs_fake && calls.spec(call).lacks_fake)
+        on_verdict(call, *check, Judgement::owed(std::string(kNoFakeKernel)));
     }
   }
 }

@@ -31,6 +31,8 @@ std::string_view to_string(Promise promise) {
       return "forward_differentiable";
     case Promise::vmappable:
       return "vmappable";
+    case Promise::clear_errors:
+      return "clear_errors";
     case Promise::picklable:
       return "picklable";
     case Promise::flattenable:
@@ -44,7 +46,7 @@ Promise known_promise(const std::string& word, const std::string& where) {
   std::vector<std::string_view> known;
   for (const Promise promise :
        {deterministic, layout_invariant, thread_invariant, batch_invariant, nondeterministic_seeded,
-        capturable, differentiable, twice_differentiable, forward_differentiable, vmappable}) {
+        capturable, differentiable, twice_differentiable, forward_differentiable, vmappable, clear_errors}) {
     known.push_back(to_string(promise));
     if (known.back() == word) return promise;
   }

@@ -71,6 +71,7 @@ struct Spec {
   bool in_python = false;                      ///< written in Python: the Python worker makes its calls
   bool kernels_in_python = false;              ///< the kernels are, too: no C++ program can call them
   bool fake_in_python = false;                 ///< only a process with Python has a kernel for Meta
+  bool lacks_fake = false;                     ///< no process has one, and none can be derived
 
   bool promised(Promise promise) const { return promises.contains(promise); }
   /// Whether the bits of the results must not depend on the layout of the arguments.

@@ -22,8 +22,8 @@ OPGATE_SPEC("opgate_ops::add.Tensor", spec) {
   spec.dtypes(summable());
   spec.reference([](const at::Tensor& x, const at::Tensor& other) { return at::add(x, other); });
   spec.accuracy(ulps(1).scaled_by_inputs());  // one rounding to the sum's dtype, and one of the sum
-  spec.promises(
-      {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   spec.sample({uniform({7}), uniform({7})});
   spec.sample({uniform({4, 8}), uniform({8})});
   spec.sample({uniform({3, 1, 5}), uniform({2, 1})});
@@ -44,7 +44,7 @@ OPGATE_SPEC("opgate_ops::add.Scalar", spec) {
   spec.accuracy(ulps(1), [](const at::Tensor& x, const at::Scalar& other) {
     return x.to(at::kDouble).abs() + std::abs(other.toDouble());
   });
-  spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});
   spec.sample({uniform({7}), 1.0});
   spec.sample({uniform({4, 8}), -2});

@@ -57,7 +57,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_prepare", spec) {
   spec.dtypes({c10::kFloat, c10::kDouble});
   spec.reference(prepared);
   spec.accuracy(exact());
-  spec.promises({deterministic, thread_invariant});  // not capturable: its sizes depend on values
+  spec.promises(
+      {clear_errors, deterministic, thread_invariant});  // not capturable: its sizes depend on values
   // About half of the points lie in the grid, and many of them share a voxel.
   spec.sample(
       {uniform({2, 2, 3, 4, 5, 3}), Numbers{-0.8, -0.8, -0.9}, Numbers{0.4, 0.4, 1.8}, Sizes{4, 4, 1}});

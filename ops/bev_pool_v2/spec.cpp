@@ -148,8 +148,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.dtypes(floating());
   spec.reference(pooled);
   spec.accuracy(ulps(9).scaled_by_inputs());
-  spec.promises(
-      {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   spec.sample(good());
   // This sample is the published test vector.
   spec.sample({values({1, 1, 2, 2, 2}, {.3, .4, .2, .1, .7, .6, .8, .9}), uniform({1, 1, 2, 2, 2}, 1, 1),
@@ -212,8 +212,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2_backward", spec) {
   spec.dtypes(floating());
   spec.reference(gradients);
   spec.accuracy(ulps(32).scaled_by_inputs());
-  spec.promises(
-      {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   spec.sample(backward(uniform({2, 1, 3, 4, 5}), good()));
   spec.sample(
       backward(uniform({2, 1, 3, 4, 67}), two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 67}))));

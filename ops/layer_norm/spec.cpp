@@ -37,7 +37,7 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   // The mean of a row of 257 has up to 8 roundings; a difference, two products and a sum add one each.
   spec.accuracy(ulps(8), [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                             double eps) { return Parts(input, eps).y_terms * weight.abs() + bias.abs(); });
-  spec.promises({deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});
   shapes(spec, false);
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
@@ -69,8 +69,8 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
             parts.rstd * (h + h.mean(-1, true) + parts.y_terms * (h * parts.y_terms).mean(-1, true)),
             rows.sum(0), grad.abs().reshape({-1, input.size(-1)}).sum(0));
       });
-  spec.promises(
-      {deterministic, layout_invariant, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   shapes(spec, true);
   spec.rejects("another gradient", {uniform({4, 7}), uniform({4, 8}), uniform({8}), 1e-5})
       .because("grad must have");

@@ -18,6 +18,7 @@ enum class Promise {
   twice_differentiable,     ///< has a second derivative; `differentiable` must be promised too
   forward_differentiable,   ///< has a tangent (forward mode, torch.func.jvp) where an input has one
   vmappable,                ///< torch.func.vmap returns what the calls one by one return
+  clear_errors,             ///< exceptions name the argument that is wrong, or what was given
   /// A class has def_pickle. The engine sets this itself, where the class has it or is meant for
   /// torch.export.
   picklable,
@@ -42,5 +43,6 @@ inline constexpr Promise differentiable = Promise::differentiable;
 inline constexpr Promise twice_differentiable = Promise::twice_differentiable;
 inline constexpr Promise forward_differentiable = Promise::forward_differentiable;
 inline constexpr Promise vmappable = Promise::vmappable;
+inline constexpr Promise clear_errors = Promise::clear_errors;
 
 }  // namespace opgate

@@ -91,6 +91,13 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
   state() = std::move(loaded);
 }
 
+// The dispatcher of this process has kernels for Meta that only raise: those of a custom_op without register_fake.
+void set_without_fake(const std::vector<std::string>& operators) {
+  for (Spec& spec : state().subjects) {
+    if (std::ranges::find(operators, spec.name) != operators.end()) spec.lacks_fake = true;
+  }
+}
+
 // Invalid UTF-8 is replaced, because an operator's message may hold any bytes.
 std::string text_of(const json& judged) {
   return judged.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -127,6 +134,7 @@ py::object describe(const std::string& id) {
                     {"device", device_name(key.device)},
                     {"sample", to_json(*key.sample)},
                     {"trusted", !key.spec->trusted.empty()},
+                    {"lacks_fake", key.spec->lacks_fake},
                     {"other_values", has_other_values_than_recorded(*key.spec, *key.sample)},
                     {"promises", promises},
                     {"tensors", tensors}});
@@ -356,6 +364,9 @@ PYBIND11_MODULE(_engine, module) {
              pybind11::arg("described"), pybind11::arg("dtype"), pybind11::arg("stream"));
   module.def("digest", &opgate::digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              pybind11::arg("tensors"));
+  module.def("set_without_fake", &opgate::set_without_fake,
+             "Says which operators have no fake kernel, though their dispatcher's entry has one that raises.",
+             pybind11::arg("operators"));
   module.def("registrations", &opgate::registrations,
              "The kernels and tags that this process has for each operator with a spec and for those named, "
              "by name.",

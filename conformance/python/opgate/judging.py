@@ -13,6 +13,8 @@ from opgate.call import Call, OtherValues, Refused, first_line
 from opgate.judgement import Judgement, invalid, owed
 from opgate.registry import Check
 
+NO_FAKE = "there is no fake kernel to check; see fake.exists"
+
 
 def judge_call(
     call: Call, names: Sequence[str], in_python: Mapping[str, Check]
@@ -38,6 +40,8 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
     try:
         if missing := check.missing():
             return owed(missing).as_json()
+        if check.needs_fake and not call.is_model and call.described["lacks_fake"]:
+            return owed(NO_FAKE).as_json()
         if check.needs_package and (reason := call.packages.not_tried(call)):
             return owed(reason).as_json()
         return check.judge(call).as_json()

@@ -47,6 +47,8 @@ class Check:
     models: bool = False
     classes: bool = False
     needs_package: bool = False
+    needs_fake: bool = False
+    """Whether it traces the call, so that an operator without a fake kernel is not asked."""
     slow: bool = False
     """Whether a call takes seconds, so that quicker checks come first."""
     imports: tuple[str, ...] = ()

@@ -118,6 +118,7 @@ class Worker:
             namespaces = {name.partition("::")[0] for name in [*of_libraries, *SPECS]}
             self.operators = defined_in(self.module_files, of_modules, namespaces)
             self.registered = registered(self.operators)
+            _engine.set_without_fake([name for name, found in self.registered.items() if not found["fake"]])
         self.torch_version = torch.__version__.partition("+")[0]
         self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
         # Samples that are kept in files name operators, too.

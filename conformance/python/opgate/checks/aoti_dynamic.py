@@ -26,6 +26,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values b
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,
+    needs_fake=True,
 )
 def judge(call: Call) -> Judgement:
     """Runs the package for each size of the call again, with this size one larger."""

@@ -21,6 +21,7 @@ PROMISED = "the package, run in Python, returns eager's values bit for bit"
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,
+    needs_fake=True,
 )
 def judge(call: Call) -> Judgement:
     """Compares the package's outputs for this call with eager's."""

@@ -64,6 +64,7 @@ def differences(program: torch.export.ExportedProgram, call: Call, eager: list[t
     fix="Register the operator with torch.library (a plain Python function is inlined), give it a fake "
     "kernel, and a TorchBind class a fake class, def_pickle and __obj_flatten__.",
     example="A TorchBind object that is inlined as a constant because its class has no fake.",
+    needs_fake=True,
     imports=("torch.export",),
     variants="packaged",
     models=True,

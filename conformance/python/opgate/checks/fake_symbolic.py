@@ -73,6 +73,7 @@ def judge_resized(
           return at::empty_symint({x.sym_numel()}, x.options());
         }
     """,
+    needs_fake=True,
     imports=("torch.fx.experimental.proxy_tensor",),
     variants="contiguous",
 )

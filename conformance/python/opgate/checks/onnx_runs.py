@@ -102,6 +102,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     "promises of its inputs; cast indices to int64.",
     example="A translation that writes the grid size of the example into the graph.",
     slow=True,
+    needs_fake=True,
     imports=("torch.onnx", "onnxscript"),
     packages=("onnx", "onnxruntime", "onnxscript"),
     extra="onnx",

@@ -32,6 +32,7 @@ TRACES = "test_aot_dispatch_dynamic"
         def add_one(x: torch.Tensor) -> None:
             x.add_(1)
     """,
+    needs_fake=True,
     imports=("torch.testing._internal.optests",),
     variants="same_sizes",  # opcheck fails on an exception, and operators may refuse other sizes
 )

@@ -1,0 +1,66 @@
+// error.message: the exception for a bad input names what is wrong.
+//
+// What an operator refuses is one promise, error.raises; how it says so is another. An operator makes it by name,
+// clear_errors: until then a message that names nothing is a note.
+#include <fmt/format.h>
+
+#include "inputs/bad_inputs.h"
+#include "judging/check.h"
+#include "judging/clear_message.h"
+
+namespace opgate::error_message {
+namespace {
+
+Judgement unclear(const CallKey& key, Finding finding) {
+  if (key.spec->promised(Promise::clear_errors)) return Judgement::fail(std::move(finding));
+  return Judgement::note(fmt::format("{}: {}", finding.happened, finding.likely));
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Observation& call = under_test.observed();
+  // What is accepted, and what a draft's operator says, is not promised to anyone.
+  if (call.outcome.ok() || key.spec->draft) return Judgement::pass();
+  const std::string& message = call.outcome.raised->message;
+  const bool is_rejection = key.spec->find_rejection(*key.sample) != nullptr;
+  if (const auto useless = useless_message(message)) {
+    return unclear(
+        key, {"an exception says what is wrong with the arguments", "raised: " + message, *useless, {}});
+  }
+  if (is_rejection)
+    return Judgement::pass();  // its spec says which words it wants, and error.raises looks for them
+  const BadInput bad = find_bad_input(key);
+  if (names_what_is_wrong(message, bad, key, call.arguments)) return Judgement::pass();
+  return unclear(key,
+                 {fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),
+                  "raised: " + message,
+                  "say which argument is wrong and what was given: \"x must ..., got \"",
+                  {}});
+}
+
+OPGATE_REGISTER_CHECK(
+    error_message,
+    {.name = "error.message",
+     .explanation =
+         {.promise =
+              "The exception for a bad input names what is wrong: an argument, a number of the call, the "
+              "dtype, or the fault by its common name. A note where the spec does not promise "
+              "`clear_errors`, and not asked of a draft.",
+          .why =
+              "A caller of a model with a hundred operators sees \"shapes must match\", or "
+              "\"vector::_M_range_check\", and has to find out in a debugger which argument of which call is "
+              "meant.",
+          .fix = "Name the argument and show what was given. Do not use internal asserts or a container's "
+                 "at() to "
+                 "check arguments.",
+          .example =
+              "INTERNAL ASSERT FAILED ... please report a bug to PyTorch, for a weight of another length.",
+          .wrong = R"(TORCH_CHECK(x.sizes() == y.sizes(), "shapes must match");)",
+          .right =
+              R"(TORCH_CHECK(x.sizes() == y.sizes(), "y must have the sizes of x, ", x.sizes(), ", got ", y.sizes());)"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::error_message
