@@ -225,11 +225,11 @@ OPGATE_REGISTER_CHECK(
     grad_numeric,
     {.name = "grad.numeric",
      .explanation =
-         {.promise =
-              "The gradients are the slopes of the operator itself, by central differences along a "
-              "random direction for each input in Double. Where the operator does not promise Double, or "
-              "has no spec, single elements are moved instead, and only a difference that neither "
-              "rounding nor a corner of the function explains is a failure.",
+         {.promise = "The gradients are the slopes of the operator itself, by central differences along a "
+                     "random direction for each input in Double. Where the operator has "
+                     "neither Double nor a reference, or no spec, single elements are moved instead, and "
+                     "only a difference that neither "
+                     "rounding nor a corner of the function explains is a failure.",
           .why = "This check needs no reference, and so it also finds a mistake that the reference shares: a "
                  "gradient of another function than the one that is computed.",
           .fix = "Compare the formula of the derivative with the code of the forward, branch by branch.",

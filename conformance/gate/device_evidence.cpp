@@ -170,7 +170,7 @@ Evidences read_evidence(const fs::path& folder) {
 }
 
 Evidences evidence_of(const RunState& run) {
-  if (!run.header.filter.get<Filter>().cases.empty()) {
+  if (run.header.filter.get<Filter>().chooses_cases()) {
     throw SetupError(fmt::format("{} has only some cases of its checks; run them again without --case",
                                  run.file.string()));
   }

@@ -20,7 +20,7 @@ Filter filter_of_whole_samples(const RunState& run) {
                     run.file.string(), run.header.samples));
   }
   Filter filter = run.header.filter.get<Filter>();
-  if (filter.devices.empty() && filter.cases.empty()) return filter;
+  if (filter.devices.empty() && !filter.chooses_cases()) return filter;
   throw SetupError(
       fmt::format("{} has only some devices or cases of its operators; run them again without --device "
                   "and --case",

@@ -62,6 +62,11 @@ bool all_double(const CallKey& key) {
                              [](c10::ScalarType dtype) { return dtype == c10::kDouble; });
 }
 
+// Whether what the operator computes is compared with something else than the operator.
+bool has_reference_of_its_own(const Spec& spec) {
+  return !spec.draft && spec.reference != nullptr && spec.reference_op != spec.name;
+}
+
 // Whether the operator declares no dtype in which all of the call is Double, and none of more bits than this one.
 bool is_most_precise(const CallKey& key, const Dtypes& declared) {
   const auto precision = [](c10::ScalarType dtype) {
@@ -97,7 +102,8 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
     case Scope::Dtypes::most_precise:
-      return is_declared && (all_double(key) || is_most_precise(key, declared));
+      return is_declared &&
+             (all_double(key) || (!has_reference_of_its_own(*key.spec) && is_most_precise(key, declared)));
   }
   return false;
 }

@@ -40,7 +40,8 @@ struct Scope {
     declared,
     every,  ///< undeclared ones too, on the first sample only; of a draft the declared ones
     first,  ///< the first one that the spec declares for the device
-    /// Declared ones in which every floating argument is Double; where there is none, the declared one of most bits.
+    /// Declared ones in which every floating argument is Double; where there is none, and no reference that says more
+    /// than the operator itself, the declared one of most bits.
     most_precise,
   };
   bool ops = true;

@@ -17,6 +17,9 @@ enum class Verdict { pass, fail, crash, timeout, owed, invalid };
 
 std::string_view to_string(Verdict verdict);
 
+/// Whether something is wrong: with the operator, or with its spec.
+inline bool is_broken(Verdict verdict) { return verdict != Verdict::pass && verdict != Verdict::owed; }
+
 /// Throws std::invalid_argument for another word.
 Verdict verdict_from_string(std::string_view text);
 

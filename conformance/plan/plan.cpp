@@ -12,6 +12,7 @@
 #include <set>
 
 #include "inputs/variant.h"
+#include "plan/keywords.h"
 #include "plan/patterns.h"
 #include "values/counter.h"
 
@@ -31,7 +32,11 @@ void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& chec
 class Planner {
  public:
   Planner(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter, Plan& plan)
-      : filter_(filter), plan_(plan), case_matched_(filter.cases.size()), every_check_(checks) {
+      : filter_(filter),
+        plan_(plan),
+        keywords_(filter.keywords),
+        case_matched_(filter.cases.size()),
+        every_check_(checks) {
     for (const Spec& spec : specs) {
       if (!filter.planted || !spec.planted) continue;
       planted_[spec.name].insert(spec.planted->check);
@@ -84,7 +89,7 @@ class Planner {
     for (const Check* check : checks_) {
       if (in_scope(check->scope, key, variant)) planned_.push_back(check);
     }
-    if (!filter_.cases.empty() && !planned_.empty()) {
+    if (filter_.chooses_cases() && !planned_.empty()) {
       const std::string id = call_id(key);
       std::erase_if(planned_, [&](const Check* check) { return !selects_case(id + "/" + check->name); });
     }
@@ -92,7 +97,8 @@ class Planner {
   }
 
   bool selects_case(const std::string& id) {
-    bool selected = false;
+    if (!keywords_.matches(id)) return false;
+    bool selected = filter_.cases.empty();
     for (size_t i = 0; i < filter_.cases.size(); ++i) {
       if (!matches(filter_.cases[i], id)) continue;
       selected = case_matched_[i] = true;
@@ -102,6 +108,7 @@ class Planner {
 
   const Filter& filter_;
   Plan& plan_;
+  const Keywords keywords_;
   CheckList checks_;  // for the spec at hand
   CheckList planned_;
   const Dtypes dtypes_ = every_dtype();
@@ -119,6 +126,7 @@ void to_json(nlohmann::json& json, const Filter& filter) {
           {"cases", filter.cases},
           {"planted", filter.planted}};
   if (!filter.order.empty()) json["order"] = filter.order;
+  if (!filter.keywords.empty()) json["keywords"] = filter.keywords;
 }
 
 void from_json(const nlohmann::json& json, Filter& filter) {
@@ -128,6 +136,7 @@ void from_json(const nlohmann::json& json, Filter& filter) {
   json.at("cases").get_to(filter.cases);
   json.at("planted").get_to(filter.planted);
   filter.order = json.value("order", "");
+  filter.keywords = json.value("keywords", "");
 }
 
 namespace {

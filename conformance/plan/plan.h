@@ -21,6 +21,11 @@ struct Filter {
   bool planted = false;
   /// Of the operators: "" by id, "reversed", or a number that seeds a random order.
   std::string order = {};
+  /// An expression of words of case ids; see Keywords. Empty: all cases.
+  std::string keywords = {};
+
+  /// Whether single cases are chosen, so that a call may have only some of its checks.
+  bool chooses_cases() const { return !cases.empty() || !keywords.empty(); }
 };
 
 /// Throws SetupError for another text.

@@ -35,8 +35,7 @@ json to_line(const RunHeader& header) {
       {"libraries", header.libraries}, {"filter", header.filter},         {"shard", to_string(header.shard)},
       {"subjects", header.subjects},   {"capability", header.capability}, {"sources", header.sources},
       {"devices", header.devices},     {"costs", header.costs},           {"samples", header.samples},
-      {"files", header.files},         {"coverage", header.coverage},     {"folder", header.folder},
-      {"modules", header.modules}};
+      {"files", header.files},         {"coverage", header.coverage},     {"folder", header.folder}};
 }
 
 // Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
@@ -53,11 +52,10 @@ void demand_words(const json& line, const json& words, const std::filesystem::pa
 // yet.
 constexpr const char* kCoverage = "coverage";
 constexpr const char* kFolder = "folder";
-constexpr const char* kModules = "modules";
 
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
   json demanded = to_line(RunHeader());
-  for (const char* word : {kCoverage, kFolder, kModules}) demanded.erase(word);
+  for (const char* word : {kCoverage, kFolder}) demanded.erase(word);
   if (line.contains("opgate")) demand_words(line, demanded, file);
   for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
   return {line.at("opgate"),
@@ -77,8 +75,7 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("samples"),
           line.at("files"),
           line.value(kCoverage, Coverage()),
-          line.value(kFolder, ""),
-          line.value(kModules, std::vector<std::string>())};
+          line.value(kFolder, "")};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.

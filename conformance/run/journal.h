@@ -45,7 +45,6 @@ struct RunHeader {
   std::map<std::string, std::string> files = {};  ///< digests_of_files() of what was tested
   Coverage coverage = {};                         ///< of all operators, whichever the filter selects
   std::string folder = "";                        ///< of opgate.toml; `files` below it are the project's own
-  std::vector<std::string> modules = {};          ///< Python modules that opgate.toml lists
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;

@@ -349,7 +349,7 @@ bool Supervisor::serve(const std::vector<WorkerHandle*>& handles, const OnProgre
     }
     if (waiting.empty()) return true;
     poll(waiting.data(), waiting.size(), kPollMilliseconds);
-    if (interrupted()) return false;
+    if (interrupted() || stopped_) return false;
     std::this_thread::sleep_for(kAnswerBatchInterval);
     for (size_t i = 0; i < waiting_workers.size(); ++i) {
       if (waiting[2 * i + 1].revents != 0) waiting_workers[i]->send();

@@ -58,10 +58,13 @@ class Supervisor {
   /// start later receive them in their set-up. Throws SetupError where the worker cannot start.
   PythonCatalog python_catalog();
 
+  /// Ends the run early: run() returns soon. For the functions that run() calls.
+  void stop() { stopped_ = true; }
+
   /// Gives each case of `todo` a verdict and removes it from `todo`; `filter` is what the plan was made
   /// with. At most `jobs` native workers run at a time, and at most min(jobs, 2) Python workers: one that
   /// makes packages, and one that judges meanwhile; a single one makes packages last. Returns false where it was interrupted (SIGINT,
-  /// SIGTERM).
+  /// SIGTERM) or stopped.
   bool run(const Plan& plan, const Filter& filter, CaseSet& todo, size_t jobs,
            const WorkerHandle::Listener& listener, const OnProgress& on_progress);
 
@@ -69,6 +72,7 @@ class Supervisor {
   const Costs& costs() const { return costs_; }
 
  private:
+  bool stopped_ = false;
   void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
   void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const;

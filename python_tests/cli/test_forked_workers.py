@@ -24,6 +24,16 @@ import torch
 print("imported", os.getpid(), file=open(os.environ["SEEN"], "a"))
 if os.environ.get("THREAD"):
     threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+if os.environ.get("COMPUTE"):  # what starts the threads of torch, of its BLAS and of numpy's
+    import numpy
+
+    table = torch.rand(600, 600)
+    (table @ table).exp().sum().item()
+    torch.rand(1 << 21).sort()
+    numpy.linalg.inv(numpy.random.rand(600, 600) @ numpy.random.rand(600, 600))
+    weight = torch.rand(1 << 20, requires_grad=True)
+    (weight * weight).sum().backward()
+print("threads", torch.get_num_threads(), file=open(os.environ["SEEN"] + ".threads", "w"))
 
 
 def define(name, kernel):
@@ -104,6 +114,15 @@ def test_where_a_module_starts_a_thread_workers_import_for_themselves(
     )
     for op in ("dies", "fine"):
         assert verdicts(alone, op) == verdicts(forked, op)
+
+
+def test_a_module_that_computes_while_it_is_imported_starts_no_threads(
+    run: Callable[..., Results], tmp_path: Path
+) -> None:
+    results = run("--op", "dies", "fine", "--check", "opcheck", "value.layout", COMPUTE="1")
+    assert verdicts(results, "dies")["float32/5/contiguous/cpu/opcheck"] == "crash"
+    assert set(verdicts(results, "fine").values()) == {"pass"}
+    assert imports(tmp_path) == 1
 
 
 def processes_of(command: str) -> list[int]:

@@ -93,6 +93,7 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "samples",
         "files",
         "coverage",
+        "folder",
     }
     assert set(results.header) == words
     libraries = {Path(file).name for file in results.header["files"]}
@@ -192,3 +193,52 @@ def test_one_case_can_be_reproduced(opgate: OpGate, project: Path, tmp_path: Pat
     )
     assert result.stdout.splitlines()[-1].startswith("PASS value.layout · identity_conv · float32 · 2x3x257")
     assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_the_short_options_are_those_of_pytest(
+    opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    """-k, -x, --maxfail, --last-failed, -q, -v, --durations, on a library with three wrong operators."""
+    folder = new_project(libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
+    fast = ["-j", "1", "--check", "value.layout", "value.dtype", "--device", "cpu"]
+    whole = opgate("run", *fast, "-v", folder=folder)
+    verdicts = {case: line["verdict"] for case, line in read_results(folder / ".opgate").cases.items()}
+    broken = {case for case, verdict in verdicts.items() if verdict == "fail"}
+    assert broken
+    assert len(broken) < len(verdicts)
+    for case, verdict in verdicts.items():
+        assert re.search(rf"^{verdict} +{re.escape(case)}$", whole.stdout, re.MULTILINE), case
+
+    again = opgate("run", *fast, "--last-failed", "-q", "--durations", "1", folder=folder)
+    assert again.returncode == 1, again
+    assert set(read_results(folder / ".opgate").cases) == broken
+    assert "OpGate " not in again.stdout
+    assert f"0 passed, {len(broken)} failed" in again.stdout
+    assert len(re.findall(r"^ +[\d.]+ s  \S+/cpu \(\d+ calls\)$", again.stdout, re.MULTILINE)) == 1
+
+    opgate("run", *fast, "-k", "value.LAYOUT and not contiguous", folder=folder)
+    chosen = {case for case in verdicts if "value.layout" in case and "contiguous" not in case}
+    assert set(read_results(folder / ".opgate").cases) == chosen
+    wrong = opgate("run", *fast, "-k", "value and", folder=folder)
+    assert (wrong.returncode, complaints(wrong)) == (
+        2,
+        [
+            "opgate: -k 'value and': a word is missing at its end; write words of case ids with and, or, "
+            'not and parentheses, such as "relu and not value"'
+        ],
+    )
+
+
+def test_a_run_stops_after_the_first_failure_and_can_be_resumed(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> None:
+    folder = new_project(libraries=["libopgate_wrong.so"], specs=["libopgate_wrong_specs.so"])
+    fast = ["-j", "1", "--check", "value", "--device", "cpu"]
+    stopped = opgate("run", *fast, "-x", folder=folder)
+    assert stopped.returncode == 1, stopped
+    assert "stopped after 1 failure: " in stopped.stdout
+    some = set(read_results(folder / ".opgate").cases)
+    resumed = opgate("run", *fast, "--resume", folder=folder)
+    assert resumed.returncode == 1, resumed
+    every = set(read_results(folder / ".opgate").cases)
+    assert some < every

@@ -48,6 +48,21 @@ def _(parts: list[torch.Tensor], weights: list[float]) -> torch.Tensor:
     return torch.empty_like(parts[0], memory_format=torch.contiguous_format)
 
 
+class Swish(torch.autograd.Function):
+    """The gradient forgets `beta`."""
+
+    @staticmethod
+    def forward(ctx, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x * torch.sigmoid(x * 3)
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> torch.Tensor:
+        (x,) = ctx.saved_tensors
+        s = torch.sigmoid(x * 3)
+        return gradient * (s + x * s * (1 - s))
+
+
 def findings(*arguments: object, **keywords: object) -> str:
     """The message of the AssertionError."""
     with pytest.raises(AssertionError) as error:
@@ -157,3 +172,13 @@ def test_a_call_that_does_not_fit_the_schema_is_told_in_one_line_with_the_right_
     assert "the argument `slots` is missing" in told(write_rows_, (x, x))
     assert "has no argument `rate`" in told(write_rows_, (x, x, x), {"rate": 1.0})
     assert "`cache` is given twice" in told(write_rows_, (x, x, x), {"cache": x})
+
+
+def test_a_tensor_that_requires_a_gradient_asks_for_the_derivative() -> None:
+    torch.library.define("check_function::swish", "(Tensor x) -> Tensor")
+    torch.library.impl("check_function::swish", "CPU", lambda x: x * torch.sigmoid(x * 3))
+    torch.library.impl("check_function::swish", "Autograd", Swish.apply)
+    x = torch.randn(5, 3)
+    checks = ["grad.numeric", "value.layout"]
+    opgate.check("check_function::swish", (x,), checks=checks)
+    assert "grad.numeric" in findings("check_function::swish", (x.clone().requires_grad_(),), checks=checks)

@@ -20,7 +20,7 @@ namespace opgate::list {
 namespace {
 
 bool chooses(const Filter& filter) {
-  return !filter.ops.empty() || !filter.checks.empty() || !filter.devices.empty() || !filter.cases.empty();
+  return !filter.ops.empty() || !filter.checks.empty() || !filter.devices.empty() || filter.chooses_cases();
 }
 
 // The operators and checks that have a case in a filtered plan.
@@ -100,10 +100,10 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
   if (!part.shard.empty() && what != "cases")
     throw SetupError(
         fmt::format("--shard is for `opgate list cases` only; {} are not divided into shards", what));
-  if (what == "sources" && (!filter.devices.empty() || !filter.cases.empty()))
+  if (what == "sources" && (!filter.devices.empty() || filter.chooses_cases()))
     throw SetupError(
         "`opgate list sources` cannot be filtered by --device or --case; choose operators with --op");
-  if (what == "coverage" && (!filter.devices.empty() || !filter.cases.empty() || !filter.checks.empty()))
+  if (what == "coverage" && (!filter.devices.empty() || filter.chooses_cases() || !filter.checks.empty()))
     throw SetupError("`opgate list coverage` can only be filtered by --op: it lists what operators have");
   static_cast<void>(part.read());  // a wrong --shard is reported before the wait for Python
   const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);

@@ -13,13 +13,21 @@ namespace {
 
 using std::chrono::steady_clock;
 
+// Short words for what RunOptions says in one.
+struct RunWords {
+  bool exit_first = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
 int run(const RunOptions& options) {
   const auto start = steady_clock::now();
   const auto tally = complete_run(options);
   if (!tally) return kInterrupted;
   end_where_nobody_reads();
   return print_results(
-      *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()));
+      *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()),
+      options.verbosity == Verbosity::quiet);
 }
 
 std::function<int()> declare(CommandLine& app) {
@@ -34,7 +42,26 @@ std::function<int()> declare(CommandLine& app) {
   app.add_flag("--resume", options->resume,
                "continue an interrupted run; cases that have a verdict are not run again");
   options->execution.declare(app);
-  return [=] { return run(*options); };
+  auto words = std::make_shared<RunWords>();
+  CommandLineOption last = app.add_flag("--last-failed,--lf", options->only_last_failed,
+                                        "only the cases that failed in the last run; all if none did");
+  last.excludes(app.get_option("--case"));
+  app.add_flag("-x,--exitfirst", words->exit_first, "stop after the first case that fails");
+  app.add_option("--maxfail", options->most_failures, "stop after N cases that fail")
+      .type_name("N")
+      .between(1, 1 << 30);
+  const CommandLineOption quiet =
+      app.add_flag("-q,--quiet", words->quiet, "print findings and the summary alone");
+  app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes").excludes(quiet);
+  app.add_option("--durations", options->durations, "list the N slowest operators; 0 lists all")
+      .type_name("N")
+      .between(0, 1 << 30);
+  return [=] {
+    if (words->exit_first) options->most_failures = 1;
+    if (words->quiet) options->verbosity = Verbosity::quiet;
+    if (words->verbose) options->verbosity = Verbosity::verbose;
+    return run(*options);
+  };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(run, {"run", &declare});

@@ -104,6 +104,29 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   std::fflush(stdout);
 }
 
+// The ids of the cases that are broken in the results of the last run. Throws SetupError where there is none.
+std::vector<std::string> last_failed(const fs::path& file) {
+  if (!fs::exists(file))
+    throw SetupError(
+        fmt::format("no run has failed before: there is no {}; run without --last-failed", file.string()));
+  std::vector<std::string> ids;
+  const auto take = [&](const std::string& id, const Judgement& judgement) {
+    if (is_broken(judgement.verdict)) ids.push_back(pattern_of(id));
+  };
+  read_journal(file, {.verdict = take});
+  if (ids.empty()) fmt::print("no case failed in the last run: all are run\n");
+  return ids;
+}
+
+void print_slowest(const Costs& costs, size_t most) {
+  std::vector<std::pair<std::string, Cost>> all(costs.begin(), costs.end());
+  std::ranges::stable_sort(all, std::greater(), [](const auto& entry) { return entry.second.seconds; });
+  if (most > 0 && most < all.size()) all.resize(most);
+  fmt::print("\nslowest operators (seconds of workers, with packages)\n");
+  for (const auto& [name, cost] : all)
+    fmt::print("  {:8.2f} s  {} ({} calls)\n", cost.seconds, name, cost.calls);
+}
+
 }  // namespace
 
 fs::path results_file(const Config& config) { return config.output / "results.jsonl"; }
@@ -114,10 +137,12 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   ProjectOptions chosen = options.project;
   chosen.keep_outputs = true;
   Project project = open_project(chosen, options.execution.limits(), &options.filter);
-  const Plan plan = make_plan(project.subjects, project.checks, options.filter);
+  Filter filter = options.filter;
+  if (options.only_last_failed) filter.cases = last_failed(results_file(project.config));
+  const Plan plan = make_plan(project.subjects, project.checks, filter);
   CaseSet todo(plan.calls, options.part.cut(plan.calls));
   const fs::path file = results_file(project.config);
-  RunHeader header = header_of(project, plan, options.filter, todo, options.part);
+  RunHeader header = header_of(project, plan, filter, todo, options.part);
   header.samples = options.project.samples;
 
   Tally tally(options.project.again(), header.accuracy());
@@ -132,11 +157,25 @@ std::optional<Tally> complete_run(const RunOptions& options) {
     fs::remove_all(outputs_folder(project.config.output));  // of an earlier run
     write_samples(samples_file(project.config.output), project.subjects);
   }
-  print_header(project, plan, header);
+  if (options.verbosity != Verbosity::quiet) print_header(project, plan, header);
 
-  const auto costs =
-      run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
-                [&](const std::string& id, const Judgement& judgement) { tally.add(id, judgement); });
+  size_t broken = 0;
+  bool stopped = false;
+  const auto on_case = [&](const std::string& id, const Judgement& judgement) {
+    tally.add(id, judgement);
+    if (options.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(judgement.verdict), id);
+    if (!is_broken(judgement.verdict) || ++broken != options.most_failures) return;
+    stopped = true;
+    project.supervisor->stop();
+  };
+  const auto costs = run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
+                               on_case, options.verbosity);
+  if (stopped) {
+    fmt::print("stopped after {} failure{}: {} of {} cases were not run; `opgate run --resume` continues\n",
+               options.most_failures, options.most_failures == 1 ? "" : "s", header.cases - tally.total(),
+               header.cases);
+    return tally;
+  }
   if (!costs) {
     fmt::print(stderr,
                "opgate: interrupted after {} of {} cases; their results are in {}. `opgate run --resume` "
@@ -145,6 +184,7 @@ std::optional<Tally> complete_run(const RunOptions& options) {
     return std::nullopt;
   }
   journal->finish(tally.worst(), *costs);
+  if (options.durations >= 0) print_slowest(*costs, static_cast<size_t>(options.durations));
   return tally;
 }
 

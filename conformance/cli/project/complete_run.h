@@ -18,6 +18,10 @@ struct RunOptions {
   Filter filter;
   ShardOptions part;
   bool resume = false;
+  bool only_last_failed = false;  ///< of the cases that the last run found broken
+  size_t most_failures = 0;       ///< the run stops after so many; 0: it does not
+  int durations = -1;  ///< how many of the slowest operators are listed at the end; 0: all, -1: none
+  Verbosity verbosity = Verbosity::usual;
   ExecutionOptions execution;
 };
 

@@ -5,6 +5,8 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "base/files.h"
 
@@ -31,6 +33,20 @@ fs::path file_here(const fs::path& file, const RunHeader& header, const Config& 
   const fs::path relative = file.lexically_relative(fs::weakly_canonical(header.folder));
   if (relative.empty() || *relative.begin() == "..") return file;
   return fs::weakly_canonical(config.file.parent_path()) / relative;
+}
+
+// The files that a run of now would read for specs: recorded and kept samples, and all modules of packages of which the
+// run has read one.
+std::vector<fs::path> files_of_specs(const std::set<fs::path>& known, const Config& config) {
+  std::vector<fs::path> files = sample_files(config.recorded, config.regressions);
+  for (const fs::path& file : known) {
+    const bool is_package = file.filename() == "__init__.py" && fs::exists(file);
+    if (!is_package || !is_inside(file, fs::weakly_canonical(config.file.parent_path()))) continue;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(file.parent_path())) {
+      if (entry.path().extension() == ".py") files.push_back(entry.path());
+    }
+  }
+  return files;
 }
 
 std::optional<fs::path> found(const Config& config, const std::string& library) {
@@ -69,10 +85,6 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
       demand_same(*library, *then);
     }
   }
-  for (const std::string& module : config.modules) {
-    if (!header.folder.empty() && std::ranges::find(header.modules, module) == header.modules.end())
-      throw lacks(fmt::format("the Python module {}, which opgate.toml lists", module));
-  }
   for (const auto& [file, then] : header.files) {
     const fs::path here = file_here(file, header, config);
     if (fs::exists(here)) {
@@ -82,11 +94,11 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
                                    results.string(), header.started, file));
     }
   }
-  for (const fs::path& file : sample_files(config.recorded, config.regressions)) {
-    const bool known = std::ranges::any_of(header.files, [&](const auto& entry) {
-      return fs::weakly_canonical(file_here(entry.first, header, config)) == fs::weakly_canonical(file);
-    });
-    if (!known) throw lacks(file.string());
+  std::set<fs::path> known;
+  for (const auto& [file, then] : header.files)
+    known.insert(fs::weakly_canonical(file_here(file, header, config)));
+  for (const fs::path& file : files_of_specs(known, config)) {
+    if (!known.contains(fs::weakly_canonical(file))) throw lacks(file.string());
   }
   return all_here;
 }

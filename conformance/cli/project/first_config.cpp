@@ -62,6 +62,7 @@ void write_first_config(const fs::path& file, const FirstConfig& settings) {
     text += fmt::format("environment = {{ {} }}\n", fmt::join(entries, ", "));
   }
   if (!settings.recorded.empty()) text += fmt::format("recorded = {}\n", near(settings.recorded, base));
+  text += "ledger = \"./ledger\"  # `opgate accept` writes the accepted state there\n";
   AtomicFile(file, text).commit();
 }
 

@@ -48,6 +48,9 @@ void declare_filter(CommandLine& app, Filter& filter) {
       .type_name(pattern);
   app.add_option("--device", filter.devices, "only cases on cpu, or only cases on cuda").type_name(pattern);
   app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
+  app.add_option("-k", filter.keywords,
+                 "only cases whose ids hold these words, joined by and, or, not and parentheses")
+      .type_name("EXPRESSION");
   declare_order(app, filter);
 }
 

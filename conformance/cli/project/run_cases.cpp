@@ -57,7 +57,7 @@ ExecutionOptions::ExecutionOptions()
       gib(static_cast<double>(default_limits().memory) / kGiB) {}
 
 void ExecutionOptions::declare(CommandLine& app) {
-  app.add_option("--jobs", jobs, "number of native workers at a time; by default the number of cores")
+  app.add_option("-j,--jobs", jobs, "number of native workers at a time; by default the number of cores")
       .type_name("N")
       .between(1, 4096);
   app.add_option("--time-limit", seconds,
@@ -132,7 +132,6 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   header.filter = filter;
   header.files = digests_of_files(setup, project.module_files);
   header.folder = project.config.file.parent_path();
-  header.modules = project.config.modules;
   header.coverage = coverage_of(project.operators, project.subjects);
   header.capability = at::get_cpu_capability();
   const std::set<std::string> planned = plan.calls.subjects();
@@ -161,7 +160,8 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 }
 
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                               size_t jobs, size_t known, Journal& journal, const OnCase& on_case) {
+                               size_t jobs, size_t known, Journal& journal, const OnCase& on_case,
+                               Verbosity verbosity) {
   RunProgress progress(plan.calls, todo, known);
   CaseIds ids(plan.calls);
   const auto record = [&](const std::string& id, const Judgement& judgement) {
@@ -185,7 +185,7 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
                     const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
       [&](const std::vector<std::string>& current) {
         journal.flush();
-        progress.show(current);
+        if (verbosity != Verbosity::quiet) progress.show(current);
       });
   progress.clear();
   journal.flush();

@@ -8,14 +8,6 @@
 #include "base/text.h"
 
 namespace opgate {
-namespace {
-
-bool is_broken(const Judgement& judgement) {
-  return judgement.verdict != Verdict::pass && judgement.verdict != Verdict::owed;
-}
-
-}  // namespace
-
 RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known)
     : calls_(calls), done_(known), known_(known), total_(known + todo.size()) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
@@ -31,7 +23,7 @@ RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
 
 void RunProgress::count(const std::string& case_id, const Judgement& judgement, bool is_planted) {
   ++done_;
-  if (!is_broken(judgement) || is_planted) return;
+  if (!is_broken(judgement.verdict) || is_planted) return;
   ++broken_;
   const size_t op_end = case_id.find('/'), check_begin = case_id.rfind('/') + 1;
   if (!found_.emplace(case_id.substr(0, op_end), case_id.substr(check_begin)).second) return;

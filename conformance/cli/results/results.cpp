@@ -35,8 +35,9 @@ void keep_interrupted(const fs::path& file) {
              interrupted ? " (to continue such a run, use --resume)" : "");
 }
 
-int print_results(const Tally& tally, const std::string& how) {
-  fmt::print("\n{}{}{}{} {}\n", tally.table(), tally.findings(), tally.notes(), tally.summary(), how);
+int print_results(const Tally& tally, const std::string& how, bool quiet) {
+  fmt::print("{}{}{}{} {}\n", quiet ? "" : "\n" + tally.table(), tally.findings(), quiet ? "" : tally.notes(),
+             tally.summary(), how);
   return tally.exit_status();
 }
 

@@ -13,7 +13,7 @@ namespace opgate {
 void keep_interrupted(const std::filesystem::path& file);
 
 /// Prints the table, the findings and the summary, which ends with `how` ("in 3.9 s"). Returns the exit
-/// status.
-int print_results(const Tally& tally, const std::string& how);
+/// status. Quiet: without the table and the notes.
+int print_results(const Tally& tally, const std::string& how, bool quiet = false);
 
 }  // namespace opgate

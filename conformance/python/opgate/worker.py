@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -22,11 +23,25 @@ class SetupError(Exception):
     """An error that the user must fix; its message is one line."""
 
 
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """torch computes with one thread meanwhile: its pool would outlive the imports and forbid forks."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 def load_modules(names: list[str]) -> None:
     """Imports the modules that opgate.toml lists. Raises SetupError that names the module and the reason."""
     for name in names:
         try:
-            importlib.import_module(name)
+            with one_thread():
+                importlib.import_module(name)
         except (Exception, SystemExit) as error:  # a user's module may raise anything while it is imported
             message = " ".join(str(error).split())
             raise SetupError(

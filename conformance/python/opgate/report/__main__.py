@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
     for file, make in makers:
         if file is not None:
             write(file, make())
+            print(f"wrote {file}")
     if options.annotations:
         sys.stdout.write(annotations.annotations(summary))
 
