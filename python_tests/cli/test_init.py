@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -73,6 +74,9 @@ def test_specs_from_recorded_calls_run(folder: Path, opgate: OpGate) -> None:
     assert 'python_path = ["."]' in text
     spec = (folder / "specs" / "pick.py").read_text()
     assert "opgate.values([3, 0, 3], shape=(3,)).of(torch.int64)" in spec
+    assert re.search(r"opgate\.uniform\(4, 6, low=0\.\d+, high=0\.\d+\)", spec)  # its values do not matter
+    blind = (folder / "specs" / "blind.py").read_text()
+    assert "opgate.values([1] * 24, shape=(4, 6))" in blind
     assert 'spec.trusts("rows")' in spec
     run = opgate("run", "--op", "pick", "--check", "value", "effect", "memory", "error", folder=folder)
     assert run.returncode == 0, run

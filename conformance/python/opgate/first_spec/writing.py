@@ -21,6 +21,13 @@ def number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.6g}"
 
 
+def matter(values: list[float]) -> bool:
+    """Whether the values look chosen, as indices, boxes and offsets are, and not drawn at random."""
+    pairs = list(zip(values, values[1:], strict=False))
+    is_sorted = len(values) > 2 and all(low <= high for low, high in pairs)
+    return all(value == int(value) for value in values) or is_sorted or len(set(values)) * 2 < len(values)
+
+
 def tensor(described: dict[str, Any]) -> str:
     """The tensor as a call of a function of opgate.domains."""
     shape = tuple(described["shape"])
@@ -28,7 +35,10 @@ def tensor(described: dict[str, Any]) -> str:
     parameters = [float(part) for part in rest.rstrip(")").split(",") if part]
     sizes = ", ".join(map(str, shape))
     count = math.prod(shape)
-    if family == "literal" and len(parameters) == count <= NUMBERS and all(map(math.isfinite, parameters)):
+    whole = family == "literal" and len(parameters) == count and all(map(math.isfinite, parameters))
+    if whole and count > 1 and len(set(parameters)) == 1:
+        text = f"opgate.values([{number(parameters[0])}] * {count}, shape={shape})"
+    elif whole and count <= NUMBERS and matter(parameters):
         text = f"opgate.values([{', '.join(map(number, parameters))}], shape={shape})"
     elif family == "literal" and parameters:
         finite = [value for value in parameters if math.isfinite(value)] or [0.0]
