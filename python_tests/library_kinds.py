@@ -181,6 +181,28 @@ def cmake(folder: Path, value: float) -> None:
     (folder / "CMakeLists.txt").write_text(CMAKE)
 
 
+SCIKIT_BUILD = """
+[build-system]
+requires = ["scikit-build-core"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "kinds"
+version = "1.0"
+[tool.scikit-build]
+wheel.packages = ["src/kinds"]
+cmake.define.CMAKE_PREFIX_PATH = "PREFIX"
+"""
+
+
+def wheel(folder: Path, value: float) -> None:
+    """A wheel that scikit-build-core makes with CMake, in a folder of installed packages."""
+    (folder / "src" / "kinds").mkdir(parents=True, exist_ok=True)
+    (folder / "src" / "kinds" / "__init__.py").write_text(LOADS)
+    (folder / "src" / "ops.cpp").write_text(factor(value) + KERNEL)
+    (folder / "CMakeLists.txt").write_text(CMAKE.replace("kinds/ops.cpp", "src/ops.cpp"))
+    (folder / "pyproject.toml").write_text(SCIKIT_BUILD.replace("PREFIX", torch.utils.cmake_prefix_path))
+
+
 def python_only(body: str) -> Callable[[Path, float], None]:
     """Operators without a library."""
 
@@ -215,6 +237,12 @@ KINDS: dict[str, Kind] = {
         cmake,
         [["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={PREFIX}"],
          ["cmake", "--build", "build"], ["cmake", "--install", "build", "--prefix", "."]],
+    ),
+    "scikit-build-core, an installed wheel": Kind(
+        wheel,
+        [[sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--upgrade",
+          "--target", "installed", "."]],
+        preparation="import sys; sys.path.insert(0, 'installed')",
     ),
     "a library that looks for torch beside it": Kind(
         plain(LOADS), [[*ALONE[0], "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/../torch/lib"]]

@@ -25,10 +25,10 @@ Judgement judge(CallUnderTest& under_test) {
   try {
     if (auto finding = other_library(under_test)) return Judgement::fail(*std::move(finding));
   } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
-    return Judgement::fail({promised, error.what(), "", {}});
+    return judge_missing_package(under_test, promised, error.what());
   }
   const Outcome& packaged = under_test.packaged();
-  if (!packaged.ok()) return Judgement::fail({promised, packaged.raised->message, "", {}});
+  if (!packaged.ok()) return judge_missing_package(under_test, promised, packaged.raised->message);
   if (under_test.key().spec->kind == Spec::Kind::op) {
     if (auto refused = refused_sample(under_test)) return *std::move(refused);
     return judge_values(packaged.returned(), under_test.observed().outcome.returned(), {}, promised);

@@ -11,7 +11,8 @@ namespace {
 Judgement judge(CallUnderTest& under_test) {
   const std::string promised = "one package returns the same bits in Python and in C++";
   const Outcome& packaged = under_test.packaged();
-  if (!packaged.ok()) return Judgement::fail({promised, "in C++: " + packaged.raised->message, "", {}});
+  if (!packaged.ok())
+    return judge_missing_package(under_test, promised, "in C++: " + packaged.raised->message);
   const auto in_python =
       under_test.packages().python_digest(under_test.key().device, call_id(under_test.key()));
   if (!in_python) {

@@ -8,6 +8,7 @@
 #include "base/dtypes.h"
 #include "base/text.h"
 #include "judging/check.h"
+#include "judging/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_refuses {
@@ -71,7 +72,7 @@ Judgement judge(CallUnderTest& under_test) {
     }
     return Judgement::pass();
   } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
-    return Judgement::fail({promised, first_line(error.what()), "", {}});
+    return judge_missing_package(under_test, promised, first_line(error.what()));
   }
 }
 

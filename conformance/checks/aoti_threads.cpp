@@ -1,6 +1,7 @@
 // aoti.threads: one AOTInductor package, run from several threads at once.
 #include "base/text.h"
 #include "judging/check.h"
+#include "judging/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_threads {
@@ -16,7 +17,7 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::fail(
         {promised, wrong, "runs share a static buffer, cache or counter without a lock", {}});
   } catch (const std::exception& error) {  // no package can be loaded, or the generated code raises
-    return Judgement::fail({promised, first_line(error.what()), "", {}});
+    return judge_missing_package(under_test, promised, first_line(error.what()));
   }
 }
 

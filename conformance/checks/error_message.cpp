@@ -13,14 +13,13 @@ namespace {
 
 Judgement unclear(const CallKey& key, Finding finding) {
   if (key.spec->promised(Promise::clear_errors)) return Judgement::fail(std::move(finding));
-  return Judgement::note(fmt::format("{}: {}", finding.happened, finding.likely));
+  return Judgement::note(std::move(finding));
 }
 
 Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const Observation& call = under_test.observed();
-  // What is accepted, and what a draft's operator says, is not promised to anyone.
-  if (call.outcome.ok() || key.spec->draft) return Judgement::pass();
+  if (call.outcome.ok()) return Judgement::pass();
   const std::string& message = call.outcome.raised->message;
   const bool is_rejection = key.spec->find_rejection(*key.sample) != nullptr;
   if (const auto useless = useless_message(message)) {
@@ -59,7 +58,7 @@ OPGATE_REGISTER_CHECK(
           .right =
               R"(TORCH_CHECK(x.sizes() == y.sizes(), "y must have the sizes of x, ", x.sizes(), ", got ", y.sizes());)"},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
+     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first, .drafts = false},
      .judge = &judge});
 
 }  // namespace

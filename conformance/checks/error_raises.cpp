@@ -2,8 +2,9 @@
 //
 // An input that the spec rejects must raise an exception that says why. An input that the engine damages by
 // itself may be legal after all: broadcasting is, and so is an eps of 0. For such an input the reference
-// decides, on the same damaged input: the operator may raise, or return what the reference returns. For a draft without a reference, the check only demands that what the operator returns
-// does not depend on memory outside its arguments.
+// decides, on the same damaged input: the operator may raise, or return what the reference returns. For a
+// draft without a reference, the check only demands that what the operator returns does not depend on memory
+// outside its arguments. Where a draft only assumes that callers answer for an index, harm is a note.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "inputs/bad_inputs.h"
 #include "judging/accepted_bad_input.h"
+#include "judging/assumed_index.h"
 #include "judging/check.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
@@ -96,9 +98,14 @@ Judgement judge(CallUnderTest& under_test) {
   if (!good.ok()) return refusal_of_sample(good_key, good);
 
   const Observation& call = under_test.observed();
-  if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
   std::optional<BadInput> bad;
   if (rejection == nullptr) bad = find_bad_input(key);
+  if (bad && bad->assumed) {
+    if (auto harm = harm_of_assumed_index(under_test, *bad)) return *std::move(harm);
+    const Judgement next = judge_next_call(good_key, under_test.cache(), good);
+    return next.finding ? unchecked_index(*bad, next.finding->happened) : next;
+  }
+  if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome)
                      : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)
                                           : Judgement::pass();

@@ -35,6 +35,8 @@ struct BadInput {
   enum class Place { first, middle, last } place = Place::middle;  ///< of that element
   /// Whether the bad input is made when the call's dtype is `dtype`; null: for every dtype.
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
+  /// Nobody has said whether callers answer for this value: see judging/assumed_index.h.
+  bool assumed = false;
 };
 
 /// Tensors of another rank, size, dtype or device, undefined tensors, and elements outside their domain.
@@ -46,7 +48,8 @@ std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample);
 std::vector<BadInput> bad_values(const Spec& spec, const Sample& sample);
 
 /// Every bad input of a sample; no two have the same text. Values of arguments that the spec trusts are not
-/// damaged.
+/// damaged, except those of a draft that are only assumed to be trusted: values outside of the recorded ones, and as
+/// large as sizes of other tensors, in the first sample where the argument has elements.
 ///
 /// Two kinds are not made: tensors on the meta device, for which PyTorch's own operators return garbage,
 /// and damage to all tensors at once, which is just another sample (value.dtype tries all dtypes).

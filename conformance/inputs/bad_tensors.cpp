@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/dtypes.h"
 #include "inputs/tensor_slots.h"
@@ -19,7 +20,7 @@ using Kind = BadInput::Kind;
 constexpr int64_t kManyElements = int64_t{1} << 20;
 
 // The new dim repeats the first size, and with_a_dim_less() merges the last two dims, so that trusted
-// indices stay in range.
+// indices stay in range; for the same reason no size shrinks beside a trusted argument.
 Shape with_a_dim_more(Shape shape) {
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
@@ -54,6 +55,21 @@ std::optional<double> beyond_domain(const TensorArgument& tensor) {
   return std::nullopt;
 }
 
+// The values that the domain of an integer tensor gives are between these; none where they are not known.
+std::optional<std::pair<double, double>> range_of(const TensorArgument& tensor) {
+  const auto& [family, parameters] = tensor.domain;
+  if (parameters.empty()) return std::nullopt;
+  if (family.ends_with("indices")) return std::pair(0.0, parameters.front() - 1);
+  if (family == "offsets") return std::pair(0.0, parameters.front());
+  if (family != "uniform" && family != "literal") return std::nullopt;
+  return std::pair(std::floor(std::ranges::min(parameters)), std::floor(std::ranges::max(parameters)));
+}
+
+bool has_elements(const Argument& argument) {
+  const auto* tensor = argument.tensor();
+  return tensor != nullptr && std::ranges::find(tensor->shape, 0) == tensor->shape.end();
+}
+
 class DamagedTensors {
  public:
   DamagedTensors(const Spec& spec, const Sample& sample)
@@ -70,7 +86,9 @@ class DamagedTensors {
         add(slot, Kind::device, ".device=cpu", "cpu", *slot.described);
       }
       if (!is_optional(slot)) add(slot, Kind::undefined, ".undefined", "undefined", *slot.described);
-      if (!spec_.trusted.contains(argument_name(spec_, slot.position))) elements(slot);
+      const std::string name = argument_name(spec_, slot.position);
+      if (!spec_.trusted.contains(name)) elements(slot);
+      if (spec_.assumed_trusted.contains(name) && is_first_with_elements(slot.position)) assumed(slot);
     }
     return std::move(all_);
   }
@@ -95,8 +113,17 @@ class DamagedTensors {
       ++larger[dim];
       reshaped(fmt::format(".size{}+1", dim), std::move(larger));
       Shape smaller = shape;
-      if (--smaller[dim] >= 0) reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
+      if (--smaller[dim] >= 0 && !others_are_trusted(slot))
+        reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
     }
+  }
+
+  // Whether another tensor may hold indices into this one, for which callers answer: into a smaller one they would be
+  // wrong.
+  bool others_are_trusted(const TensorSlot& slot) const {
+    return std::ranges::any_of(slots_, [&](const TensorSlot& other) {
+      return other.position != slot.position && spec_.trusted.contains(argument_name(spec_, other.position));
+    });
   }
 
   void dtypes(const TensorSlot& slot) {
@@ -147,6 +174,37 @@ class DamagedTensors {
     // For int64 one more than an int32 holds; for int32 its largest value.
     const double huge = wide ? 2147483648.0 : 2147483647.0;
     element(slot, Kind::index, fmt::format("{:.0f}", huge), huge, accepts_dtype);
+  }
+
+  bool is_first_with_elements(size_t position) const {
+    const auto first = std::ranges::find_if(spec_.samples, [&](const Sample& sample) {
+      return position < sample.arguments.size() && has_elements(sample.arguments[position]);
+    });
+    return first != spec_.samples.end() && first->name == sample_.name;
+  }
+
+  // The tensor may hold indices, and nothing says into what. So one element becomes negative, one more than the largest
+  // recorded value, and each size of another tensor above it, and those of its first two dims taken together.
+  void assumed(const TensorSlot& slot) {
+    constexpr size_t kMost = 6;
+    const auto range = range_of(*slot.described);
+    const auto& dtype = slot.described->dtype;
+    if (!range || !dtype || !holds_any_index(*dtype)) return;
+    std::set<double> beyond{range->second + 1};
+    for (const TensorSlot& other : slots_) {
+      if (other.position == slot.position) continue;
+      const Shape& shape = other.described->shape;
+      beyond.insert(shape.begin(), shape.end());
+      if (shape.size() > 1) beyond.insert(static_cast<double>(shape[0] * shape[1]));
+    }
+    std::vector<double> values{std::min(-1.0, range->first - 1)};
+    for (auto value = beyond.upper_bound(range->second); value != beyond.end() && values.size() < kMost;
+         ++value)
+      values.push_back(*value);
+    for (const double value : values) {
+      element(slot, Kind::index, fmt::format("{:.0f}", value), value, nullptr);
+      all_.back().assumed = true;
+    }
   }
 
   void element(const TensorSlot& slot, Kind kind, const std::string& text, double value,

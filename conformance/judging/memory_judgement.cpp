@@ -10,14 +10,6 @@
 namespace opgate {
 namespace {
 
-// Names the block by the argument that lies in it, or by its size.
-std::string owner_of(const Block& block, const Arguments& arguments) {
-  for (const TensorInput& input : arguments.tensors) {
-    if (input.tensor.storage().data() == block.data) return fmt::format("`{}`", input.name);
-  }
-  return fmt::format("a block of {} bytes that the operator allocated", block.bytes);
-}
-
 // The first poison, with the bytes of the second one in this kind of memory only.
 Poison second_poison_in(PoisonedMemory kind) {
   Poison poison = kFirstPoison;
@@ -48,6 +40,13 @@ bool only_untouched_results_differ(CallUnderTest& under_test) {
 }
 
 }  // namespace
+
+std::string owner_of(const Block& block, const Arguments& arguments) {
+  for (const TensorInput& input : arguments.tensors) {
+    if (input.tensor.storage().data() == block.data) return fmt::format("`{}`", input.name);
+  }
+  return fmt::format("a block of {} bytes that the operator allocated", block.bytes);
+}
 
 bool is_untouched(const at::Tensor& tensor, std::byte poison) {
   if (!tensor.defined() || tensor.numel() == 0) return false;

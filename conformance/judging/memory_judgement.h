@@ -8,6 +8,9 @@
 
 namespace opgate {
 
+/// The block by the name of the argument that lies in it, or by its size.
+std::string owner_of(const Block& block, const Arguments& arguments);
+
 /// The finding for a damaged red zone or freed block: whose block it is, and how many bytes were written
 /// where.
 Finding describe_damage(const Damage& damage, const Arguments& arguments);

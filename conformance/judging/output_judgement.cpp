@@ -62,6 +62,20 @@ std::optional<Judgement> refused_sample(CallUnderTest& under_test) {
   return refusal_of_sample(under_test.key(), call);
 }
 
+Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,
+                                const std::string& why) {
+  const CallKey& key = under_test.key();
+  if (key.spec->kind == Spec::Kind::op) {
+    const Outcome& eager = under_test.observed().outcome;
+    if (!eager.ok() && key.is_contiguous()) return refusal_of_sample(key, eager);
+    if (!eager.ok()) {
+      return Judgement::note(
+          fmt::format("nothing to judge: eager refuses this sample: {}", first_line(eager.raised->message)));
+    }
+  }
+  return Judgement::fail({promised, why, "", {}});
+}
+
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                        const Agreement& agreement, const std::string& promised) {
   AgreementResult result = compare_lists(got, want, agreement);

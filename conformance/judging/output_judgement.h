@@ -14,6 +14,11 @@
 
 namespace opgate {
 
+/// For a call that its package returned nothing for, because of `why`. Fails, unless eager refuses the call as well, so
+/// that there is nothing to package: a note then, or an invalid verdict for a contiguous sample.
+Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,
+                                const std::string& why);
+
 /// An invalid verdict where the operator refuses the contiguous sample as its spec wrote it, because then
 /// nothing was tested. None otherwise.
 std::optional<Judgement> refused_sample(CallUnderTest& under_test);

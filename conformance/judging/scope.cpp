@@ -128,7 +128,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
   return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&
          of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
          of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
-         (!scope.reference || key.spec->reference != nullptr) &&
+         (!scope.reference || key.spec->reference != nullptr) && (scope.drafts || !key.spec->draft) &&
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&

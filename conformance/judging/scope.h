@@ -55,6 +55,7 @@ struct Scope {
   bool first_sample = false;                           ///< only the spec's first sample
   std::optional<Promise> promised = {};                ///< only where the spec makes this promise
   std::optional<c10::DeviceType> device = {};          ///< only on this device
+  bool drafts = true;                                  ///< also of drafts
   bool reference = false;    ///< only where the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call

@@ -36,13 +36,15 @@ struct Finding {
 
 struct Judgement {
   Verdict verdict = Verdict::pass;
-  std::optional<Finding> finding;  ///< where a promise is broken
+  std::optional<Finding> finding;  ///< where a promise is broken; of a pass: a note
   std::string reason;              ///< for owed, invalid, crash, timeout: why; for a pass: a note
   double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
 
   static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps}; }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
   static Judgement note(std::string reason) { return {Verdict::pass, std::nullopt, std::move(reason), 0}; }
+  /// A pass with a finding: what is likely a fault, and nobody has promised the contrary.
+  static Judgement note(Finding finding) { return {Verdict::pass, std::move(finding), "", 0}; }
   static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0}; }
   static Judgement invalid(std::string reason) {
     return {Verdict::invalid, std::nullopt, std::move(reason), 0};

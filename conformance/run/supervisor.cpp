@@ -15,6 +15,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "device/device.h"
+#include "judging/assumed_index.h"
 #include "judging/fake_kernel.h"
 #include "process/interrupt.h"
 #include "run/cost_tracker.h"
@@ -231,7 +232,10 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   const Queue::OnVerdict once = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
     if (!todo.remove(call, check))
       throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
-    listener.verdict(call, check, judgement);
+    std::optional<Judgement> note;
+    if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout)
+      note = note_of_lost_worker(plan.calls.key(call), judgement.reason);
+    listener.verdict(call, check, note.value_or(judgement));
   };
   CostTracker cost_tracker(plan.calls, todo);
   const auto took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };

@@ -116,7 +116,11 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
     }
     spec->samples.push_back(std::move(sample));
   }
-  if (spec->draft && found) spec->trusted.merge(integer_tensors(found->schema(), spec->samples));
+  if (spec->draft && found) {
+    for (const std::string& name : integer_tensors(found->schema(), spec->samples)) {
+      if (spec->trusted.insert(name).second) spec->assumed_trusted.insert(name);
+    }
+  }
   if (spec->samples.empty())
     throw SpecError(fmt::format("it has no sample of {}; delete it and record again", op));
 }

@@ -19,7 +19,7 @@ inline constexpr int kRecordingFormat = 1;
 /// Adds the samples of each *.json in `folder` to the spec of its operator. An operator without a spec gets
 /// a draft, made from the recording: the recorded dtypes, the promise `differentiable` if an input of the program
 /// required a gradient or an autograd kernel is registered (a guess: see Spec::guessed), that of the operator's tag
-/// nondeterministic_seeded, and all integer tensors trusted. An empty path means no folder. With `python_too`,
+/// nondeterministic_seeded, and all integer tensors assumed to be trusted. An empty path means no folder. With `python_too`,
 /// operators that this process lacks are taken to be defined in the Python worker. It makes the calls of their drafts,
 /// and of the drafts of operators in `python_kernels`, because fake kernels and derivatives are registered there.
 ///

@@ -58,7 +58,9 @@ struct Spec {
   bool never_differentiated =
       false;  ///< only an autograd kernel suggests a derivative, which no recorded call had
   std::vector<Rejection> rejections;
-  std::set<std::string> trusted;           ///< arguments whose values the operator need not check
+  std::set<std::string> trusted;  ///< arguments whose values the operator need not check
+  std::set<std::string>
+      assumed_trusted;  ///< those of `trusted` that a recording suggests, and nobody has written
   std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
   std::set<size_t> unspecified;            ///< indices of schema results whose values are not promised
   std::deque<Bench> benches;               ///< a deque, because BenchWriters keep references to elements

@@ -18,16 +18,21 @@ struct RunWords {
   bool exit_first = false;
   bool quiet = false;
   bool verbose = false;
+  bool strict = false;
 };
 
-int run(const RunOptions& options) {
+int run(const RunOptions& options, bool strict) {
   const auto start = steady_clock::now();
   const auto tally = complete_run(options);
   if (!tally) return kInterrupted;
   end_where_nobody_reads();
-  return print_results(
+  const int status = print_results(
       *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()),
       options.verbosity == Verbosity::quiet);
+  const size_t faults = tally->faults_noted();
+  if (!strict || status != kAllKept || faults == 0) return status;
+  fmt::print("{} passing cases note a fault, and --strict wants none\n", faults);
+  return kPromiseBroken;
 }
 
 std::function<int()> declare(CommandLine& app) {
@@ -53,6 +58,10 @@ std::function<int()> declare(CommandLine& app) {
   const CommandLineOption quiet =
       app.add_flag("-q,--quiet", words->quiet, "print findings and the summary alone");
   app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes").excludes(quiet);
+  app.add_flag(
+      "--strict", words->strict,
+      "exit with status 1 where a note tells a fault, such as an index that the operator of a draft does not "
+      "check");
   app.add_option("--durations", options->durations, "list the N slowest operators; 0 lists all")
       .type_name("N")
       .between(0, 1 << 30);
@@ -60,7 +69,7 @@ std::function<int()> declare(CommandLine& app) {
     if (words->exit_first) options->most_failures = 1;
     if (words->quiet) options->verbosity = Verbosity::quiet;
     if (words->verbose) options->verbosity = Verbosity::verbose;
-    return run(*options);
+    return run(*options, words->strict);
   };
 }
 

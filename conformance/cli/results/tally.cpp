@@ -18,6 +18,7 @@ namespace opgate {
 namespace {
 
 constexpr size_t kReasonsInSummary = 3;
+constexpr size_t kHappenedInNote = 2;
 
 size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
 
@@ -64,12 +65,37 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   } else if (judgement.verdict == Verdict::pass && judgement.reason.starts_with(kByEvidence)) {
     ++cell.by_evidence;
     ++by_evidence_[judgement.reason];
-  } else if (judgement.verdict == Verdict::pass && !judgement.reason.empty()) {
-    ++notes_[{std::string(op), std::string(check), judgement.reason}];
+  } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
+    add_note(op, check, judgement);
   } else if (judgement.verdict != Verdict::pass &&
              (!cell.example || tells_more(judgement, cell.example->judgement))) {
     cell.example = {std::string(case_id), judgement};
   }
+}
+
+// Findings that begin alike, as "`slots` is not checked: where one element is -1, ..." does, become one note.
+void Tally::add_note(std::string_view op, std::string_view check, const Judgement& judgement) {
+  std::string begin = judgement.reason, rest, likely;
+  if (judgement.finding) {
+    constexpr std::string_view kEnd = ": ";
+    const std::string& happened = judgement.finding->happened;
+    const size_t end = happened.find(kEnd);
+    begin = happened.substr(0, end);
+    if (end != std::string::npos) rest = happened.substr(end + kEnd.size());
+    likely = judgement.finding->likely;
+  }
+  Note& note = notes_[{std::string(op), std::string(check), std::move(begin), std::move(likely)}];
+  ++note.cases;
+  if (!rest.empty() && std::ranges::find(note.happened, rest) == note.happened.end())
+    note.happened.push_back(std::move(rest));
+}
+
+size_t Tally::faults_noted() const {
+  size_t cases = 0;
+  for (const auto& [about, note] : notes_) {
+    if (!note.happened.empty()) cases += note.cases;
+  }
+  return cases;
 }
 
 void Tally::note_error(Cell& cell, std::string_view case_id, std::string_view op,
@@ -139,9 +165,14 @@ std::string Tally::findings() const {
 std::string Tally::notes() const {
   if (notes_.empty()) return "";
   std::string text = "notes\n";
-  for (const auto& [about, count] : notes_) {
-    text += fmt::format("  {} {}: {} ({})\n", about[0], about[1], about[2],
-                        count == 1 ? "1 case" : fmt::format("{} cases", count));
+  for (const auto& [about, note] : notes_) {
+    const auto& [op, check, begin, likely] = about;
+    text += fmt::format("  {} {}: {}", op, check, begin);
+    const size_t shown = std::min(note.happened.size(), kHappenedInNote);
+    if (shown > 0) text += fmt::format(": {}", fmt::join(std::span(note.happened).first(shown), "; "));
+    if (shown < note.happened.size()) text += fmt::format("; and {} more", note.happened.size() - shown);
+    if (!likely.empty()) text += fmt::format("; {}", likely);
+    text += fmt::format(" ({})\n", note.cases == 1 ? "1 case" : fmt::format("{} cases", note.cases));
   }
   return text + "\n";
 }

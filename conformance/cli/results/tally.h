@@ -35,9 +35,12 @@ class Tally {
   /// it.
   std::string findings() const;
 
-  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator and check,
-  /// with the number of cases. Empty where there is none.
+  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator, check and
+  /// fault, with the number of cases. Empty where there is none.
   std::string notes() const;
+
+  /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
+  size_t faults_noted() const;
 
   /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps,
   /// gelu_tanh/...)"
@@ -65,6 +68,7 @@ class Tally {
   using RowKey = std::pair<std::string, std::string>;  // operator, device
 
   Row& row(std::string_view op, std::string_view device);
+  void add_note(std::string_view op, std::string_view check, const Judgement& judgement);
   void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);
 
   std::string options_;
@@ -74,8 +78,13 @@ class Tally {
   WorstError worst_accepted_;                               // relative to its bound, among passing cases
   double worst_fraction_ = 0;
   std::map<std::string, size_t> owed_reasons_;
-  std::map<std::string, size_t> by_evidence_;           // by the reason of the verdict
-  std::map<std::array<std::string, 3>, size_t> notes_;  // by operator, check and text
+  std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
+  struct Note {
+    size_t cases = 0;
+    std::vector<std::string> happened;  // without what all of them begin with
+  };
+  std::map<std::array<std::string, 4>, Note>
+      notes_;  // by operator, check, what all begin with, and what is likely
   Counts totals_{};
 };
 

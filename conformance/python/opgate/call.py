@@ -26,6 +26,8 @@ class OpModule(torch.nn.Module):
         self.overload = overload
         self.arguments = arguments
         self.places = places
+        # Not in forward(), because Dynamo of torch 2.11 cannot trace what reads a schema.
+        self.keyword_names = keyword_names(overload)
 
     def forward(self, *tensors: torch.Tensor) -> Any:
         """Inserts the tensors into the arguments and calls the overload."""
@@ -35,17 +37,22 @@ class OpModule(torch.nn.Module):
                 arguments[position] = tensor
             else:
                 arguments[position][element] = tensor
-        positional, keywords = split_keywords(self.overload, arguments)
+        positional, keywords = split_keywords(arguments, self.keyword_names)
         return self.overload(*positional, **keywords)
 
 
-def split_keywords(
-    overload: torch._ops.OpOverload, arguments: list[Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Splits arguments in schema order into positional and keyword-only ones."""
-    pairs = list(zip(overload._schema.arguments[: len(arguments)], arguments, strict=True))
-    positional = tuple(value for formal, value in pairs if not formal.kwarg_only)
-    return positional, {formal.name: value for formal, value in pairs if formal.kwarg_only}
+def keyword_names(overload: torch._ops.OpOverload) -> dict[int, str]:
+    """The names of the keyword-only arguments, by their position in the schema."""
+    formals = enumerate(overload._schema.arguments)
+    return {position: formal.name for position, formal in formals if formal.kwarg_only}
+
+
+def split_keywords(arguments: list[Any], names: dict[int, str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Splits arguments in schema order into positional and keyword-only ones, which have these names."""
+    positional = tuple(value for position, value in enumerate(arguments) if position not in names)
+    return positional, {
+        name: arguments[position] for position, name in names.items() if position < len(arguments)
+    }
 
 
 def overload_of(name: str) -> torch._ops.OpOverload:

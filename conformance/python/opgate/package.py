@@ -19,6 +19,7 @@ import torch
 
 from opgate import _engine
 from opgate.call import Call, OtherValues, first_line, flat_tensors
+from opgate.cpp_compiler import missing_compiler
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
@@ -254,11 +255,13 @@ class PackageStore:
         return native, in_python, left_out, not_tried
 
     def _hopeless(self, calls: list[Call]) -> dict[str, str]:
-        """The calls that are not tried, and why, by id.
+        """The calls that are not tried, and why, by id: all of them where nothing can be compiled.
 
-        Their subjects have calls that end the process repeatedly, and each of these costs the start of a
+        Otherwise their subjects have calls that end the process repeatedly, and each of these costs the start of a
         worker.
         """
+        if missing := missing_compiler():
+            return dict.fromkeys((call.id for call in calls), missing)
         deaths = Counter(call.subject for call in calls if call.id in self._ended)
         return {
             call.id: f"the call was not exported: {deaths[call.subject]} others of {call.subject} "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opgate.call import Call
+from opgate.cpp_compiler import missing_compiler
 from opgate.judgement import Judgement
 
 Judge = Callable[[Call], Judgement]
@@ -49,6 +50,8 @@ class Check:
     needs_package: bool = False
     needs_fake: bool = False
     """Whether it traces the call, so that an operator without a fake kernel is not asked."""
+    needs_compiler: bool = False
+    """Whether it compiles C++ code itself. (Packages are made before the checks that need them.)"""
     slow: bool = False
     """Whether a call takes seconds, so that quicker checks come first."""
     imports: tuple[str, ...] = ()
@@ -64,12 +67,12 @@ class Check:
         """What must be installed before the check can judge; empty where all is there."""
         absent = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if not absent:
-            return ""
+            return missing_compiler() if self.needs_compiler else ""
         return f"Python packages not installed: {', '.join(absent)}; pip install 'opgate[{self.extra}]'"
 
     def as_json(self) -> dict[str, Any]:
         """What the native plan needs to know about the check."""
-        here_alone = ("judge", "imports", "packages", "extra")
+        here_alone = ("judge", "imports", "packages", "extra", "needs_compiler")
         described = {name: value for name, value in vars(self).items() if name not in here_alone}
         return described | {"subjects": self.subjects and self.subjects(), "missing": self.missing()}
 

@@ -27,6 +27,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values b
     imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,
     needs_fake=True,
+    needs_compiler=True,
 )
 def judge(call: Call) -> Judgement:
     """Runs the package for each size of the call again, with this size one larger."""

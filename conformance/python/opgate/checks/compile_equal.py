@@ -139,6 +139,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
         }
     """,
     slow=True,
+    needs_compiler=True,
     needs_fake=True,
     imports=("torch._dynamo", "torch._inductor.compile_fx"),
     variants="contiguous",

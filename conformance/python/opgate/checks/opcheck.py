@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, split_keywords
+from opgate.call import Call, first_line, keyword_names, split_keywords
 from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.registry import check
 
@@ -41,7 +41,7 @@ def judge(call: Call) -> Judgement:
     results = call.eager()
     if any(result.layout != torch.strided for result in results):
         return owed("the operator returns a sparse tensor, which opcheck cannot compare")
-    arguments = split_keywords(call.overload, call.arguments())
+    arguments = split_keywords(call.arguments(), keyword_names(call.overload))
     said = torch.library.opcheck(call.overload, *arguments, raise_exception=False)
     wrong = {test: error for test, error in said.items() if isinstance(error, Exception)}
     if TRACES in wrong and (any(map(holds_nan, results)) or _engine.leaves_results_untouched(call.id)):

@@ -1,0 +1,41 @@
+#include "judging/assumed_index.h"
+
+#include <fmt/format.h>
+
+#include "inputs/tensor_slots.h"
+#include "judging/memory_judgement.h"
+
+namespace opgate {
+
+Judgement unchecked_index(const BadInput& bad, const std::string& harm) {
+  const std::string argument = bad.argument.substr(0, bad.argument.find('['));
+  return Judgement::note(Finding{
+      "an index outside of the tensors is refused, or callers answer for it",
+      fmt::format("`{}` is not checked: where one element is {}, {}", bad.argument, bad.given, harm),
+      fmt::format("check it before it is used, or say spec.trusts(\"{}\") where callers answer for it",
+                  argument),
+      {}});
+}
+
+std::optional<Judgement> harm_of_assumed_index(CallUnderTest& under_test, const BadInput& bad) {
+  const Observation& call = under_test.observed();
+  if (!call.damage.empty()) {
+    return unchecked_index(bad, fmt::format("memory outside of {} is written",
+                                            owner_of(call.damage.front().block, call.arguments)));
+  }
+  if (!call.outcome.ok()) return std::nullopt;
+  if (judge_poison(under_test, PoisonedMemory::outside, "").finding)
+    return unchecked_index(bad, "memory outside of the arguments is read");
+  if (judge_poison(under_test, PoisonedMemory::fresh, "").finding)
+    return unchecked_index(bad, "the result holds memory that nobody wrote");
+  return std::nullopt;
+}
+
+std::optional<Judgement> note_of_lost_worker(const CallKey& key, const std::string& reason) {
+  if (!key.spec->draft || !is_bad_input(key.variant)) return std::nullopt;
+  const BadInput bad = find_bad_input(key);
+  if (!bad.assumed) return std::nullopt;
+  return unchecked_index(bad, reason);
+}
+
+}  // namespace opgate
