@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import torch
-from opgate.call import OpModule, split_keywords
+from opgate.call import OpModule, keyword_names, split_keywords
 from opgate.checks.export_graph import graph_calls
 
 
 def test_arguments_after_the_star_go_by_keyword() -> None:
     bucketize = torch.ops.aten.bucketize.Tensor
     x, edges = torch.tensor([1.0]), torch.tensor([0.0, 1.0])
-    assert split_keywords(bucketize, [x, edges, False, True]) == (
-        (x, edges),
-        {"out_int32": False, "right": True},
-    )
-    assert split_keywords(bucketize, [x, edges]) == ((x, edges), {})
+    names = keyword_names(bucketize)
+    assert split_keywords([x, edges, False, True], names) == ((x, edges), {"out_int32": False, "right": True})
+    assert split_keywords([x, edges], names) == ((x, edges), {})
     module = OpModule(bucketize, [None, None, False, True], [(0, None), (1, None)])
     assert module(x, edges).tolist() == [2]
 

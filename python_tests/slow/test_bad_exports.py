@@ -88,30 +88,34 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
     assert failed == {"3x3"}, "the other samples of the operator are packaged"
 
 
-def test_without_a_compiler_the_packages_are_missed_and_nothing_else(
+def test_with_a_broken_compiler_the_packages_are_missed_and_nothing_else(
     opgate: OpGate, project: Path, tmp_path: Path
 ) -> None:
-    def run(compiler: str) -> Completed:
+    def run(name: str) -> Completed:
+        compiler = tmp_path / name
+        if not compiler.exists():  # a file with another time is another compiler
+            compiler.write_text("#!/bin/sh\nexit 1\n")
+        compiler.chmod(0o755)
         return opgate(
             "run",
             *("--op", "a_good_one", "--check", "aoti.python", "value.layout"),
             folder=project,
-            environment={"CXX": compiler, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
+            environment={"CXX": str(compiler), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")},
             timeout=1800,
         )
 
-    result = run("/nowhere/g++")
+    result = run("broken-g++")
     assert result.returncode == 1, result
     by_check: dict[str, set[str]] = {}
     for case, line in read_results(project / ".opgate").cases.items():
         by_check.setdefault(case.rpartition("/")[2], set()).add(line["verdict"])
     assert by_check == {"aoti.python": {"fail"}, "value.layout": {"pass"}}
     assert "AOTInductor cannot compile the package" in result.stdout
-    assert "/nowhere/g++" in result.stdout
+    assert "/broken-g++" in result.stdout
     assert "as in an earlier run" not in result.stdout
-    again = run("/nowhere/g++")
+    again = run("broken-g++")
     assert "as in an earlier run of the same files" in again.stdout, "it is not compiled again"
     assert again.returncode == 1, again
-    other = run("/nowhere/clang++")
-    assert "/nowhere/clang++" in other.stdout
+    other = run("broken-clang++")
+    assert "/broken-clang++" in other.stdout
     assert "as in an earlier run" not in other.stdout
