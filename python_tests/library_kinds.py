@@ -123,13 +123,13 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale); }
 """
 
 
-def loaded(call: str) -> Callable[[Path, float], None]:
+def loaded(call: str, binding: str = "") -> Callable[[Path, float], None]:
     """A package that compiles its library when it is imported."""
 
     def write(folder: Path, value: float) -> None:
         package(
             folder,
-            factor(value) + KERNEL,
+            factor(value) + KERNEL + binding,
             "import torch\nfrom pathlib import Path\nHERE = Path(__file__).parent\n" + call,
         )
 
@@ -190,7 +190,7 @@ name = "kinds"
 version = "1.0"
 [tool.scikit-build]
 wheel.packages = ["src/kinds"]
-cmake.define.CMAKE_PREFIX_PATH = "PREFIX"
+cmake.define.CMAKE_PREFIX_PATH = "@TORCH@"
 """
 
 
@@ -200,7 +200,7 @@ def wheel(folder: Path, value: float) -> None:
     (folder / "src" / "kinds" / "__init__.py").write_text(LOADS)
     (folder / "src" / "ops.cpp").write_text(factor(value) + KERNEL)
     (folder / "CMakeLists.txt").write_text(CMAKE.replace("kinds/ops.cpp", "src/ops.cpp"))
-    (folder / "pyproject.toml").write_text(SCIKIT_BUILD.replace("PREFIX", torch.utils.cmake_prefix_path))
+    (folder / "pyproject.toml").write_text(SCIKIT_BUILD.replace("@TORCH@", torch.utils.cmake_prefix_path))
 
 
 def python_only(body: str) -> Callable[[Path, float], None]:
@@ -213,6 +213,7 @@ def python_only(body: str) -> Callable[[Path, float], None]:
 
 
 IMPORTS = "import torch\nfrom . import _C\n"
+IMPORTED = [[sys.executable, "-c", "import kinds"]]
 IN_PLACE = [[sys.executable, "setup.py", "-q", "build_ext", "--inplace"]]
 ALONE = [[*COMPILE, "kinds/ops.cpp", "-o", "kinds/libkinds.so", *TORCH_LIBRARIES]]
 PREFIX = torch.utils.cmake_prefix_path
@@ -221,17 +222,21 @@ KINDS: dict[str, Kind] = {
         extension(KERNEL + PYBIND, IMPORTS, ["-O1"], False), IN_PLACE
     ),
     "CppExtension with the stable ABI": Kind(
-        extension(STABLE, IMPORTS + FAKE, ["-O1", "-DPy_LIMITED_API=0x030b0000"], True), IN_PLACE
+        extension(STABLE, IMPORTS + FAKE, ["-O1", "-DPy_LIMITED_API=0x030b0000"], True),
+        IN_PLACE,
+        runs="python",  # as the fake kernel is registered there
     ),
     "cpp_extension.load, a Python module": Kind(
         loaded("from torch.utils.cpp_extension import load\n"
                "load('kinds_module', [str(HERE / 'ops.cpp')], build_directory=str(HERE),\n"
-               "     extra_cflags=['-O1'])\n")
+               "     extra_cflags=['-O1'])\n", PYBIND),
+        IMPORTED,
     ),
     "cpp_extension.load_inline, a library": Kind(
         loaded("from torch.utils.cpp_extension import load_inline\n"
                "load_inline('kinds_inline', (HERE / 'ops.cpp').read_text(), build_directory=str(HERE),\n"
-               "            extra_cflags=['-O1'], is_python_module=False)\n")
+               "            extra_cflags=['-O1'], is_python_module=False)\n"),
+        IMPORTED,
     ),
     "CMake with find_package(Torch)": Kind(
         cmake,

@@ -28,6 +28,13 @@ class WithoutOverrides : public c10::WarningHandler {
 // A new system library is a new machine, and the results say which machine they are of.
 constexpr std::array<std::string_view, 4> kSystemFolders{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
 
+// Where torch's libraries lie, and the packages beside it that hold the CUDA libraries which each torch pins. The version of
+// torch stands for them: together they have gigabytes, which a library made with find_package(Torch) links.
+std::array<std::string, 2> folders_of_torch() {
+  const fs::path libraries = torch_folder();
+  return {(libraries / "").string(), (libraries.parent_path().parent_path() / "nvidia" / "").string()};
+}
+
 std::set<fs::path> loaded_files() {
   std::set<fs::path> files;
   dl_iterate_phdr(
@@ -47,12 +54,19 @@ const std::set<fs::path>& loaded_before() {
 
 }  // namespace
 
+fs::path torch_folder() {
+  Dl_info info{};
+  dladdr(dlsym(RTLD_DEFAULT, "aoti_torch_delete_tensor_object"), &info);
+  return fs::weakly_canonical(info.dli_fname).parent_path();
+}
+
 std::vector<fs::path> files_loaded_with_libraries() {
   std::vector<fs::path> files;
   std::ranges::set_difference(loaded_files(), loaded_before(), std::back_inserter(files));
+  static const std::array<std::string, 2> torch = folders_of_torch();
   std::erase_if(files, [](const fs::path& file) {
-    return std::ranges::any_of(kSystemFolders,
-                               [&](std::string_view folder) { return file.native().starts_with(folder); });
+    const auto holds_it = [&](std::string_view folder) { return file.native().starts_with(folder); };
+    return std::ranges::any_of(kSystemFolders, holds_it) || std::ranges::any_of(torch, holds_it);
   });
   return files;
 }

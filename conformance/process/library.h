@@ -16,8 +16,11 @@ std::optional<LoadFailure> try_load(const std::filesystem::path& file);
 /// The same; throws SetupError where the loader refuses the library, too.
 void load_library(const std::filesystem::path& file);
 
+/// The folder with the libraries of the torch that this process is linked with.
+std::filesystem::path torch_folder();
+
 /// The files that this process has loaded since the first load_library(): the libraries, and what they depend on,
-/// but not the system's own libraries. Sorted.
+/// but not the libraries of the system, of torch, and of the CUDA packages that torch requires. Sorted.
 std::vector<std::filesystem::path> files_loaded_with_libraries();
 
 }  // namespace opgate

@@ -22,13 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the torch that this process is linked with.
-fs::path torch_folder() {
-  Dl_info info{};
-  dladdr(dlsym(RTLD_DEFAULT, "aoti_torch_delete_tensor_object"), &info);
-  return fs::weakly_canonical(info.dli_fname).parent_path();
-}
-
 // Folders of the wheels in which torch's own dependencies come: site-packages/nvidia/*/lib.
 std::vector<fs::path> nvidia_folders() {
   std::vector<fs::path> folders;
