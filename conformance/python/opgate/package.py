@@ -257,8 +257,8 @@ class PackageStore:
     def _hopeless(self, calls: list[Call]) -> dict[str, str]:
         """The calls that are not tried, and why, by id: all of them where nothing can be compiled.
 
-        Otherwise their subjects have calls that end the process repeatedly, and each of these costs the start of a
-        worker.
+        Otherwise their subjects have calls that end the process repeatedly, and each of these costs the
+        start of a worker.
         """
         if missing := missing_compiler():
             return dict.fromkeys((call.id for call in calls), missing)
