@@ -27,13 +27,14 @@ std::string plain_name(const std::string& op) {
   return name.substr(0, name.find('.'));
 }
 
-// A library that registers operators is linked with torch and contains their names as text.
+// A library that registers operators is linked with torch, and contains their names as text.
+bool uses_torch(const std::string& bytes) {
+  return std::ranges::any_of(std::array{"libc10.so", "libtorch", "aoti_torch_"},
+                             [&](const char* name) { return bytes.find(name) != std::string::npos; });
+}
+
 bool defines(const std::string& bytes, const std::string& op) {
-  const bool uses_torch = bytes.find("libc10.so") != std::string::npos ||
-                          bytes.find("libtorch") != std::string::npos ||
-                          bytes.find("aoti_torch_") != std::string::npos;
-  return uses_torch && bytes.find(namespace_of(op)) != std::string::npos &&
-         bytes.find(plain_name(op)) != std::string::npos;
+  return bytes.find(namespace_of(op)) != std::string::npos && bytes.find(plain_name(op)) != std::string::npos;
 }
 
 // Returns the folder that must be in sys.path for Python to find `module`, which is in `file`.
@@ -72,7 +73,8 @@ void OperatorOrigins::find(Recording& recording) const {
   for (const fs::path& library : libraries_) {
     if (is_foreign(library)) continue;
     recording.loaded.push_back(library);
-    candidates[library] = content_of(library);
+    // Asked once for each library: a program may have loaded many that have nothing to do with torch.
+    if (std::string bytes = content_of(library); uses_torch(bytes)) candidates[library] = std::move(bytes);
   }
   const auto add_package = [&](const std::string& name, const fs::path& folder) {
     add_once(recording.modules, RecordedModule{name, folder.parent_path()});
