@@ -64,11 +64,9 @@ std::optional<Judgement> refused_sample(CallUnderTest& under_test) {
 
 Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,
                                 const std::string& why) {
-  const CallKey& key = under_test.key();
-  if (key.spec->kind == Spec::Kind::op) {
-    const Outcome& eager = under_test.observed().outcome;
-    if (!eager.ok() && key.is_contiguous()) return refusal_of_sample(key, eager);
-    if (!eager.ok()) {
+  if (under_test.key().spec->kind == Spec::Kind::op) {
+    if (auto refused = refused_sample(under_test)) return *std::move(refused);
+    if (const Outcome& eager = under_test.observed().outcome; !eager.ok()) {
       return Judgement::note(
           fmt::format("nothing to judge: eager refuses this sample: {}", first_line(eager.raised->message)));
     }

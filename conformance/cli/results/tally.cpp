@@ -86,6 +86,7 @@ void Tally::add_note(std::string_view op, std::string_view check, const Judgemen
   }
   Note& note = notes_[{std::string(op), std::string(check), std::move(begin), std::move(likely)}];
   ++note.cases;
+  note.is_fault = judgement.finding.has_value();
   if (!rest.empty() && std::ranges::find(note.happened, rest) == note.happened.end())
     note.happened.push_back(std::move(rest));
 }
@@ -93,7 +94,7 @@ void Tally::add_note(std::string_view op, std::string_view check, const Judgemen
 size_t Tally::faults_noted() const {
   size_t cases = 0;
   for (const auto& [about, note] : notes_) {
-    if (!note.happened.empty()) cases += note.cases;
+    if (note.is_fault) cases += note.cases;
   }
   return cases;
 }

@@ -81,6 +81,7 @@ class Tally {
   std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
   struct Note {
     size_t cases = 0;
+    bool is_fault = false;              // whether it is a finding
     std::vector<std::string> happened;  // without what all of them begin with
   };
   std::map<std::array<std::string, 4>, Note>
