@@ -235,7 +235,7 @@ KINDS: dict[str, Kind] = {
     "cpp_extension.load_inline, a library": Kind(
         loaded("from torch.utils.cpp_extension import load_inline\n"
                "load_inline('kinds_inline', (HERE / 'ops.cpp').read_text(), build_directory=str(HERE),\n"
-               "            extra_cflags=['-O1'], is_python_module=False)\n"),
+               "            extra_cflags=['-O1'], is_python_module=False, no_implicit_headers=True)\n"),
         IMPORTED,
     ),
     "CMake with find_package(Torch)": Kind(

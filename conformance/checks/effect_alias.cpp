@@ -7,6 +7,7 @@
 
 #include "base/tensors_in.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "spec/registration.h"
 
@@ -109,7 +110,8 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
         fmt::format("{} shares storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
         fmt::format("{} has a storage of its own", output.name),
         "the schema declares an alias, and on this path the kernel returns a copy",
-        {}};
+        {},
+        {std::string(fault::kAlias), input.name}};
   }
   if (said != Declared::none || !does) return std::nullopt;
   return Finding{
@@ -118,7 +120,8 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
       fmt::format("the kernel returns its input on some path (when it is contiguous, or there is nothing to "
                   "do); return {}.clone() there, or declare the alias, Tensor(a) {}",
                   input.name, input.name),
-      {}};
+      {},
+      {std::string(fault::kAlias), input.name}};
 }
 
 std::optional<Finding> output_alias(const Output& one, const Output& other,
@@ -131,7 +134,8 @@ std::optional<Finding> output_alias(const Output& one, const Output& other,
   return Finding{"each output has a storage of its own: " + c10::toString(schema),
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",
-                 {}};
+                 {},
+                 {std::string(fault::kAlias), "results"}};
 }
 
 // The storages of the arguments that a result is declared to alias.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::effect_mutation {
@@ -47,7 +48,8 @@ Finding changed_metadata(const TensorInput& input) {
                              x.storage().nbytes(), index_text(input.geometry.sizes),
                              index_text(input.geometry.strides), input.geometry.offset, input.before.size()),
                  "the kernel calls t_(), resize_() or set_() on its argument; work on a view of it",
-                 {}};
+                 {},
+                 {std::string(fault::kMutation), input.name}};
 }
 
 std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments& arguments,
@@ -89,7 +91,8 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments&
              : fmt::format("if the write is meant, declare it: Tensor(a!) {} in the schema, mutates_args in "
                            "Python",
                            input.name),
-      {}};
+      {},
+      {std::string(fault::kMutation), input.name}};
 }
 
 Judgement judge(CallUnderTest& under_test) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::effect_state {
@@ -15,7 +16,8 @@ Judgement judge(CallUnderTest& under_test) {
                             fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
                             "set such state with a guard object (at::NoGradGuard, c10::DeviceGuard), which "
                             "restores it on every path, after an exception too",
-                            {}});
+                            {},
+                            {std::string(fault::kState), ""}});
   }
   if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
     return Judgement::fail({"no random numbers are drawn from the default generator",

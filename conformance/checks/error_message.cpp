@@ -4,9 +4,11 @@
 // clear_errors: until then a message that names nothing is a note.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
 #include "judging/clear_message.h"
+#include "judging/fault.h"
 
 namespace opgate::error_message {
 namespace {
@@ -23,8 +25,11 @@ Judgement judge(CallUnderTest& under_test) {
   const std::string& message = call.outcome.raised->message;
   const bool is_rejection = key.spec->find_rejection(*key.sample) != nullptr;
   if (const auto useless = useless_message(message)) {
-    return unclear(
-        key, {"an exception says what is wrong with the arguments", "raised: " + message, *useless, {}});
+    return unclear(key, {"an exception says what is wrong with the arguments",
+                         "raised: " + message,
+                         *useless,
+                         {},
+                         {std::string(fault::kMessage), first_line(message)}});
   }
   if (is_rejection)
     return Judgement::pass();  // its spec says which words it wants, and error.raises looks for them
@@ -34,7 +39,8 @@ Judgement judge(CallUnderTest& under_test) {
                  {fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),
                   "raised: " + message,
                   "say which argument is wrong and what was given: \"x must ..., got \"",
-                  {}});
+                  {},
+                  {std::string(fault::kMessage), first_line(message)}});
 }
 
 OPGATE_REGISTER_CHECK(

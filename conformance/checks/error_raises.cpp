@@ -14,6 +14,7 @@
 #include "judging/accepted_bad_input.h"
 #include "judging/assumed_index.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
 #include "layouts/geometry.h"
@@ -27,8 +28,11 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call) {
                   rejection.because.empty() ? "" : fmt::format(", and says \"{}\"", rejection.because),
                   rejection.sample.where);
   if (call.ok()) {
-    return Judgement::fail(
-        {promised, "the operator accepts it and returns a result", "the kernel does not check for it", {}});
+    return Judgement::fail({promised,
+                            "the operator accepts it and returns a result",
+                            "the kernel does not check for it",
+                            {},
+                            {std::string(fault::kUnchecked), ""}});
   }
   const std::string& message = call.raised->message;
   if (contains_ignoring_case(message, rejection.because)) return Judgement::pass();
@@ -54,7 +58,8 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
                      fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                  index_text(x.sizes()), index_text(input.geometry.sizes)),
                      "the kernel resizes it before it checks the arguments",
-                     {}};
+                     {},
+                     {std::string(fault::kMutation), input.name}};
     }
     if (unchanged(x, input.before)) continue;
     const StorageSnapshot after = storage_snapshot(x);
@@ -65,7 +70,8 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
                                describe_element(input.geometry, element, input.name),
                                call.outcome.ok() ? "" : "; then it raised: " + call.outcome.raised->message),
                    "the kernel writes before it has checked all arguments",
-                   {}};
+                   {},
+                   {std::string(fault::kMutation), input.name}};
   }
   return std::nullopt;
 }
@@ -75,7 +81,11 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
   const Outcome next = observe(key, cache.values, {.take_snapshots = false}).outcome;
   const std::string likely = "the bad call left something behind: a lock, a cache, a half-built workspace";
   if (!next.ok())
-    return Judgement::fail({promised, "the sample itself now raises: " + next.raised->message, likely, {}});
+    return Judgement::fail({promised,
+                            "the sample itself now raises: " + next.raised->message,
+                            likely,
+                            {},
+                            {std::string(fault::kKept), ""}});
   Judgement same = key.spec->reference == nullptr ? judge_near_each_other(key, next, good, promised)
                                                   : judge_values(next.values(), good.values(),
                                                                  {key.spec->accuracy_for(key.dtype),
@@ -83,7 +93,10 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
                                                                   next.tensors_of(key.spec->unspecified),
                                                                   {}},
                                                                  promised);
-  if (same.finding) same.finding->likely = likely;
+  if (same.finding) {
+    same.finding->likely = likely;
+    same.finding->fault = {std::string(fault::kKept), ""};
+  }
   return same;
 }
 
@@ -112,9 +125,11 @@ Judgement judge(CallUnderTest& under_test) {
   if (answer.verdict != Verdict::pass) return answer;
   if (!call.state_changes.empty()) {
     return Judgement::fail(
-        {"the process and the thread are as before, after an exception", call.state_changes.front(),
+        {"the process and the thread are as before, after an exception",
+         call.state_changes.front(),
          "a setting is restored at the end of the function, which an exception skips; use a guard object",
-         call.state_changes});
+         call.state_changes,
+         {std::string(fault::kState), ""}});
   }
   if (auto finding = written_input(spec, call)) return Judgement::fail(*std::move(finding));
   return judge_next_call(good_key, under_test.cache(), good);

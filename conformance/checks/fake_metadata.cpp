@@ -4,6 +4,7 @@
 
 #include "judging/check.h"
 #include "judging/fake_kernel.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "spec/registration.h"
 
@@ -53,7 +54,8 @@ Judgement judge(CallUnderTest& under_test) {
                             "the meta kernel raised: " + meta.raised->message,
                             "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake "
                             "in Python), or it touches data, which a meta tensor does not have",
-                            {}});
+                            {},
+                            {std::string(fault::kFake), ""}});
   }
   const bool takes_tensors =
       !under_test.observed().arguments.tensors.empty();  // others are told the device, or none
@@ -61,7 +63,8 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::fail({promised,
                             fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),
                             "it allocates without the options of its input: at::empty(sizes, x.options())",
-                            {}});
+                            {},
+                            {std::string(fault::kFake), ""}});
   }
   if (const auto difference = metadata_difference(meta, real)) {
     return Judgement::fail(
@@ -69,7 +72,8 @@ Judgement judge(CallUnderTest& under_test) {
          "under the meta kernel " + *difference + ", as the real kernel returned",
          "allocate the output by the same expression in both kernels, such as at::empty_like(x) or the same "
          "as_strided",
-         {}});
+         {},
+         {std::string(fault::kFake), ""}});
   }
   return Judgement::pass();
 }

@@ -13,6 +13,7 @@
 #include "derivatives/measured_slope.h"
 #include "derivatives/moved_inputs.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/gradient_judgement.h"
 #include "judging/output_judgement.h"
 #include "values/counter.h"
@@ -88,7 +89,8 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
            "along a random direction of `{}` the gradient's slope is {:.8g}, and the operator's {:.8g}",
            arrived.at, analytic, numeric),
        analytic == 0 ? "no gradient arrives: this input is detached, or its gradient is not computed" : "",
-       {}});
+       {},
+       {std::string(fault::kGradient), arrived.at}});
 }
 
 // For an operator that promises Double, whose spec has values for it.
@@ -206,7 +208,8 @@ Judgement judge_with_margin(CallUnderTest& under_test) {
          first.gradient == 0
              ? "no gradient arrives: this input is detached, or its gradient is not computed"
              : "the backward computes the derivative of another function: a factor or a term is missing",
-         {}});
+         {},
+         {std::string(fault::kGradient), input}});
   }
   return Judgement::pass();
 }

@@ -1,5 +1,6 @@
 // grad.reference: gradients equal the reference's.
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/gradient_judgement.h"
 #include "judging/output_judgement.h"
 
@@ -13,6 +14,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Differentiated mine = differentiated(under_test, {}, kPromised);
   if (mine.none) return *mine.none;
   Judgement near = judge_reference_gradients(under_test, {}, mine.derivative, kPromised);
+  if (near.finding) near.finding->fault.kind = fault::kGradient;
   if (near.verdict != Verdict::pass || !under_test.key().spec->promised(Promise::deterministic)) return near;
   Judgement repeated = judge_repeated_gradients(under_test, mine.derivative);
   return repeated.verdict == Verdict::pass ? near : repeated;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "layouts/geometry.h"
 
@@ -21,11 +22,13 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
 
 // A finding where the outputs are no longer what they were before something else happened.
 std::optional<Finding> changed(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& before,
-                               std::string promised, std::string_view when, std::string likely) {
+                               std::string promised, std::string_view when, std::string likely,
+                               std::string_view fault) {
   auto finding = judge_values(outputs, before, {}, promised).finding;
   if (!finding) return std::nullopt;
   finding->happened = fmt::format("{}: {}", when, finding->happened);
   finding->likely = std::move(likely);
+  finding->fault = {std::string(fault), ""};
   return finding;
 }
 
@@ -37,7 +40,8 @@ std::optional<Finding> outlives_arguments(CallUnderTest& under_test) {
   return changed(outputs, before, "an output owns the memory that it lies in",
                  "once the arguments were freed the output changed",
                  "the output is made with from_blob, or otherwise points into memory that it does not own: "
-                 "the memory of an argument or of a temporary tensor");
+                 "the memory of an argument or of a temporary tensor",
+                 fault::kDangling);
 }
 
 std::optional<Finding> is_no_workspace(CallUnderTest& under_test) {
@@ -49,7 +53,8 @@ std::optional<Finding> is_no_workspace(CallUnderTest& under_test) {
       observe(key, under_test.cache().values, {.value_seed = kOtherValues, .take_snapshots = false});
   return changed(outputs, before, "an output stays as it is when the operator is called again",
                  "a second call with other values changed the output of the first",
-                 "the output is a static or cached buffer that every call reuses; allocate it in each call");
+                 "the output is a static or cached buffer that every call reuses; allocate it in each call",
+                 fault::kKept);
 }
 
 // The tolerance of every element, in ulps of the largest one. The spec promises its accuracy for the
@@ -87,7 +92,8 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
                               fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                           index_text(input.tensor.sizes()), index_text(input.geometry.sizes)),
                               "the kernel calls t_() or resize_() on its argument; work on a view of it",
-                              {}});
+                              {},
+                              {std::string(fault::kMutation), input.name}});
     }
     input.tensor.copy_(contents.tensors[i].tensor);
     reused.replace(input, input.tensor);
@@ -102,7 +108,8 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
                      again.ok() ? "are accepted" : "are refused: " + again.raised->message,
                      want.ok() ? "are accepted" : "are refused: " + want.raised->message),
          "the operator remembers something about the arguments of an earlier call",
-         {}});
+         {},
+         {std::string(fault::kKept), ""}});
   }
   Judgement judgement = judge_same(under_test, again, want, key.spec->accuracy->exact, promised, other);
   std::string likely =
@@ -120,6 +127,7 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
     judgement.finding->happened =
         "after new values were written into the same tensors: " + judgement.finding->happened;
     judgement.finding->likely = std::move(likely);
+    judgement.finding->fault = {std::string(fault::kKept), ""};
   }
   return judgement;
 }

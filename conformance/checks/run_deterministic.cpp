@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::run_deterministic {
@@ -19,7 +20,8 @@ Judgement judge(CallUnderTest& under_test) {
       return Judgement::fail({"the same bits on every call",
                               fmt::format("call {} raised: {}", call, again.outcome.raised->message),
                               "the operator keeps something from one call to the next",
-                              {}});
+                              {},
+                              {std::string(fault::kUnstable), ""}});
     }
     Judgement judgement = judge_values(again.outcome.values(), first,
                                        {.unspecified = again.outcome.tensors_of(spec.unspecified)},
@@ -29,6 +31,7 @@ Judgement judge(CallUnderTest& under_test) {
     judgement.finding->likely =
         "floating-point numbers are added in the order in which threads arrive (atomics, a shared "
         "accumulator), an unordered container decides the order, or something is kept from the previous call";
+    judgement.finding->fault = {std::string(fault::kUnstable), ""};
     return judgement;
   }
   return Judgement::pass();

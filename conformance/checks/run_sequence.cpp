@@ -7,6 +7,7 @@
 
 #include "base/dtypes.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "values/counter.h"
 
@@ -46,6 +47,13 @@ class RepeatedCall {
     return takes_others ? 2 : 1;
   }
 
+  // Whether the call is wrong by itself, too, on tensors of its own.
+  bool is_wrong_alone(size_t set) {
+    const Outcome alone = observe(key_, under_test_.cache().values, options(set)).outcome;
+    return alone.ok() &&
+           judge_near_reference(under_test_, alone, kPromised, options(set)).verdict != Verdict::pass;
+  }
+
   std::string text(size_t set) const {
     return fmt::format("sample {} in {}{}", key_.sample->name, dtype_name(key_.dtype),
                        set == 0 ? "" : " with other values in the same memory");
@@ -55,9 +63,11 @@ class RepeatedCall {
   // The reference of the first set of values is that of the case itself, and is computed once.
   static MaterializeOptions options(size_t set) { return {.value_seed = set, .take_snapshots = false}; }
 
+  // Whether a call may change the sizes of an argument, or has done so, which effect.mutation reports.
   bool changes_metadata() const {
-    return std::ranges::any_of(
-        arguments_.tensors, [&](const TensorInput& input) { return may_change_metadata(*key_.spec, input); });
+    return std::ranges::any_of(arguments_.tensors, [&](const TensorInput& input) {
+      return may_change_metadata(*key_.spec, input) || input.tensor.sizes() != input.geometry.sizes;
+    });
   }
 
   CallKey key_;
@@ -101,6 +111,11 @@ Judgement judge(CallUnderTest& under_test) {
           "something is kept from an earlier call: a result by the address or the shape of its input, a "
           "buffer that is "
           "not filled again, a counter";
+      judgement.finding->fault = {std::string(fault::kKept), ""};
+      if (call->is_wrong_alone(set)) {
+        judgement.finding->likely = "the call is wrong by itself, too";
+        judgement.finding->fault = {std::string(fault::kValues), ""};
+      }
       return judgement;
     }
     before = ", after " + call->text(set);

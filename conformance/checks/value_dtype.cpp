@@ -6,7 +6,9 @@
 #include <regex>
 
 #include "base/dtypes.h"
+#include "base/text.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 
 namespace opgate::value_dtype {
 namespace {
@@ -65,7 +67,8 @@ Judgement judge(CallUnderTest& under_test) {
                           fmt::format("{} is refused without being named: {}", dtype, call.raised->message),
                           fmt::format("say what was given, for example \"x must be Float or Double, got {}\"",
                                       c10::toString(key.dtype)),
-                          {}});
+                          {},
+                          {std::string(fault::kMessage), first_line(call.raised->message)}});
 }
 
 OPGATE_REGISTER_CHECK(

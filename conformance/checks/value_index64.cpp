@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "judging/refused_layout.h"
+#include "layouts/layout.h"
 #include "memory/far_storage.h"
 
 namespace opgate::value_index64 {
@@ -12,15 +14,32 @@ namespace {
 struct Far {
   std::string_view how;
   Geometry (*geometry)(c10::IntArrayRef sizes);
+  std::string_view
+      near;  ///< the layout that differs from contiguous in the same way and lies in little memory
 };
 
-constexpr std::array<Far, 2> kFar{Far{"a stride", &far_strided}, Far{"a storage offset", &far_offset}};
+constexpr std::array<Far, 2> kFar{Far{"a stride", &far_strided, "stepped"},
+                                  Far{"a storage offset", &far_offset, "offset"}};
+
+// Whether the operator is wrong for a tensor in little memory that is laid out in the same way: then the width of its integers
+// is not the reason.
+bool is_wrong_nearby(CallUnderTest& under_test, const TensorInput& input, const Far& far) {
+  if (!find_placement(input.geometry.sizes, far.near)) return false;
+  CallKey key = under_test.key();
+  key.variant = fmt::format("{}={}", input.name, far.near);
+  CallUnderTest nearby(key, under_test.cache());
+  const Outcome& call = nearby.observed().outcome;
+  const Outcome& dense = nearby.dense().outcome;
+  if (!dense.ok()) return false;
+  return !call.ok() || judge_same(nearby, call, dense, key.spec->same_bits_in_any_layout(), "").finding;
+}
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
   const size_t tensors = tensor_slots(*key.spec, *key.sample).size();
-  Judgement note = Judgement::pass();  // unless an input is refused in words
+  Judgement other =
+      Judgement::pass();  // unless an input is refused in words, or read wrongly in little memory, too
   for (size_t i = 0; i < tensors; ++i) {
     for (const Far& far : kFar) {
       Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
@@ -36,21 +55,29 @@ Judgement judge(CallUnderTest& under_test) {
       if (!call.ok()) {
         if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
         if (auto refused = note_of_refused_layout(*key.spec, call.raised->message)) {
-          note = *std::move(refused);
+          if (!other.finding) other = *std::move(refused);
           continue;
         }
-        return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
       }
-      Judgement judgement = judge_same(under_test, call, under_test.observed().outcome,
-                                       key.spec->same_bits_in_any_layout(), promised);
+      Judgement judgement = call.ok()
+                                ? judge_same(under_test, call, under_test.observed().outcome,
+                                             key.spec->same_bits_in_any_layout(), promised)
+                                : Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
       if (!judgement.finding) continue;
+      if (is_wrong_nearby(under_test, input, far)) {
+        judgement.finding->likely = fmt::format(
+            "not the width of an integer: the result is wrong in little memory, too, where `{}` is {}",
+            input.name, far.near);
+        judgement.finding->fault = {std::string(fault::kLayout), input.name.substr(0, input.name.find('['))};
+        other = std::move(judgement);
+        continue;
+      }
       judgement.finding->likely =
-          "an offset is computed in 32 bits (use int64_t, or let TensorIterator split), or strides are "
-          "ignored altogether, and then value.layout fails too";
+          "an offset is computed in 32 bits: use int64_t, or let TensorIterator split";
       return judgement;
     }
   }
-  return note;
+  return other;
 }
 
 OPGATE_REGISTER_CHECK(

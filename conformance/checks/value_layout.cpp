@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/layout_diagnosis.h"
 #include "judging/output_judgement.h"
 #include "judging/refused_layout.h"
@@ -32,6 +33,13 @@ bool takes_the_sample(CallUnderTest& under_test) {
   return observe(key, under_test.cache().values, {.take_snapshots = false}).outcome.ok();
 }
 
+// "xs" for "xs[0]=stepped": a kernel reads every tensor of a list in the same way. "x+y" where two lie in one storage.
+std::string arranged_argument(std::string_view variant) {
+  std::string_view name = varied_argument(variant);
+  if (name.empty()) name = variant.substr(0, variant.find('='));
+  return std::string(name.substr(0, name.find('[')));
+}
+
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& call = under_test.observed().outcome;
   const Outcome& dense = under_test.dense().outcome;
@@ -53,6 +61,7 @@ Judgement judge(CallUnderTest& under_test) {
                                    ? fmt::format("the same result as for contiguous input, when {}",
                                                  describe_variant(under_test.key().variant))
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
+  const Fault fault{std::string(fault::kLayout), arranged_argument(under_test.key().variant)};
   if (!call.ok()) {
     if (refuses_as_promised(under_test)) return Judgement::pass();
     if (auto note = note_of_refused_layout(*under_test.key().spec, call.raised->message))
@@ -61,11 +70,15 @@ Judgement judge(CallUnderTest& under_test) {
                             "raised: " + call.raised->message,
                             "contiguous input of the same values is accepted; call .contiguous() in the "
                             "operator, or read through the strides",
-                            {}});
+                            {},
+                            fault});
   }
   Judgement judgement =
       judge_same(under_test, call, dense, under_test.key().spec->same_bits_in_any_layout(), promised);
-  if (judgement.finding) judgement.finding->likely = diagnose_layout(under_test);
+  if (judgement.finding) {
+    judgement.finding->likely = diagnose_layout(under_test);
+    judgement.finding->fault = fault;
+  }
   return judgement;
 }
 

@@ -1,11 +1,16 @@
 // value.reference: values equal a trusted reference within the promised ulps.
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::value_reference {
 namespace {
 
-Judgement judge(CallUnderTest& under_test) { return judge_against_reference(under_test); }
+Judgement judge(CallUnderTest& under_test) {
+  Judgement judgement = judge_against_reference(under_test);
+  if (judgement.finding) judgement.finding->fault = {std::string(fault::kValues), ""};
+  return judgement;
+}
 
 OPGATE_REGISTER_CHECK(
     value_reference,

@@ -6,6 +6,7 @@
 
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "judging/fault.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
 #include "layouts/geometry.h"
@@ -104,7 +105,8 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
          fmt::format("the kernel does not check `{}`; TORCH_CHECK it before anything is computed, or write "
                      "spec.trusts(\"{}\") if the caller is responsible for its values",
                      bad.argument, argument_name(*key.spec, bad.position)),
-         {}});
+         {},
+         {std::string(fault::kUnchecked), ""}});
   }
   const std::string promised =
       fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);

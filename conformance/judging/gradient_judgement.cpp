@@ -182,7 +182,9 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
          fmt::format("{}{}{}: {}", when, when.empty() ? "" : ", ",
                      got.forward ? "the tangent of " + at : fmt::format("the gradient at `{}`", at),
                      difference_text(comparison, gradient, expected->gradient)),
-         "", neighbourhood(comparison, gradient, expected->gradient)});
+         "",
+         neighbourhood(comparison, gradient, expected->gradient),
+         {"", at}});
   }
   return Judgement::pass(worst);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compare/elements.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate {
@@ -56,6 +57,7 @@ bool is_untouched(const at::Tensor& tensor, std::byte poison) {
 }
 
 Finding describe_damage(const Damage& damage, const Arguments& arguments) {
+  const Fault fault{std::string(fault::kWritesOutside), ""};
   const std::string owner = owner_of(damage.block, arguments);
   switch (damage.kind) {
     case Damage::Kind::before:
@@ -63,14 +65,16 @@ Finding describe_damage(const Damage& damage, const Arguments& arguments) {
               fmt::format("{} bytes before the beginning of {} were written, the first {} bytes before it",
                           damage.bytes, owner, -damage.offset),
               "an index is below 0, or wraps around",
-              {}};
+              {},
+              fault};
     case Damage::Kind::after:
       return {"no byte outside an argument or output is written",
               fmt::format("{} bytes past the end of {} were written, the first at byte {} past it",
                           damage.bytes, owner, damage.offset),
               "a loop runs past the end: in its remainder, by a whole vector or tile, or because it uses the "
               "size of another tensor",
-              {}};
+              {},
+              fault};
     case Damage::Kind::freed:
       break;
   }
@@ -78,7 +82,8 @@ Finding describe_damage(const Damage& damage, const Arguments& arguments) {
           fmt::format("{} bytes of {} were written after it was freed, the first at byte {}", damage.bytes,
                       owner, damage.offset),
           "a pointer into a temporary tensor outlives it",
-          {}};
+          {},
+          fault};
 }
 
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised) {
@@ -88,6 +93,8 @@ Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std
   if (first.ok() && second.ok() && !difference(second, first, spec)) return Judgement::pass();
   if (!first.ok() && !second.ok()) return Judgement::pass();  // both calls are refused, so there is no result
   const MaterializeOptions unseen{.take_snapshots = false};
+  const Fault fault{
+      std::string(kind == PoisonedMemory::outside ? fault::kReadsOutside : fault::kUninitialised), ""};
   const Outcome same = observe(under_test.key(), under_test.cache().values, unseen).outcome;
   if (same.ok() != first.ok() || (same.ok() && difference(same, first, spec)))
     return Judgement::pass();  // the bits differ without any change, which run.deterministic judges
@@ -99,7 +106,8 @@ Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std
          fmt::format("with other bytes in that memory the call {}",
                      other.ok() ? "succeeds, where it raised before" : "raises: " + other.raised->message),
          "",
-         {}});
+         {},
+         fault});
   }
   if (!other.ok()) return Judgement::pass();
   auto finding = difference(other, first, spec);
@@ -120,7 +128,7 @@ Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std
                           kind == PoisonedMemory::outside
                               ? "an element outside the bounds is read and used"
                               : "memory from at::empty is read, or returned, before it is written",
-                          finding->detail});
+                          finding->detail, fault});
 }
 
 }  // namespace opgate

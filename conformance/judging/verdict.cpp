@@ -24,20 +24,27 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
   json = {{"verdict", to_string(judgement.verdict)}};
   if (!judgement.reason.empty()) json["reason"] = judgement.reason;
   if (judgement.worst_ulps > 0) json["ulps"] = judgement.worst_ulps;
+  if (!judgement.stack.empty()) json["stack"] = judgement.stack;
   if (judgement.finding) {
     json["promised"] = judgement.finding->promised;
     json["happened"] = judgement.finding->happened;
     if (!judgement.finding->likely.empty()) json["likely"] = judgement.finding->likely;
     if (!judgement.finding->detail.empty()) json["detail"] = judgement.finding->detail;
+    if (!judgement.finding->fault.kind.empty()) json["fault"] = judgement.finding->fault.kind;
+    if (!judgement.finding->fault.about.empty()) json["about"] = judgement.finding->fault.about;
   }
 }
 
 void from_json(const nlohmann::json& json, Judgement& judgement) {
   judgement = {verdict_from_string(json.at("verdict").get<std::string>()), std::nullopt,
-               json.value("reason", ""), json.value("ulps", 0.0)};
+               json.value("reason", ""), json.value("ulps", 0.0),
+               json.value("stack", std::vector<std::string>{})};
   if (json.contains("promised")) {
-    judgement.finding = Finding{json.at("promised"), json.at("happened"), json.value("likely", ""),
-                                json.value("detail", std::vector<std::string>{})};
+    judgement.finding = Finding{json.at("promised"),
+                                json.at("happened"),
+                                json.value("likely", ""),
+                                json.value("detail", std::vector<std::string>{}),
+                                {json.value("fault", ""), json.value("about", "")}};
   }
 }
 

@@ -23,6 +23,15 @@ inline bool is_broken(Verdict verdict) { return verdict != Verdict::pass && verd
 /// Throws std::invalid_argument for another word.
 Verdict verdict_from_string(std::string_view text);
 
+/// What was seen to be wrong, in a form that can be compared: where two checks see one mistake of an operator, their findings
+/// agree in it.
+struct Fault {
+  std::string kind;   ///< one of judging/fault.h; empty: what the check itself is about
+  std::string about;  ///< the argument, message or setting that it concerns; may be empty
+
+  bool operator==(const Fault&) const = default;
+};
+
 /// A broken promise, in words that let a reader who does not know OpGate fix the operator. Except `detail`,
 /// each text is a clause in lower case without a final period.
 struct Finding {
@@ -30,26 +39,32 @@ struct Finding {
   std::string happened;             ///< what differs, how much, where first
   std::string likely;               ///< the cause, where the engine could tell; may be empty
   std::vector<std::string> detail;  ///< further lines, shown as they are: neighbouring elements, schemas ...
+  Fault fault = {};
 
   bool operator==(const Finding&) const = default;
 };
 
 struct Judgement {
   Verdict verdict = Verdict::pass;
-  std::optional<Finding> finding;  ///< where a promise is broken; of a pass: a note
-  std::string reason;              ///< for owed, invalid, crash, timeout: why; for a pass: a note
-  double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
+  std::optional<Finding> finding;       ///< where a promise is broken; of a pass: a note
+  std::string reason;                   ///< for owed, invalid, crash, timeout: why; for a pass: a note
+  double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
+  std::vector<std::string> stack = {};  ///< for crash, timeout: the operator's calls, the innermost first
 
-  static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps}; }
+  static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps, {}}; }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
-  static Judgement note(std::string reason) { return {Verdict::pass, std::nullopt, std::move(reason), 0}; }
-  /// A pass with a finding: what is likely a fault, and nobody has promised the contrary.
-  static Judgement note(Finding finding) { return {Verdict::pass, std::move(finding), "", 0}; }
-  static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0}; }
-  static Judgement invalid(std::string reason) {
-    return {Verdict::invalid, std::nullopt, std::move(reason), 0};
+  static Judgement note(std::string reason) {
+    return {Verdict::pass, std::nullopt, std::move(reason), 0, {}};
   }
-  static Judgement owed(std::string reason) { return {Verdict::owed, std::nullopt, std::move(reason), 0}; }
+  /// A pass with a finding: what is likely a fault, and nobody has promised the contrary.
+  static Judgement note(Finding finding) { return {Verdict::pass, std::move(finding), "", 0, {}}; }
+  static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0, {}}; }
+  static Judgement invalid(std::string reason) {
+    return {Verdict::invalid, std::nullopt, std::move(reason), 0, {}};
+  }
+  static Judgement owed(std::string reason) {
+    return {Verdict::owed, std::nullopt, std::move(reason), 0, {}};
+  }
 };
 
 void to_json(nlohmann::json& json, const Judgement& judgement);

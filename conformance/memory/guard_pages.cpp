@@ -1,7 +1,6 @@
 #include "memory/guard_pages.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <cstring>
 #include <deque>
 #include <new>
+
+#include "process/crash_handlers.h"
 
 namespace opgate::guard_pages {
 namespace {
@@ -72,8 +73,8 @@ ptrdiff_t print(Line& line, fmt::string_view format, const Arguments&... argumen
 
 // Calls only functions that are safe in a signal handler: fmt writes names and integers into the array without
 // allocating memory or looking at the locale.
-void on_fault(int number, siginfo_t* info, void*) {
-  const auto* const address = static_cast<const std::byte*>(info->si_addr);
+void describe_fault(const void* faulty) {
+  const auto* const address = static_cast<const std::byte*>(faulty);
   for (const Mapping& mapping : mappings) {
     if (mapping.base == nullptr || address < mapping.base || address >= mapping.base + mapping.whole)
       continue;
@@ -94,7 +95,6 @@ void on_fault(int number, siginfo_t* info, void*) {
     static_cast<void>(ignored);
     break;
   }
-  signal(number, SIG_DFL);  // the instruction runs again on return, and now ends the process
 }
 
 }  // namespace
@@ -132,21 +132,6 @@ void label(const void* data, const std::string& name) {
     std::snprintf(mapping->name.data(), mapping->name.size(), "%s", name.c_str());
 }
 
-void report_faults() {
-  static const bool installed = [] {
-    static std::array<std::byte, 1 << 16> stack;  // the fault may be a stack overflow
-    stack_t alternative{};
-    alternative.ss_sp = stack.data();
-    alternative.ss_size = stack.size();
-    sigaltstack(&alternative, nullptr);
-    struct sigaction action {};
-    action.sa_sigaction = &on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGSEGV, &action, nullptr);
-    sigaction(SIGBUS, &action, nullptr);
-    return true;
-  }();
-  static_cast<void>(installed);
-}
+void report_faults() { handle_crashes(&describe_fault); }
 
 }  // namespace opgate::guard_pages

@@ -133,6 +133,10 @@ bool Child::receive(std::vector<std::string>& lines) {
   return true;
 }
 
+void Child::abort() {
+  if (pid_ > 0) kill(pid_, SIGABRT);
+}
+
 std::string Child::end(std::chrono::milliseconds grace) {
   if (pid_ < 0) return "";
   int status = 0;

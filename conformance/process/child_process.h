@@ -87,6 +87,9 @@ class Child {
   /// The descriptor to poll for answers.
   int answers() const { return answers_.get(); }
 
+  /// Sends the process SIGABRT, whose handler in a worker tells the stack and ends it.
+  void abort();
+
   /// Kills the process group, reaps the process and returns how it ended: "SIGSEGV (Segmentation fault)",
   /// "exit status 1". A process that is exiting by itself has the time `grace` to do so, so that its own
   /// status is reported and not SIGKILL.

@@ -22,8 +22,7 @@ namespace opgate {
 struct Job {
   /// The checks of one call during which a worker died. Each is run again alone.
   struct Suspects {
-    Verdict verdict;
-    std::string reason;
+    Judgement lost;  ///< of the worker
     size_t unheard;  ///< checks without an answer yet
     bool found = false;
   };

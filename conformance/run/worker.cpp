@@ -13,8 +13,10 @@
 #include "device/device.h"
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
+#include "memory/guard_pages.h"
 #include "packages/package_folder.h"
 #include "process/child_process.h"
+#include "process/crash_handlers.h"
 #include "process/limits.h"
 #include "process/line_reader.h"
 #include "run/project_setup.h"
@@ -124,6 +126,8 @@ class NativeWorker {
 
 int serve_as_worker() {
   end_with_parent();
+  guard_pages::report_faults();
+  send_stack_of_crashes();
   LineReader commands(STDIN_FILENO);
   const auto first = commands.next();
   if (!first) return 2;

@@ -29,6 +29,7 @@ constexpr size_t kMost = 1024;
 constexpr std::chrono::seconds kStartLimit{120};
 constexpr int kStartPollMilliseconds = 200;
 constexpr std::chrono::seconds kShutdownTimeout{2};
+constexpr std::chrono::seconds kStackLimit{2};
 constexpr size_t kLogLines = 6;
 constexpr int kStarts = 3;  // attempts where a worker is killed from outside before it is ready
 
@@ -176,6 +177,7 @@ void WorkerHandle::receive() {
   const bool open = child_->receive(lines);
   const double seconds = keep_pace(lines.size());
   for (const std::string& line : lines) {
+    if (stack_.take(line)) continue;
     try {
       take(line, seconds);
     } catch (const json::exception&) {  // the operator wrote to the worker's answer descriptor
@@ -260,14 +262,14 @@ void WorkerHandle::take_verdicts(const Job& answered, const json& message, doubl
 
 void WorkerHandle::give(const Job& job, const Check& check, Judgement judgement) {
   const bool none_alone = job.suspects && --job.suspects->unheard == 0 && !job.suspects->found;
-  if (none_alone && job.suspects->verdict != Verdict::timeout) {
+  if (none_alone && job.suspects->lost.verdict != Verdict::timeout) {
     // The worker died with all checks together and with none of them alone. The crash is still reported, with
     // the last of these checks.
-    judgement = {job.suspects->verdict, std::nullopt,
-                 job.suspects->reason + "; it did not happen again with each check of this call alone", 0};
+    judgement = job.suspects->lost;
+    judgement.reason += "; it did not happen again with each check of this call alone";
   } else if (none_alone && judgement.verdict == Verdict::pass && judgement.reason.empty()) {
     // A call that did not end in time and does so now may have been held up by something else.
-    judgement.reason = job.suspects->reason + "; when it was tried again, it ended in time";
+    judgement.reason = job.suspects->lost.reason + "; when it was tried again, it ended in time";
   }
   listener_.verdict(*job.call, check, judgement);
 }
@@ -276,8 +278,21 @@ void WorkerHandle::check_deadline() {
   const bool busy = state_ == State::starting || on_answer_ || !in_flight_.empty();
   if (!child_ || !busy || steady_clock::now() < deadline_) return;
   const auto limit = in_flight_.empty() ? kStartLimit : in_flight_.front().limit;
+  ask_where_it_is();
   worker_is_gone(Verdict::timeout,
                  fmt::format("no answer for {} s, which is the limit{}", limit.count(), option_of_limit()));
+}
+
+// Lets a worker that hangs tell its stack and end.
+void WorkerHandle::ask_where_it_is() {
+  child_->abort();
+  const auto until = steady_clock::now() + kStackLimit;
+  std::vector<std::string> lines;
+  for (bool open = true; open && steady_clock::now() < until;) {
+    std::array<pollfd, 1> waiting{{{child_->answers(), POLLIN, 0}}};
+    if (poll(waiting.data(), waiting.size(), kStartPollMilliseconds) > 0) open = child_->receive(lines);
+  }
+  for (const std::string& line : lines) stack_.take(line);
 }
 
 // The option that sets the limit of the current job; empty where no option does.
@@ -292,6 +307,7 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
   const std::vector<std::string> printed = child_->last_printed(kLogLines);
   child_.reset();
   doing_.clear();
+  const CrashStack stack = std::exchange(stack_, {});
   const bool was_requested = std::exchange(on_answer_, nullptr) != nullptr;
   const bool was_starting = std::exchange(state_, State::stopped) == State::starting || was_requested;
   std::string reason =
@@ -314,22 +330,24 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
     in_flight_.pop_back();
   }
   if (culprit.call) queue_->died_on(*culprit.call, reason);
-  blame(std::move(culprit), verdict, reason);
+  Judgement lost{verdict, std::nullopt, reason, 0, {}};
+  for (const StackFrame& frame : stack.operator_frames()) lost.stack.push_back(frame.text());
+  blame(std::move(culprit), lost);
 }
 
-void WorkerHandle::blame(Job job, Verdict verdict, const std::string& reason) {
+void WorkerHandle::blame(Job job, const Judgement& lost) {
   if (!job.call) {
-    on_preparation_failed_(job.preparation, reason);
-  } else if (job.checks.size() == 1 && (job.suspects || verdict != Verdict::timeout)) {
+    on_preparation_failed_(job.preparation, lost.reason);
+  } else if (job.checks.size() == 1 && (job.suspects || lost.verdict != Verdict::timeout)) {
     if (job.suspects) {
       job.suspects->found = true;
       --job.suspects->unheard;
     }
-    listener_.verdict(*job.call, *job.checks.front(), {verdict, std::nullopt, reason, 0});
+    listener_.verdict(*job.call, *job.checks.front(), lost);
   } else {
     // To find out which check it was, or whether it takes too long again, each is run alone, before everything else that
     // waits.
-    const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{verdict, reason, job.checks.size()});
+    const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{lost, job.checks.size()});
     for (auto check = job.checks.rbegin(); check != job.checks.rend(); ++check) {
       queue_->put_back({.call = job.call, .checks = {*check}, .suspects = suspects, .limit = job.limit});
     }

@@ -13,6 +13,7 @@
 
 #include "judging/call_facts.h"
 #include "process/child_process.h"
+#include "run/crash_stack.h"
 #include "run/protocol.h"
 #include "run/work_queue.h"
 
@@ -111,9 +112,10 @@ class WorkerHandle {
   void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
   void give(const Job& job, const Check& check, Judgement judgement);
   double keep_pace(size_t answers);
+  void ask_where_it_is();
   std::string_view option_of_limit() const;
   void worker_is_gone(Verdict verdict, const std::string& how);
-  void blame(Job job, Verdict verdict, const std::string& reason);
+  void blame(Job job, const Judgement& lost);
   std::string kind() const { return std::string(to_string(program_.setup.worker)); }
 
   Program program_;
@@ -129,6 +131,7 @@ class WorkerHandle {
   std::unique_ptr<Child> child_;
   State state_ = State::stopped;
   int killed_starts_ = 0;
+  CrashStack stack_;   // what the worker has told of it while it died
   std::string doing_;  // what the worker says that it is doing
   nlohmann::json said_when_ready_;
   std::deque<Job> in_flight_;

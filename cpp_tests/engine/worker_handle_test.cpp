@@ -151,7 +151,7 @@ TEST_F(WorkerHandleTest, AVerdictThatDoesNotExistIsACrashOfTheWorker) {
 // The first worker hangs, and every later one answers that all checks pass.
 TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
   constexpr std::chrono::seconds kLimit{3};
-  std::vector<Judgement> judgements;
+  std::vector<Judgement> judgements;  // of the first call; those of others may arrive with them
   const std::string marker = (folder_ / "hung").string();
   WorkerHandle worker =
       handle("read setup; echo '{\"ready\": {}}' >&3; [ -e '" + marker + "' ] || { touch '" + marker +
@@ -159,7 +159,7 @@ TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
              R"(echo "$job" | sed 's/.*"run":\[\([0-9]*\).*/{"ran":\1}/' >&3; done)");
   WorkerHandle::Listener listener;
   listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    judgements.push_back(judgement);
+    if (call == 0) judgements.push_back(judgement);
     todo_.remove(call, check);
   };
   Queue queue(Worker::native, plan_.calls, todo_, kLimit, 1, listener.verdict);

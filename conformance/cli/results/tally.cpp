@@ -237,6 +237,7 @@ std::string finding_text(const std::string& case_id, const Judgement& judgement,
     line("likely", judgement.finding->likely);
   }
   line("because", judgement.reason);
+  for (size_t i = 0; i < judgement.stack.size(); ++i) line(i == 0 ? "in" : "called by", judgement.stack[i]);
   if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
   if (judgement.verdict != Verdict::pass) {
     line("again", fmt::format("opgate repro '{}'{}", case_id, options));

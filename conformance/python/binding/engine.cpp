@@ -20,7 +20,9 @@
 #include "compare/comparison.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
+#include "memory/guard_pages.h"
 #include "process/child_process.h"
+#include "process/crash_handlers.h"
 #include "process/process_state.h"
 #include "python/binding/classes.h"
 #include "python/binding/operators.h"
@@ -377,6 +379,13 @@ PYBIND11_MODULE(_engine, module) {
       pybind11::arg("call_id"));
   module.def("end_of_printed", &opgate::end_of_printed,
              "Writes what C's stdio still holds, and returns the place of stdout behind it; -1 without one.");
+  module.def(
+      "send_stack_of_crashes",
+      [] {
+        opgate::guard_pages::report_faults();
+        opgate::send_stack_of_crashes();
+      },
+      "From now on, this worker tells the supervisor where it was when a signal ends it.");
   pybind11::class_<opgate::ProcessState>(module, "ProcessState",
                                          "A snapshot of the state of this process and thread that operators "
                                          "must leave as they found it, such as grad "

@@ -19,6 +19,8 @@ class Judgement:
     likely: str = ""
     reason: str = ""
     detail: list[str] = field(default_factory=list)
+    fault: str = ""  # what was seen to be wrong: see judging/verdict.h
+    about: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""
@@ -28,6 +30,8 @@ class Judgement:
             "likely": self.likely,
             "reason": self.reason,
             "detail": self.detail,
+            "fault": self.fault,
+            "about": self.about,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
 
@@ -35,9 +39,11 @@ class Judgement:
 PASS = Judgement("pass")
 
 
-def fail(promised: str, happened: str, likely: str = "", detail: list[str] | None = None) -> Judgement:
-    """A broken promise."""
-    return Judgement("fail", promised, happened, likely, detail=detail or [])
+def fail(
+    promised: str, happened: str, likely: str = "", detail: list[str] | None = None, about: str = ""
+) -> Judgement:
+    """A broken promise. `about` tells faults of one check apart: an argument, or a test of opcheck."""
+    return Judgement("fail", promised, happened, likely, detail=detail or [], about=about)
 
 
 def owed(reason: str) -> Judgement:

@@ -122,6 +122,7 @@ class Worker:
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
+        _engine.send_stack_of_crashes()
         self.module_files = module_files(setup["modules"])
         self.operators: list[str] = []
         self.registered: dict[str, dict[str, Any]] = {}

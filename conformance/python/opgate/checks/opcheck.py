@@ -48,7 +48,9 @@ def judge(call: Call) -> Judgement:
         del wrong[TRACES]
     for test, error in wrong.items():
         lines = [line for line in str(error).splitlines() if line.strip()]
-        return fail("torch.library.opcheck passes", f"{test}: {first_line(error)}", detail=lines[1:6])
+        return fail(
+            "torch.library.opcheck passes", f"{test}: {first_line(error)}", detail=lines[1:6], about=test
+        )
     return PASS
 
 

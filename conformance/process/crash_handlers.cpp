@@ -1,0 +1,140 @@
+#include "process/crash_handlers.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "process/child_process.h"
+
+namespace opgate {
+namespace {
+
+// Everything below on_signal() runs in a signal handler, perhaps while the heap is damaged. It allocates nothing and calls
+// only functions that are safe there: fmt writes integers and text into an array without allocating memory or looking at the
+// locale, and backtrace() has loaded what it needs when the handlers are installed.
+constexpr size_t kMostFrames = 96;
+constexpr size_t kAlternativeStack = 1 << 16;
+
+std::atomic<void (*)(const void*)> describe{nullptr};
+std::atomic<bool> sends_stack{false};
+std::atomic_flag crashed;  // the first thread that dies reports; others wait for the end
+
+constexpr std::array kFatalSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+std::array<struct sigaction, kFatalSignals.size()>
+    before;  // what the program did of these signals, such as pytest's faulthandler
+
+void send(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(kAnswerDescriptor, text.data(), text.size());
+    if (count <= 0) return;  // nobody reads
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+template <class... Values>
+void send_line(fmt::string_view format, const Values&... values) {
+  std::array<char, 128> line;
+  const auto end = fmt::vformat_to_n(line.data(), line.size(), format, fmt::make_format_args(values...)).out;
+  send({line.data(), static_cast<size_t>(end - line.data())});
+}
+
+// The address of the instruction that was interrupted.
+uintptr_t interrupted_at(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<uintptr_t>(context.uc_mcontext.pc);
+#else
+#error "OpGate does not know where this processor keeps the program counter"
+#endif
+}
+
+void send_frames(const ucontext_t& context) {
+  std::array<void*, kMostFrames> frames;
+  const auto count = static_cast<size_t>(backtrace(frames.data(), kMostFrames));
+  const uintptr_t at = interrupted_at(context);
+  const auto end = frames.begin() + static_cast<ptrdiff_t>(count);
+  auto frame = std::find(frames.begin(), end, reinterpret_cast<void*>(at));
+  send_line("stack at {:x}\n", at);
+  // A jump to an address without code leaves no frame of its own: its caller follows the handler and the trampoline.
+  frame = frame == end ? frames.begin() + static_cast<ptrdiff_t>(std::min<size_t>(2, count)) : frame + 1;
+  for (; frame < end; ++frame) send_line("stack from {:x}\n", reinterpret_cast<uintptr_t>(*frame));
+}
+
+bool is_code(std::string_view line) {
+  return line.find("r-xp") != std::string_view::npos && line.find('/') != std::string_view::npos;
+}
+
+// Copies the lines of /proc/self/maps that tell where files' code lies.
+void send_mappings() {
+  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return;
+  std::array<char, 8192> buffer;  // longer than a path
+  size_t held = 0;
+  for (ssize_t count = 0; (count = read(maps, buffer.data() + held, buffer.size() - held)) > 0;) {
+    std::string_view rest(buffer.data(), held + static_cast<size_t>(count));
+    for (size_t newline = rest.find('\n'); newline != std::string_view::npos; newline = rest.find('\n')) {
+      const std::string_view line = rest.substr(0, newline + 1);
+      if (is_code(line)) {
+        send("stack map ");
+        send(line);
+      }
+      rest.remove_prefix(newline + 1);
+    }
+    std::copy(rest.begin(), rest.end(), buffer.begin());
+    held = rest.size() < buffer.size() ? rest.size() : 0;
+  }
+  close(maps);
+}
+
+void on_signal(int number, siginfo_t* info, void* context) {
+  if (crashed.test_and_set()) {
+    while (true) pause();
+  }
+  if (const auto tell = describe.load(); tell != nullptr && (number == SIGSEGV || number == SIGBUS))
+    tell(info->si_addr);
+  if (sends_stack) {
+    send_line("stack signal {}\n", number);
+    send_frames(*static_cast<const ucontext_t*>(context));
+    send_mappings();
+  }
+  for (size_t i = 0; i < kFatalSignals.size(); ++i) {
+    if (kFatalSignals[i] == number) sigaction(number, &before[i], nullptr);
+  }
+  raise(number);  // it is delivered once this handler has returned
+}
+
+}  // namespace
+
+void handle_crashes(void (*describe_fault)(const void* address)) {
+  describe = describe_fault;
+  static const bool installed = [] {
+    std::array<void*, 1> loaded;
+    backtrace(loaded.data(), 1);                            // loads libgcc, which is not safe in a handler
+    static std::array<std::byte, kAlternativeStack> stack;  // the fault may be a stack overflow
+    stack_t alternative{};
+    alternative.ss_sp = stack.data();
+    alternative.ss_size = stack.size();
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = &on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (size_t i = 0; i < kFatalSignals.size(); ++i) sigaction(kFatalSignals[i], &action, &before[i]);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+void send_stack_of_crashes() { sends_stack = true; }
+
+}  // namespace opgate

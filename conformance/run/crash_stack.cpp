@@ -1,0 +1,170 @@
+#include "run/crash_stack.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <torch/csrc/profiler/unwind/fast_symbolizer.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "process/crash_handlers.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShown = 4;
+// Files of these names are not the operator's: OpGate itself, PyTorch, Python, and what every program loads.
+constexpr std::array<std::string_view, 17> kNotTheOperators{
+    "opgate",   "libopgate.so", "_engine.",    "libtorch", "libc10",    "libpython",
+    "python",   "libc.so",      "libc-",       "libm.so",  "libstdc++", "libgcc_s",
+    "ld-linux", "libgomp",      "libpthread.", "libomp",   "libshm.so"};
+// Functions of PyTorch's headers, which are compiled into each library.
+constexpr std::array<std::string_view, 5> kOfHeaders{"c10::", "at::", "torch::", "std::", "__gnu_cxx::"};
+
+template <class Words>
+bool begins_with_one_of(std::string_view text, const Words& words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
+}
+
+uint64_t hexadecimal(std::string_view text) {
+  uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return number;
+}
+
+// Takes the text up to the next space, and the spaces behind it.
+std::string_view next_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return word;
+}
+
+// Translates a place in an ELF file to the address that its symbols are given in. None for other files.
+std::optional<uint64_t> address_in_elf(const std::string& file, uint64_t offset) {
+  std::ifstream stream(file, std::ios::binary);
+  Elf64_Ehdr header{};
+  stream.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!stream || !std::equal(ELFMAG, ELFMAG + SELFMAG, header.e_ident)) return std::nullopt;
+  stream.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    stream.read(reinterpret_cast<char*>(&segment), sizeof segment);
+    if (!stream) return std::nullopt;
+    if (segment.p_type == PT_LOAD && offset >= segment.p_offset &&
+        offset < segment.p_offset + segment.p_filesz)
+      return offset - segment.p_offset + segment.p_vaddr;
+  }
+  return std::nullopt;
+}
+
+// "(anonymous namespace)::scale(at::Tensor const&, double) [clone ._omp_fn.0]" as "scale": what a reader searches for.
+std::string short_name(std::string name) {
+  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
+  if (const size_t clone = name.find("._omp_fn"); clone != std::string::npos) name.resize(clone);
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
+    name.erase(at, kAnonymous.size());
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0 && !std::string_view(name).substr(0, i).ends_with("operator"))
+      name.resize(i);
+  }
+  // The result of a template comes before its name.
+  depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+  }
+  return name;
+}
+
+std::string relative_to_here(const std::string& file) {
+  std::error_code unreadable;
+  const fs::path here = fs::current_path(unreadable);
+  const fs::path relative = fs::path(file).lexically_normal().lexically_relative(here);
+  return relative.empty() || *relative.begin() == ".." ? file : relative.string();
+}
+
+bool is_a_header_of_others(const std::string& file) {
+  return file.starts_with("/usr/") || file.find("/torch/include/") != std::string::npos;
+}
+
+StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string& library, uint64_t offset) {
+  StackFrame frame{fmt::format("{:#x}", offset), library, "", 0};
+  const auto address = address_in_elf(library, offset);
+  if (!address) return frame;
+  const torch::unwind::Frame found = symbolizer.symbolize(library, *address);
+  if (found.funcname != "??") frame.function = short_name(found.funcname);
+  // Where a function of a header is inlined, the line is that of the header, which is not where to look.
+  if (found.filename != library && !is_a_header_of_others(found.filename)) {
+    frame.file = relative_to_here(found.filename);
+    frame.line = found.lineno;
+  }
+  return frame;
+}
+
+}  // namespace
+
+std::string StackFrame::text() const {
+  return file.empty() ? fmt::format("{} in {}", function, fs::path(library).filename().string())
+                      : fmt::format("{} at {}:{}", function, file, line);
+}
+
+bool CrashStack::take(std::string_view line) {
+  if (!line.starts_with(kStackLine)) return false;
+  line.remove_prefix(kStackLine.size());
+  const std::string_view kind = next_word(line);
+  if (kind == "at") {
+    addresses_.push_back(hexadecimal(line));
+  } else if (kind == "from") {
+    addresses_.push_back(hexadecimal(line) - 1);  // the call, and not what follows it
+  } else if (kind == "map") {
+    // 7f001000-7f002000 r-xp 00001000 fe:01 1234   /path of the file
+    const std::string_view range = next_word(line);
+    next_word(line);
+    const uint64_t offset = hexadecimal(next_word(line));
+    next_word(line);
+    next_word(line);
+    const size_t dash = range.find('-');
+    if (dash == std::string_view::npos) return true;
+    mappings_.push_back(
+        {hexadecimal(range.substr(0, dash)), hexadecimal(range.substr(dash + 1)), offset, std::string(line)});
+  }
+  return true;
+}
+
+const CrashStack::Mapping* CrashStack::find(uint64_t address) const {
+  const auto found = std::ranges::find_if(
+      mappings_, [&](const Mapping& mapping) { return address >= mapping.begin && address < mapping.end; });
+  return found == mappings_.end() ? nullptr : &*found;
+}
+
+std::vector<StackFrame> CrashStack::operator_frames() const {
+  torch::unwind::FastSymbolizer symbolizer;
+  std::vector<StackFrame> frames;
+  for (const uint64_t address : addresses_) {
+    const Mapping* mapping = find(address);
+    if (mapping == nullptr) continue;
+    if (begins_with_one_of(fs::path(mapping->file).filename().string(), kNotTheOperators)) continue;
+    StackFrame frame = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
+    if (begins_with_one_of(frame.function, kOfHeaders)) continue;
+    if (!frames.empty() && frames.back().function == frame.function)
+      continue;  // recursion, or a function and its parts
+    frames.push_back(std::move(frame));
+    if (frames.size() == kShown) break;
+  }
+  return frames;
+}
+
+}  // namespace opgate

@@ -1,0 +1,46 @@
+// The stack of a worker that died, as its last lines tell it (process/crash_handlers.h): read here, because a process whose
+// heap is damaged can neither read files nor allocate memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opgate {
+
+struct StackFrame {
+  std::string function;  ///< without arguments; "0x1a2b", a place in the library, where it names none
+  std::string library;   ///< its file
+  std::string
+      file;  ///< the source, where there is debug information; relative to this folder where it is below
+  uint64_t line = 0;
+
+  /// "scale_rows at kernels.cpp:41"
+  std::string text() const;
+};
+
+class CrashStack {
+ public:
+  /// Returns true where the line is one of a stack.
+  bool take(std::string_view line);
+
+  bool empty() const { return addresses_.empty(); }
+
+  /// The frames of the operator: those of OpGate, of PyTorch and of the C library are left out, and calls that recur are named
+  /// once. The innermost comes first, at most four.
+  std::vector<StackFrame> operator_frames() const;
+
+ private:
+  struct Mapping {
+    uint64_t begin, end;
+    uint64_t offset;  // of `begin` in the file
+    std::string file;
+  };
+  const Mapping* find(uint64_t address) const;
+
+  std::vector<uint64_t> addresses_;
+  std::vector<Mapping> mappings_;
+};
+
+}  // namespace opgate
