@@ -95,7 +95,7 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
                                                                  promised);
   if (same.finding) {
     same.finding->likely = likely;
-    same.finding->fault = {std::string(fault::kKept), ""};
+    same.finding->fault.kind = fault::kKept;
   }
   return same;
 }

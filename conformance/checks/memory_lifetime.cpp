@@ -28,7 +28,7 @@ std::optional<Finding> changed(const std::vector<at::Tensor>& outputs, const std
   if (!finding) return std::nullopt;
   finding->happened = fmt::format("{}: {}", when, finding->happened);
   finding->likely = std::move(likely);
-  finding->fault = {std::string(fault), ""};
+  finding->fault.kind = fault;
   return finding;
 }
 
@@ -127,7 +127,7 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
     judgement.finding->happened =
         "after new values were written into the same tensors: " + judgement.finding->happened;
     judgement.finding->likely = std::move(likely);
-    judgement.finding->fault = {std::string(fault::kKept), ""};
+    judgement.finding->fault.kind = fault::kKept;
   }
   return judgement;
 }

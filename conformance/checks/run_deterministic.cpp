@@ -31,7 +31,7 @@ Judgement judge(CallUnderTest& under_test) {
     judgement.finding->likely =
         "floating-point numbers are added in the order in which threads arrive (atomics, a shared "
         "accumulator), an unordered container decides the order, or something is kept from the previous call";
-    judgement.finding->fault = {std::string(fault::kUnstable), ""};
+    judgement.finding->fault.kind = fault::kUnstable;
     return judgement;
   }
   return Judgement::pass();

@@ -111,10 +111,10 @@ Judgement judge(CallUnderTest& under_test) {
           "something is kept from an earlier call: a result by the address or the shape of its input, a "
           "buffer that is "
           "not filled again, a counter";
-      judgement.finding->fault = {std::string(fault::kKept), ""};
+      judgement.finding->fault.kind = fault::kKept;
       if (call->is_wrong_alone(set)) {
         judgement.finding->likely = "the call is wrong by itself, too";
-        judgement.finding->fault = {std::string(fault::kValues), ""};
+        judgement.finding->fault.kind = fault::kValues;
       }
       return judgement;
     }

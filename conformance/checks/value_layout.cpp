@@ -33,6 +33,11 @@ bool takes_the_sample(CallUnderTest& under_test) {
   return observe(key, under_test.cache().values, {.take_snapshots = false}).outcome.ok();
 }
 
+bool is_wrong(CallUnderTest& under_test, const Outcome& call) {
+  return under_test.key().spec->reference != nullptr && under_test.reference().ok() &&
+         judge_near_reference(under_test, call, "").finding;
+}
+
 // "xs" for "xs[0]=stepped": a kernel reads every tensor of a list in the same way. "x+y" where two lie in one storage.
 std::string arranged_argument(std::string_view variant) {
   std::string_view name = varied_argument(variant);
@@ -76,8 +81,14 @@ Judgement judge(CallUnderTest& under_test) {
   Judgement judgement =
       judge_same(under_test, call, dense, under_test.key().spec->same_bits_in_any_layout(), promised);
   if (judgement.finding) {
-    judgement.finding->likely = diagnose_layout(under_test);
-    judgement.finding->fault = fault;
+    const LayoutDiagnosis diagnosis = diagnose_layout(under_test);
+    judgement.finding->likely = diagnosis.cause;
+    judgement.finding->fault.kind = fault.kind;
+    judgement.finding->fault.about = fault.about;
+    if (!diagnosis.imitated && is_wrong(under_test, dense)) {
+      judgement.finding->likely = "the result for contiguous input is wrong, too";
+      judgement.finding->fault = {std::string(fault::kValues), "", judgement.finding->fault.differs};
+    }
   }
   return judgement;
 }

@@ -8,7 +8,7 @@ namespace {
 
 Judgement judge(CallUnderTest& under_test) {
   Judgement judgement = judge_against_reference(under_test);
-  if (judgement.finding) judgement.finding->fault = {std::string(fault::kValues), ""};
+  if (judgement.finding) judgement.finding->fault.kind = fault::kValues;
   return judgement;
 }
 

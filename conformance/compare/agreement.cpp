@@ -29,7 +29,7 @@ AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vec
   const size_t count = got.size();
   AgreementResult result;
   if (count != want.size()) {
-    result.disagreement = {fmt::format("{} tensors returned, not {}", count, want.size()), {}};
+    result.disagreement = {fmt::format("{} tensors returned, not {}", count, want.size()), {}, false};
     return result;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vec
     if (!comparison.within()) {
       const std::string where = count == 1 ? "" : output_name(i, count) + ": ";
       result.disagreement = {where + difference_text(comparison, mine, theirs),
-                             neighbourhood(comparison, mine, theirs)};
+                             neighbourhood(comparison, mine, theirs), !comparison.unlike};
       return result;
     }
     result.worst_ulps = std::max(result.worst_ulps, comparison.worst_ulps);

@@ -29,6 +29,7 @@ struct Agreement {
 struct Disagreement {
   std::string difference;               ///< "output 1: 3 of 24 elements differ, the first at ..."
   std::vector<std::string> neighbours;  ///< the elements around it, for the reader
+  bool is_of_values = false;            ///< false where the shape, the dtype or the number of tensors differs
 };
 
 struct AgreementResult {

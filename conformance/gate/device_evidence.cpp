@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "gate/toml_text.h"
+#include "plan/case_parts.h"
 #include "plan/plan.h"
 
 namespace opgate {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "layouts/layout.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {
@@ -17,17 +18,6 @@ namespace fs = std::filesystem;
 // Metadata texts by sample, variant and dtype, as the results file has them.
 using RawOutputs = std::map<std::string, std::map<std::string, ByDtype<std::string>>>;
 
-template <size_t N>
-std::optional<std::array<std::string_view, N>> split(std::string_view id) {
-  std::array<std::string_view, N> parts;
-  for (size_t i = 0; i < N; ++i) {
-    const auto slash = id.find('/');
-    if ((slash == std::string_view::npos) != (i + 1 == N)) return std::nullopt;
-    parts[i] = id.substr(0, slash);
-    if (i + 1 < N) id.remove_prefix(slash + 1);
-  }
-  return parts;
-}
 
 // Shortens "float32 [4] strides (1)" of a float32 call to "[4] strides (1)".
 std::string without_dtype(std::string_view text, std::string_view dtype) {
@@ -173,19 +163,6 @@ std::string machine_of(const RunHeader& header) {
   return fmt::format("torch {}, {}", header.torch, header.capability);
 }
 
-CaseParts parts_of_case(std::string_view id) {
-  const auto parts = split<6>(id);
-  if (!parts) throw SetupError(fmt::format("'{}' is no case: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK", id));
-  const auto& [op, dtype, sample, variant, device, check] = *parts;
-  return {op, dtype, sample, variant, device, check};
-}
-
-CaseParts parts_of_call(std::string_view id) {
-  const auto parts = split<5>(id);
-  if (!parts) throw SetupError(fmt::format("'{}' is no call: OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
-  const auto& [op, dtype, sample, variant, device] = *parts;
-  return {op, dtype, sample, variant, device, {}};
-}
 
 RunState state_of_run(const fs::path& results) {
   RunState run;

@@ -95,15 +95,6 @@ struct RunState {
   size_t passed = 0;                          ///< number of passes, with those on another machine
 };
 
-/// The parts of a case id: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK, as views of its text.
-struct CaseParts {
-  std::string_view op, dtype, sample, variant, device, check;
-};
-
-/// Split the id of a case, or of a call, which has no check. Throw SetupError for any other text.
-CaseParts parts_of_case(std::string_view id);
-CaseParts parts_of_call(std::string_view id);
-
 /// Reads a whole run. Throws SetupError for a file that is not a results file, is unfinished, or is one
 /// shard of several.
 RunState state_of_run(const std::filesystem::path& results);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
 #include "judging/fault.h"
@@ -106,7 +107,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
                      "spec.trusts(\"{}\") if the caller is responsible for its values",
                      bad.argument, argument_name(*key.spec, bad.position)),
          {},
-         {std::string(fault::kUnchecked), ""}});
+         {std::string(fault::kUnchecked), first_line(reference.raised->message)}});
   }
   const std::string promised =
       fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);

@@ -51,25 +51,26 @@ std::string first_source(const Outcome& got, const Outcome& want, const TensorIn
 
 }  // namespace
 
-std::string diagnose_layout(CallUnderTest& under_test) {
+LayoutDiagnosis diagnose_layout(CallUnderTest& under_test) {
   const Observation& call = under_test.observed();
   const TensorInput* input = call.arguments.find(varied_argument(under_test.key().variant));
-  if (input == nullptr || call.outcome.values().empty()) return "";
+  if (input == nullptr || call.outcome.values().empty()) return {};
   for (const Mistake& mistake : kMistakes) {
     const Geometry misread = mistake.read(input->geometry);
     if (misread == input->geometry || misread.elements > input->geometry.elements) continue;
     const Outcome mistaken = with_mistake(under_test, *input, misread);
     if (!mistaken.ok() || judge_values(call.outcome.values(), mistaken.values(), {}).finding) continue;
-    return fmt::format("`{}` {}{}", input->name, mistake.what,
-                       first_source(call.outcome, under_test.dense().outcome, *input, misread));
+    return {fmt::format("`{}` {}{}", input->name, mistake.what,
+                        first_source(call.outcome, under_test.dense().outcome, *input, misread)),
+            true};
   }
   if (input->geometry.numel() > input->geometry.elements) {
-    return fmt::format(
+    return {fmt::format(
         "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
         "elements in a row reads past its end",
-        input->name, input->geometry.elements, input->geometry.numel());
+        input->name, input->geometry.elements, input->geometry.numel())};
   }
-  return "";
+  return {};
 }
 
 }  // namespace opgate

@@ -8,7 +8,11 @@
 
 namespace opgate {
 
-/// A clause that names the cause, for Finding::likely; empty where no usual mistake explains the result.
-std::string diagnose_layout(CallUnderTest& under_test);
+struct LayoutDiagnosis {
+  std::string cause;      ///< a clause for Finding::likely; empty where no usual mistake explains the result
+  bool imitated = false;  ///< a usual mistake gives exactly the operator's result; otherwise the cause is a guess
+};
+
+LayoutDiagnosis diagnose_layout(CallUnderTest& under_test);
 
 }  // namespace opgate

@@ -78,8 +78,11 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
                        const Agreement& agreement, const std::string& promised) {
   AgreementResult result = compare_lists(got, want, agreement);
   if (!result.disagreement) return Judgement::pass(result.worst_ulps);
-  return Judgement::fail(
-      {promised, std::move(result.disagreement->difference), "", std::move(result.disagreement->neighbours)});
+  return Judgement::fail({promised,
+                          std::move(result.disagreement->difference),
+                          "",
+                          std::move(result.disagreement->neighbours),
+                          {"", "", result.disagreement->is_of_values ? "values" : "metadata"}});
 }
 
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,

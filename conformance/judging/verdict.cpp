@@ -32,6 +32,7 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
     if (!judgement.finding->detail.empty()) json["detail"] = judgement.finding->detail;
     if (!judgement.finding->fault.kind.empty()) json["fault"] = judgement.finding->fault.kind;
     if (!judgement.finding->fault.about.empty()) json["about"] = judgement.finding->fault.about;
+    if (!judgement.finding->fault.differs.empty()) json["differs"] = judgement.finding->fault.differs;
   }
 }
 
@@ -44,7 +45,7 @@ void from_json(const nlohmann::json& json, Judgement& judgement) {
                                 json.at("happened"),
                                 json.value("likely", ""),
                                 json.value("detail", std::vector<std::string>{}),
-                                {json.value("fault", ""), json.value("about", "")}};
+                                {json.value("fault", ""), json.value("about", ""), json.value("differs", "")}};
   }
 }
 

@@ -28,6 +28,8 @@ Verdict verdict_from_string(std::string_view text);
 struct Fault {
   std::string kind;   ///< one of judging/fault.h; empty: what the check itself is about
   std::string about;  ///< the argument, message or setting that it concerns; may be empty
+  /// Where results were compared: "values", or "metadata" where the shape, the dtype or the number of tensors differs.
+  std::string differs = {};
 
   bool operator==(const Fault&) const = default;
 };

@@ -133,6 +133,7 @@ struct Line {
   std::optional<Judgement> judgement;
   std::optional<CallFacts> facts;
   bool finished = false;
+  bool is_defect = false;
   Costs costs;
 };
 
@@ -158,7 +159,10 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
     Line read;
     read.finished = line.contains("finished");
     if (read.finished) read.costs = line.value("costs", Costs());
-    if (line.contains("call")) {
+    read.is_defect = line.contains("defect");
+    if (read.is_defect) {
+      // Judgements are read case by case, and sorted into defects anew.
+    } else if (line.contains("call")) {
       line.at("call").get_to(read.id);
       read.facts = line.get<CallFacts>();
     } else if (!read.finished) {
@@ -194,6 +198,8 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
     } else if (Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
       journal.costs = std::move(line.costs);
+    } else if (line.is_defect) {
+      continue;  // not counted among the whole lines: a run that is resumed writes its defects anew
     } else if (line.facts) {
       if (take.facts) take.facts(line.id, *line.facts);
     } else {
@@ -320,7 +326,10 @@ void Journal::flush() {
   }
 }
 
-void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs) {
+void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs,
+                     const std::vector<Defect>& defects) {
+  for (const Defect& defect : defects)
+    write_line(json(defect).dump(-1, ' ', false, json::error_handler_t::replace));
   json list = json::array();
   for (const WorstError& error : worst) list.push_back({{"case", error.case_id}, {"ulps", error.ulps}});
   write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}, {"costs", costs}}.dump());

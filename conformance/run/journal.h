@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "defects/defect.h"
 #include "judging/call_facts.h"
 #include "judging/verdict.h"
 #include "plan/costs.h"
@@ -115,8 +116,9 @@ class Journal {
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
   /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
-  /// of cases, and what the calls cost.
-  void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {});
+  /// of cases, and what the calls cost. The defects come before it, one line each.
+  void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {},
+              const std::vector<Defect>& defects = {});
 
  private:
   void open(const std::filesystem::path& file);

@@ -139,7 +139,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
                              .facts = [&](const std::string& call_id,
                                           const CallFacts& facts) { journal.add(call_id, facts); }});
   }
-  journal.finish(tally.worst(), costs);
+  journal.finish(tally.worst(), costs, tally.defects());
   end_where_nobody_reads();
   return print_results(tally, fmt::format("from {} shards", files.size()));
 }

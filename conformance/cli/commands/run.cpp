@@ -28,7 +28,7 @@ int run(const RunOptions& options, bool strict) {
   end_where_nobody_reads();
   const int status = print_results(
       *tally, fmt::format("in {:.1f} s", std::chrono::duration<double>(steady_clock::now() - start).count()),
-      options.verbosity == Verbosity::quiet);
+      options.verbosity);
   const size_t faults = tally->faults_noted();
   if (!strict || status != kAllKept || faults == 0) return status;
   fmt::print("{} passing cases note a fault, and --strict wants none\n", faults);
@@ -56,8 +56,8 @@ std::function<int()> declare(CommandLine& app) {
       .type_name("N")
       .between(1, 1 << 30);
   const CommandLineOption quiet =
-      app.add_flag("-q,--quiet", words->quiet, "print findings and the summary alone");
-  app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes").excludes(quiet);
+      app.add_flag("-q,--quiet", words->quiet, "print the defects and the summary alone");
+  app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes, and all defects").excludes(quiet);
   app.add_flag(
       "--strict", words->strict,
       "exit with status 1 where a note tells a fault, such as an index that the operator of a draft does not "

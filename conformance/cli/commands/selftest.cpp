@@ -83,8 +83,8 @@ int selftest(const SelftestOptions& options) {
   }
   journal.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  fmt::print("\n{}\n{}{} in {:.1f} s\n", matrix.table(), matrix.faults(options.project.again()),
-             matrix.summary(), elapsed.count());
+  fmt::print("\n{}\n{}{}{} in {:.1f} s\n", matrix.table(), matrix.faults(options.project.again()),
+             matrix.groups(), matrix.summary(), elapsed.count());
   return matrix.holds() ? kAllKept : kPromiseBroken;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/project/project.h"
 #include "cli/terminal/command_line.h"
+#include "cli/terminal/terminal.h"
 #include "run/journal.h"
 
 namespace opgate {
@@ -42,12 +43,6 @@ struct ShardOptions {
 /// plan.
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part = {});
-
-enum class Verbosity {
-  quiet,  ///< findings and the summary alone
-  usual,
-  verbose,  ///< each verdict as it comes, too
-};
 
 using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 

@@ -5,10 +5,11 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "cli/results/tally.h"
 #include "cli/terminal/terminal.h"
-#include "gate/state.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {
@@ -59,7 +60,7 @@ void DetectionMatrix::add(std::string_view case_id, const Judgement& judgement) 
   }
   const auto found = defects_.find(parts.op);
   if (found == defects_.end()) return;
-  Defect& defect = found->second;
+  Planted& defect = found->second;
   if (judgement.verdict == Verdict::owed) {
     // Every machine has a CPU, so a defect that was not run there counts as escaped.
     if (parts.device == "cpu") return;
@@ -69,9 +70,10 @@ void DetectionMatrix::add(std::string_view case_id, const Judgement& judgement) 
   }
   ++defect.judged[std::string(parts.check)];
   if (is_finding(judgement.verdict)) defect.found_by.emplace(parts.check);
+  if (is_broken(judgement.verdict)) seen_.add(std::string(case_id), judgement);
 }
 
-std::string DetectionMatrix::Defect::opcheck() const {
+std::string DetectionMatrix::Planted::opcheck() const {
   if (found_by.contains(kOpcheck)) return "fails";
   return judged.contains(kOpcheck) ? "passes" : ".";
 }
@@ -79,7 +81,7 @@ std::string DetectionMatrix::Defect::opcheck() const {
 std::string DetectionMatrix::table() const {
   size_t width = 6;
   size_t check_width = 11;
-  std::vector<const std::pair<const std::string, Defect>*> rows;
+  std::vector<const std::pair<const std::string, Planted>*> rows;
   for (const auto& row : defects_) {
     rows.push_back(&row);
     width = std::max(width, row.first.size());
@@ -122,15 +124,15 @@ std::string DetectionMatrix::faults(const std::string& options) const {
   return text;
 }
 
-size_t DetectionMatrix::count(bool (Defect::*property)() const) const {
+size_t DetectionMatrix::count(bool (Planted::*property)() const) const {
   return static_cast<size_t>(
       std::ranges::count_if(defects_, [&](const auto& row) { return (row.second.*property)(); }));
 }
 
 std::string DetectionMatrix::summary() const {
-  const size_t owed = count(&Defect::is_owed);
+  const size_t owed = count(&Planted::is_owed);
   std::string text = fmt::format("{} of {} defects found by the check they were planted for",
-                                 count(&Defect::is_found), defects_.size() - owed);
+                                 count(&Planted::is_found), defects_.size() - owed);
   const auto tried_by_opcheck = [](const auto& row) { return row.second.judged.contains(kOpcheck); };
   if (std::ranges::any_of(defects_, tried_by_opcheck)) {
     const auto unseen = std::ranges::count_if(
@@ -143,8 +145,25 @@ std::string DetectionMatrix::summary() const {
   return text;
 }
 
+std::string DetectionMatrix::groups() const {
+  std::map<std::string, std::vector<std::string>> shown_as;
+  for (const opgate::Defect& defect : seen_.found())
+    shown_as[fmt::format("{} {}", defect.op, defect.device)].push_back(
+        fmt::format("{} ({})", defect.id.substr(defect.op.size() + 1), fmt::join(std::views::keys(defect.checks), " ")));
+  std::string text;
+  size_t alone = 0, all = 0;
+  for (const auto& [op, defects] : shown_as) {
+    alone += defects.size() == 1;
+    all += defects.size();
+    if (defects.size() > 1) text += fmt::format("{} as {} defects: {}\n", op, defects.size(), fmt::join(defects, ", "));
+  }
+  if (shown_as.empty()) return "";
+  return text + fmt::format("{} of {} planted defects shown as one, {:.3f} on average\n", alone, shown_as.size(),
+                            static_cast<double>(all) / static_cast<double>(shown_as.size()));
+}
+
 bool DetectionMatrix::holds() const {
-  return count(&Defect::is_found) + count(&Defect::is_owed) == defects_.size() &&
+  return count(&Planted::is_found) + count(&Planted::is_owed) == defects_.size() &&
          std::ranges::all_of(twins_, [](const auto& twin) { return twin.second.empty(); });
 }
 

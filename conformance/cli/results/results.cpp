@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace opgate {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr size_t kDefectsShown = 10;
 
 enum class Found { complete, interrupted, other_version };
 
@@ -35,9 +39,11 @@ void keep_interrupted(const fs::path& file) {
              interrupted ? " (to continue such a run, use --resume)" : "");
 }
 
-int print_results(const Tally& tally, const std::string& how, bool quiet) {
-  fmt::print("{}{}{}{} {}\n", quiet ? "" : "\n" + tally.table(), tally.findings(), quiet ? "" : tally.notes(),
-             tally.summary(), how);
+int print_results(const Tally& tally, const std::string& how, Verbosity verbosity) {
+  const bool quiet = verbosity == Verbosity::quiet;
+  const size_t most = verbosity == Verbosity::verbose ? std::numeric_limits<size_t>::max() : kDefectsShown;
+  fmt::print("{}{}{}{} {}\n", quiet ? "" : "\n" + tally.table(), tally.defects_text(most),
+             quiet ? "" : tally.notes(), tally.summary(), how);
   return tally.exit_status();
 }
 

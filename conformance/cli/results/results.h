@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/results/tally.h"
+#include "cli/terminal/terminal.h"
 #include "run/journal.h"
 
 namespace opgate {
@@ -12,8 +13,8 @@ namespace opgate {
 /// overwritten, and says so on stderr.
 void keep_interrupted(const std::filesystem::path& file);
 
-/// Prints the table, the findings and the summary, which ends with `how` ("in 3.9 s"). Returns the exit
-/// status. Quiet: without the table and the notes.
-int print_results(const Tally& tally, const std::string& how, bool quiet = false);
+/// Prints the table, the defects and the summary, which ends with `how` ("in 3.9 s"). Returns the exit
+/// status. Quiet: without the table and the notes. Verbose: all defects, and not the first ones alone.
+int print_results(const Tally& tally, const std::string& how, Verbosity verbosity = Verbosity::usual);
 
 }  // namespace opgate

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "cli/commands/subcommand.h"
+#include "cli/results/defects_text.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "gate/state.h"
@@ -32,12 +33,6 @@ TableCell cell_text(const std::array<size_t, 6>& counts, size_t by_evidence) {
   }
   if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
   return {by_evidence > 0 ? "ok*" : "ok", Colour::green};
-}
-
-// Returns true if `judgement` is the better example: the same verdict, but with a likely cause.
-bool tells_more(const Judgement& judgement, const Judgement& than) {
-  return judgement.verdict == than.verdict && judgement.finding && than.finding &&
-         !judgement.finding->likely.empty() && than.finding->likely.empty();
 }
 
 }  // namespace
@@ -67,9 +62,8 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
     ++by_evidence_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
     add_note(op, check, judgement);
-  } else if (judgement.verdict != Verdict::pass &&
-             (!cell.example || tells_more(judgement, cell.example->judgement))) {
-    cell.example = {std::string(case_id), judgement};
+  } else if (is_broken(judgement.verdict)) {
+    defects_.add(std::string(case_id), judgement);
   }
 }
 
@@ -144,23 +138,8 @@ std::string Tally::table() const {
   return format_table({checks.begin(), checks.end()}, rows, terminal_width());
 }
 
-std::string Tally::findings() const {
-  std::string text;
-  for (const auto& [key, row] : rows_) {
-    for (const auto& [check, cell] : row.cells) {
-      if (cell.example) {
-        text += finding_text(cell.example->case_id, cell.example->judgement, options_);
-        const size_t others = std::accumulate(cell.counts.begin(), cell.counts.end(), size_t{0}) -
-                              cell.counts[index(Verdict::pass)] - cell.counts[index(Verdict::owed)] - 1;
-        if (others > 0) {
-          text += fmt::format("  others     {} more cases of {} for {} on {}, in results.jsonl\n", others,
-                              check, key.first, key.second);
-        }
-        text += "\n";
-      }
-    }
-  }
-  return text;
+std::string Tally::defects_text(size_t most) const {
+  return opgate::defects_text(defects_.found(), most, options_);
 }
 
 std::string Tally::notes() const {
@@ -221,10 +200,8 @@ std::string finding_text(const std::string& case_id, const Judgement& judgement,
                         : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
                             ? Colour::yellow
                             : Colour::red;
-  std::string call = case_id.substr(0, slash);
-  for (size_t at = call.find('/'); at != std::string::npos; at = call.find('/', at))
-    call.replace(at, 1, " · ");
-  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check, call);
+  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check,
+                                 call_text(case_id.substr(0, slash)));
   const auto line = [&](std::string_view label, std::string_view value) {
     if (value.empty()) return;
     text += fmt::format("  {:10} {}\n", label, value);

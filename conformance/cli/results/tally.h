@@ -1,4 +1,4 @@
-// The results of a run: counts by operator, device and check, with one finding for each, and their text.
+// The results of a run: counts by operator, device and check, the defects that broken cases show, and their text.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "defects/defect.h"
 #include "run/journal.h"
 
 namespace opgate {
@@ -31,9 +32,11 @@ class Tally {
   /// comes from another machine, "." if nothing was planned.
   std::string table() const;
 
-  /// One finding for each operator, device and check that broke a promise, with the number of others like
-  /// it.
-  std::string findings() const;
+  /// What is wrong with the operators: the broken cases, sorted by their causes.
+  std::vector<Defect> defects() const { return defects_.found(); }
+
+  /// The defects as text, the most severe first: as many as `most`, and how many more there are.
+  std::string defects_text(size_t most) const;
 
   /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator, check and
   /// fault, with the number of cases. Empty where there is none.
@@ -52,14 +55,9 @@ class Tally {
 
  private:
   using Counts = std::array<size_t, 6>;
-  struct Example {
-    std::string case_id;
-    Judgement judgement;
-  };
   struct Cell {
     Counts counts{};
     size_t by_evidence = 0;          // number of cases that passed on another machine
-    std::optional<Example> example;  // the first that is neither pass nor owed, or one with a likely cause
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
   struct Row {
@@ -73,6 +71,7 @@ class Tally {
 
   std::string options_;
   std::map<std::string, double> accuracy_;
+  Defects defects_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
   WorstError worst_accepted_;                               // relative to its bound, among passing cases

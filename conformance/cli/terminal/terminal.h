@@ -6,6 +6,13 @@
 
 namespace opgate {
 
+/// How much a run prints.
+enum class Verbosity {
+  quiet,  ///< defects and the summary alone
+  usual,
+  verbose,  ///< each verdict as it comes, and every defect
+};
+
 enum class Colour { red, green, yellow, faint, bold };
 
 /// Returns `text` in colour if stdout is a terminal and NO_COLOR is not set, and unchanged otherwise.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "gate/rule.h"
+#include "plan/case_parts.h"
 
 namespace opgate::package_stale {
 namespace {

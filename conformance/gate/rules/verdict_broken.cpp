@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "gate/rule.h"
+#include "plan/case_parts.h"
 
 namespace opgate::verdict_broken {
 namespace {

@@ -21,6 +21,7 @@ class Judgement:
     detail: list[str] = field(default_factory=list)
     fault: str = ""  # what was seen to be wrong: see judging/verdict.h
     about: str = ""
+    differs: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""
@@ -32,6 +33,7 @@ class Judgement:
             "detail": self.detail,
             "fault": self.fault,
             "about": self.about,
+            "differs": self.differs,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
 
@@ -40,10 +42,20 @@ PASS = Judgement("pass")
 
 
 def fail(
-    promised: str, happened: str, likely: str = "", detail: list[str] | None = None, about: str = ""
+    promised: str,
+    happened: str,
+    likely: str = "",
+    detail: list[str] | None = None,
+    *,
+    about: str = "",
+    differs: str = "",
 ) -> Judgement:
-    """A broken promise. `about` tells faults of one check apart: an argument, or a test of opcheck."""
-    return Judgement("fail", promised, happened, likely, detail=detail or [], about=about)
+    """A broken promise.
+
+    `about` tells faults of one check apart: an argument, or a test of opcheck. `differs` is "values" where results
+    were compared and have other values.
+    """
+    return Judgement("fail", promised, happened, likely, detail=detail or [], about=about, differs=differs)
 
 
 def owed(reason: str) -> Judgement:

@@ -44,6 +44,6 @@ def judge(call: Call) -> Judgement:
             return fail(PROMISED, f"inputs of {shapes(tensors)}: {first_line(error)}")
         for output, wanted in zip(outputs, expected, strict=True):
             if difference := _engine.difference(output, wanted):
-                return fail(PROMISED, f"inputs of {shapes(tensors)}: {difference}")
+                return fail(PROMISED, f"inputs of {shapes(tensors)}: {difference}", differs="values")
         judged = True
     return PASS if judged else owed("the operator takes none of the sizes that could be made of this sample")

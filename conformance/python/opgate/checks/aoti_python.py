@@ -34,5 +34,5 @@ def judge(call: Call) -> Judgement:
         return fail(PROMISED, f"{len(outputs)} tensors returned, not {len(eager)}")
     for output, expected in zip(outputs, eager, strict=True):
         if difference := _engine.difference(output, expected):
-            return fail(PROMISED, difference)
+            return fail(PROMISED, difference, differs="values")
     return PASS

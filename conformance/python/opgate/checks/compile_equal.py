@@ -47,21 +47,24 @@ def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients:
     )
 
 
-def difference(got: Seen, want: Seen) -> str | None:
-    """The first difference in values (bit for bit), strides or gradients (64 ulps); None without one."""
+def difference(got: Seen, want: Seen) -> tuple[str, str] | None:
+    """The first difference, in values (bit for bit), strides or gradients (64 ulps), and which of them it is.
+
+    None without one.
+    """
     for what, mine, theirs in (("output", got.results, want.results), ("input", got.inputs, want.inputs)):
         if len(mine) != len(theirs):
-            return f"{len(mine)} tensors returned, not {len(theirs)}"
+            return f"{len(mine)} tensors returned, not {len(theirs)}", "metadata"
         for number, (a, b) in enumerate(zip(mine, theirs, strict=True)):
             if text := _engine.difference(a, b):
-                return f"{what} {number}: {text}"
+                return f"{what} {number}: {text}", "values"
             if strides(a) != strides(b):
-                return f"{what} {number} has strides {list(a.stride())}; in eager {list(b.stride())}"
+                return f"{what} {number} has strides {list(a.stride())}; in eager {list(b.stride())}", "metadata"
     if len(got.gradients) != len(want.gradients):
-        return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}"
+        return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}", "gradients"
     for number, (a, b) in enumerate(zip(got.gradients, want.gradients, strict=True)):
         if text := difference_at_largest(a, b, GRADIENT_ULPS):
-            return f"gradient {number}: {text}"
+            return f"gradient {number}: {text}", "gradients"
     return None
 
 
@@ -80,8 +83,9 @@ def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
         got = run(compiled, tensors, gradients=False)
     except Exception as error:  # the compiler raises errors of many kinds
         return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {first_line(error)}")
-    if text := difference(got, run(call.module(), tensors, gradients=False)):
-        return fail(PROMISED, f"compiled for fixed sizes: {text}")
+    if found := difference(got, run(call.module(), tensors, gradients=False)):
+        text, what = found
+        return fail(PROMISED, f"compiled for fixed sizes: {text}", differs=what)
     return PASS
 
 
@@ -108,8 +112,11 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
             )
         except Exception as error:  # the compiler raises errors of many kinds
             return fail(PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {first_line(error)}")
-        if text := difference(got, want):
-            return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}")
+        if found := difference(got, want):
+            text, what = found
+            return fail(
+                PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what
+            )
     return PASS
 
 

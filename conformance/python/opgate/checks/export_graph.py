@@ -79,7 +79,7 @@ def judge(call: Call) -> Judgement:
         for result, wanted, scale in zip(eager, expected, scales, strict=True):
             if difference := _engine.difference(result, wanted, model.ulps, scale):
                 near = "bit for bit" if model.ulps is None else f"within {model.ulps:g} ulps"
-                return fail(f"eager equals the model's reference {near}", difference)
+                return fail(f"eager equals the model's reference {near}", difference, differs="values")
     try:
         program = export(call.module(), call.tensors())
         promised = call.model.nodes if call.is_model else [str(call.overload)]
@@ -91,9 +91,9 @@ def judge(call: Call) -> Judgement:
                 f"promised: {', '.join(promised)}",
             )
         if difference := differences(program, call, eager):
-            return fail(PROMISED, f"the exported program: {difference}")
+            return fail(PROMISED, f"the exported program: {difference}", differs="values")
         if difference := differences(saved_and_loaded(program), call, eager):
-            return fail(PROMISED, f"the program that was saved and loaded: {difference}")
+            return fail(PROMISED, f"the program that was saved and loaded: {difference}", differs="values")
     except Exception as error:  # torch.export raises whatever a fake kernel raises
         return fail(PROMISED, first_line(error))
     return PASS

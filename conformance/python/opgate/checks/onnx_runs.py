@@ -88,7 +88,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
             continue
         for result, expected in zip(got, want, strict=True):
             if text := difference_at_largest(result, expected, ULPS_OF_LARGEST):
-                return fail(PROMISED, f"onnxruntime, inputs of {told}: {text}")
+                return fail(PROMISED, f"onnxruntime, inputs of {told}: {text}", differs="values")
     return PASS
 
 

@@ -1,0 +1,79 @@
+#include "cli/results/defects_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "cli/terminal/terminal.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kFramesShown = 3;
+constexpr size_t kChecksShown = 6;
+
+void append_line(std::string& text, std::string_view label, std::string_view value) {
+  if (!value.empty()) text += fmt::format("   {:8} {}\n", label, value);
+}
+
+// "12: value.layout 6, memory.bounds 5, value.index64 1"
+std::string cases_text(const Defect& defect) {
+  std::vector<std::pair<std::string, size_t>> checks(defect.checks.begin(), defect.checks.end());
+  std::ranges::stable_sort(checks, std::greater(), [](const auto& check) { return check.second; });
+  std::vector<std::string> shown;
+  for (const auto& [check, count] : std::span(checks).first(std::min(kChecksShown, checks.size())))
+    shown.push_back(fmt::format("{} {}", check, count));
+  const size_t others = checks.size() - shown.size();
+  return fmt::format("{}: {}{}", defect.count(), fmt::join(shown, ", "),
+                     others == 0 ? "" : fmt::format(" and {} more checks", others));
+}
+
+std::string paragraph(size_t number, const Defect& defect, const std::string& options) {
+  const Judgement& evidence = defect.evidence;
+  const Colour colour = defect.severity == Severity::spec ? Colour::yellow : Colour::red;
+  std::string text = fmt::format("{:2} {} {}, {}: {}\n", number, coloured(colour, to_string(defect.severity)),
+                                 defect.op, defect.device, defect.cause);
+  if (evidence.finding) {
+    append_line(text, "seen", evidence.finding->happened);
+    if (evidence.finding->likely != defect.cause) append_line(text, "likely", evidence.finding->likely);
+  }
+  if (evidence.reason != defect.cause) append_line(text, "because", evidence.reason);
+  for (size_t i = 0; i < std::min(kFramesShown, evidence.stack.size()); ++i)
+    append_line(text, i == 0 ? "in" : "from", evidence.stack[i]);
+  append_line(text, "cases", cases_text(defect));
+  append_line(text, "again", fmt::format("opgate repro '{}'{}", defect.example, options));
+  return text;
+}
+
+}  // namespace
+
+std::string call_text(std::string call_id) {
+  for (size_t at = call_id.find('/'); at != std::string::npos; at = call_id.find('/', at))
+    call_id.replace(at, 1, " · ");
+  return call_id;
+}
+
+std::string defects_text(const std::vector<Defect>& defects, size_t most, const std::string& options) {
+  if (defects.empty()) return "";
+  size_t cases = 0;
+  for (const Defect& defect : defects) cases += defect.count();
+  std::string text = fmt::format("{} defect{} ({} broken case{})\n\n", defects.size(),
+                                 defects.size() == 1 ? "" : "s", cases, cases == 1 ? "" : "s");
+  const size_t shown = std::min(most, defects.size());
+  for (size_t i = 0; i < shown; ++i) text += paragraph(i + 1, defects[i], options) + "\n";
+  if (shown == defects.size()) return text;
+  std::map<Severity, size_t> others;
+  for (const Defect& defect : std::span(defects).subspan(shown)) ++others[defect.severity];
+  std::vector<std::string> counts;
+  for (const auto& [severity, count] : others)
+    counts.push_back(fmt::format("{} of {}", count, to_string(severity)));
+  return text + fmt::format("and {} more defects: {}; `opgate run --verbose` prints all, `opgate report --html` "
+                            "makes a page\n\n",
+                            defects.size() - shown, fmt::join(counts, ", "));
+}
+
+}  // namespace opgate

@@ -1,0 +1,62 @@
+#include <array>
+
+#include "defects/attribution.h"
+#include "judging/fault.h"
+
+namespace opgate {
+namespace {
+
+// A gradient that is wrong is wrong when it is computed again, in another layout, or differentiated.
+const BrokenCase* wrong_gradient(const BrokenCase& broken, const Symptoms& all) {
+  if (!broken.check.starts_with("grad.") || broken.fault.kind == fault::kGradient || broken.is_crash())
+    return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kGradient && each.fault.about == broken.fault.about &&
+           is_undamaged(each.variant);
+  });
+}
+
+// One tensor given as two arguments gets the sum of their gradients.
+const BrokenCase* gradient_of_the_other_argument(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kGradient || broken.variant.find('+') == std::string::npos) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kGradient && each.fault.about != broken.fault.about &&
+           is_undamaged(each.variant) && broken.variant.find(each.fault.about) != std::string::npos;
+  });
+}
+
+// A compiled program passes gradients on in layouts of its own.
+const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.differs != "gradients") return nullptr;
+  return all.find([](const BrokenCase& each) { return each.check.starts_with("grad."); });
+}
+
+// An argument that is not checked makes the kernel crash for some values, and accept others.
+const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kUnchecked) return nullptr;
+  const auto crash_for = [&](std::string_view argument) {
+    return argument.empty() ? nullptr : all.find([&](const BrokenCase& each) {
+      return each.is_crash() && damaged_argument(each.variant) == argument;
+    });
+  };
+  if (const BrokenCase* crash = crash_for(damaged_argument(broken.variant))) return crash;
+  // An index beyond a table that has become smaller is refused by the reference in the words for a larger index.
+  const BrokenCase* refused_alike = all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kUnchecked && !each.fault.about.empty() &&
+           each.fault.about == broken.fault.about && crash_for(damaged_argument(each.variant)) != nullptr;
+  });
+  return refused_alike == nullptr ? nullptr : crash_for(damaged_argument(refused_alike->variant));
+}
+
+constexpr std::array kToGradientsAndRefusals{
+    Attribution{"wrong gradient", &wrong_gradient},
+    Attribution{"gradient of the other argument", &gradient_of_the_other_argument},
+    Attribution{"gradient in a program", &gradient_in_a_program},
+    Attribution{"crash for the argument", &crash_for_the_argument},
+};
+
+}  // namespace
+
+std::span<const Attribution> attributions_to_gradients_and_refusals() { return kToGradientsAndRefusals; }
+
+}  // namespace opgate

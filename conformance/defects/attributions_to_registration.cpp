@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <array>
+
+#include "defects/attribution.h"
+#include "judging/fault.h"
+
+namespace opgate {
+namespace {
+
+// A result that is the argument itself has its strides and offset, which a fake kernel that allocates cannot foresee.
+const BrokenCase* fake_of_an_alias(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kFake && broken.fault.about != "test_faketensor") return nullptr;
+  if (const BrokenCase* same = all.at_call_of(broken, {fault::kAlias})) return same;
+  // Where the sample as it is shows both, another layout may show the strides of the alias only.
+  return all.at_undamaged_sample_of(broken, {fault::kFake}) == nullptr
+             ? nullptr
+             : all.at_undamaged_sample_of(broken, {fault::kAlias});
+}
+
+// Where the result itself has the wrong shape, the fake kernel is right to say another.
+const BrokenCase* fake_of_wrong_result(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kFake) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.differs == "metadata" && each.check.starts_with("value.") && each.sample == broken.sample &&
+           each.dtype == broken.dtype && each.variant == broken.variant;
+  });
+}
+
+// What traces an operator with fake tensors goes on with the results of its fake kernel.
+const BrokenCase* traced_by_fake(const BrokenCase& broken, const Symptoms& all) {
+  constexpr std::array<std::string_view, 5> kTraces{"fake.symbolic", "export.", "compile.", "aoti.", "onnx."};
+  const bool of_opcheck = broken.check == "opcheck" && (broken.fault.about == "test_faketensor" ||
+                                                        broken.fault.about == "test_aot_dispatch_dynamic");
+  const bool traces =
+      std::ranges::any_of(kTraces, [&](std::string_view begin) { return broken.check.starts_with(begin); });
+  if (!of_opcheck && (!traces || broken.differs_in_values())) return nullptr;
+  if (const BrokenCase* same = all.at_call_of(broken, {fault::kFake})) return same;
+  return all.at_undamaged_samples({fault::kFake, "fake.symbolic"});
+}
+
+// opcheck's test of the schema sees an alias or a write that is not declared, and AOTAutograd refuses a schema that cannot be
+// functionalized.
+const BrokenCase* schema_in_opcheck(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "opcheck") return nullptr;
+  if (broken.fault.about == "test_schema") return all.with({fault::kAlias, fault::kMutation});
+  return broken.fault.about == "test_aot_dispatch_dynamic" ? all.with({"registration.schema"}) : nullptr;
+}
+
+// In one storage, a write to the one argument is seen in the other.
+const BrokenCase* write_to_the_other_argument(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kMutation || broken.variant.find('+') == std::string::npos) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kMutation && each.fault.about != broken.fault.about &&
+           is_undamaged(each.variant) && broken.variant.find(each.fault.about) != std::string::npos;
+  });
+}
+
+const BrokenCase* autograd_in_opcheck(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "opcheck" || broken.fault.about != "test_autograd_registration") return nullptr;
+  return all.with({"registration.kernels"});
+}
+
+// A mode that passes the Autograd key by finds no kernel.
+const BrokenCase* mode_without_kernel(const BrokenCase& broken, const Symptoms& all) {
+  return broken.check == "run.modes" && !broken.differs_in_values() ? all.with({"registration.kernels"})
+                                                                     : nullptr;
+}
+
+// PyTorch refuses to write to a tensor that overlaps itself: such layouts fail because the argument is written.
+const BrokenCase* layout_of_a_written_argument(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.fault.kind != fault::kLayout || broken.differs_in_values()) return nullptr;
+  const Arrangement mine = arrangement_of(broken.variant);
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kMutation &&
+           (each.fault.about == mine.arguments || mine.arguments == "all");
+  });
+}
+
+constexpr std::array kToRegistration{
+    Attribution{"fake of an alias", &fake_of_an_alias},
+    Attribution{"fake of a wrong result", &fake_of_wrong_result},
+    Attribution{"traced by the fake kernel", &traced_by_fake},
+    Attribution{"schema in opcheck", &schema_in_opcheck},
+    Attribution{"write to the other argument", &write_to_the_other_argument},
+    Attribution{"autograd in opcheck", &autograd_in_opcheck},
+    Attribution{"mode without a kernel", &mode_without_kernel},
+    Attribution{"layout of a written argument", &layout_of_a_written_argument},
+};
+
+}  // namespace
+
+std::span<const Attribution> attributions_to_registration() { return kToRegistration; }
+
+}  // namespace opgate

@@ -1,0 +1,75 @@
+#include <array>
+
+#include "defects/attribution.h"
+#include "judging/fault.h"
+
+namespace opgate {
+namespace {
+
+// Two runs of an operator whose results change by themselves differ, whatever a check has changed between them.
+const BrokenCase* unstable_results(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  if (kind == fault::kValues || kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
+  const bool compares_runs = kind == fault::kReadsOutside || kind == fault::kUninitialised ||
+                             kind == fault::kKept || broken.differs_in_values() ||
+                             broken.fault.about == "test_aot_dispatch_dynamic";
+  if (!compares_runs) return nullptr;
+  return all.with({fault::kUnstable});
+}
+
+// What is wrong for the sample as it is stays wrong in other layouts, threads, batches and sequences.
+const BrokenCase* wrong_as_it_is(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad.")) return nullptr;
+  if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
+  const BrokenCase* wrong = all.at_undamaged_sample_of(broken, {fault::kValues});
+  return wrong != nullptr && wrong->check == broken.check && wrong->variant == broken.variant ? nullptr : wrong;
+}
+
+// A sequence of calls names its first sample; the call that is wrong by itself is another sample's.
+const BrokenCase* wrong_in_a_sequence(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "run.sequence" || broken.fault.kind != fault::kValues) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == fault::kValues && each.check != broken.check && is_undamaged(each.variant);
+  });
+}
+
+// A bad input that the reference takes is computed by the same formula.
+const BrokenCase* wrong_for_bad_input(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "error.raises" || !broken.differs_in_values()) return nullptr;
+  return all.at_undamaged_samples({fault::kValues});
+}
+
+// Several threads, and the calls of one package, share what is kept from call to call.
+const BrokenCase* kept_between_calls(const BrokenCase& broken, const Symptoms& all) {
+  const bool makes_calls = broken.check == "run.threads" || broken.check.starts_with("aoti.");
+  return makes_calls && broken.differs_in_values() ? all.with({fault::kKept}) : nullptr;
+}
+
+const BrokenCase* threads_in_packages(const BrokenCase& broken, const Symptoms& all) {
+  return broken.check == "aoti.threads" ? all.with({"run.threads", fault::kKept}) : nullptr;
+}
+
+// The dtype is refused as a whole: samples in it cannot be called.
+const BrokenCase* refused_dtype(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check == "value.dtype" || broken.differs_in_values() || broken.is_crash()) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.check == "value.dtype" && each.dtype == broken.dtype && each.fault.kind != fault::kMessage;
+  });
+}
+
+constexpr std::array kToValues{
+    Attribution{"unstable results", &unstable_results},
+    Attribution{"wrong as it is", &wrong_as_it_is},
+    Attribution{"wrong in a sequence", &wrong_in_a_sequence},
+    Attribution{"wrong for a bad input", &wrong_for_bad_input},
+    Attribution{"kept between calls", &kept_between_calls},
+    Attribution{"threads in packages", &threads_in_packages},
+    Attribution{"refused dtype", &refused_dtype},
+};
+
+}  // namespace
+
+std::span<const Attribution> attributions_to_values() { return kToValues; }
+
+}  // namespace opgate

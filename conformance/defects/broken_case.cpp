@@ -1,0 +1,123 @@
+#include "defects/broken_case.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+#include "judging/fault.h"
+#include "layouts/layout.h"
+#include "plan/case_parts.h"
+
+namespace opgate {
+namespace {
+
+// Crashes in the same function, called by the same one, have one cause; the lines may differ.
+constexpr size_t kFramesThatTell = 2;
+
+// "SIGFPE" of "the native worker ended: SIGFPE (Floating point exception); ..."
+std::string_view how_it_ended(std::string_view reason) {
+  constexpr std::string_view kBegin = "worker ended: ";
+  if (const size_t begin = reason.find(kBegin); begin != std::string_view::npos)
+    reason.remove_prefix(begin + kBegin.size());
+  return reason.substr(0, std::min(reason.find(" ("), reason.find(';')));
+}
+
+// "rows_for_each" of "rows_for_each at kernels.cpp:41"
+std::string_view function_of(std::string_view frame) {
+  return frame.substr(0, std::min(frame.find(" at "), frame.find(" in ")));
+}
+
+// Without a stack, only what was called and how it ended are known.
+std::string kind_of_variant(std::string_view variant) {
+  if (is_undamaged(variant)) return "";
+  if (!damaged_argument(variant).empty()) return fmt::format(" where `{}` is bad", damaged_argument(variant));
+  return is_rearranged(variant) ? " in other layouts" : " with other sizes";
+}
+
+std::string place_of_crash(const BrokenCase& broken) {
+  std::vector<std::string_view> functions;
+  for (const std::string& frame : std::span(broken.judgement.stack).first(
+           std::min(kFramesThatTell, broken.judgement.stack.size())))
+    functions.push_back(function_of(frame));
+  const std::string_view how =
+      broken.judgement.verdict == Verdict::timeout ? "no answer" : how_it_ended(broken.judgement.reason);
+  if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken.variant));
+  return fmt::format("{} in {}", how, fmt::join(functions, ", called by "));
+}
+
+// "x must have 4 rows, got 5" and "x must have 6 rows, got 7" are one message.
+std::string without_numbers(std::string_view text) {
+  std::string without;
+  for (const char c : text) {
+    if (c < '0' || c > '9') {
+      without += c;
+    } else if (!without.ends_with('#')) {
+      without += '#';
+    }
+  }
+  return without;
+}
+
+}  // namespace
+
+BrokenCase::BrokenCase(std::string case_id, Judgement said) : id(std::move(case_id)), judgement(std::move(said)) {
+  const CaseParts parts = parts_of_case(id);
+  op = parts.op;
+  dtype = parts.dtype;
+  sample = parts.sample;
+  variant = parts.variant;
+  device = parts.device;
+  check = parts.check;
+  if (is_crash()) {
+    fault.kind = judgement.verdict == Verdict::crash ? kCrashFault : kTimeoutFault;
+    fault.about = place_of_crash(*this);
+  } else if (judgement.verdict == Verdict::invalid || !judgement.finding) {
+    fault.kind = kSpecFault;
+    fault.about = first_line(judgement.reason);
+  } else {
+    fault = judgement.finding->fault;
+    if (fault.kind.empty()) fault.kind = check;
+  }
+}
+
+bool BrokenCase::is_of_memory() const {
+  return fault.kind == fault::kReadsOutside || fault.kind == fault::kWritesOutside ||
+         fault.kind == fault::kUninitialised;
+}
+
+std::pair<std::string, std::string> BrokenCase::group() const {
+  // An operator that accepts one bad input after another lacks the checks of its arguments; the reference's words differ.
+  if (fault.kind == fault::kUnchecked) return {fault.kind, ""};
+  if (fault.kind == fault::kMessage) return {fault.kind, without_numbers(fault.about)};
+  const bool is_tensor_of_list =
+      fault.kind == fault::kAlias || fault.kind == fault::kMutation || fault.kind == fault::kGradient;
+  return {fault.kind, is_tensor_of_list ? fault.about.substr(0, fault.about.find('[')) : fault.about};
+}
+
+bool is_undamaged(std::string_view variant) { return variant == kContiguous; }
+
+bool is_rearranged(std::string_view variant) {
+  if (variant.starts_with("bad:") || variant.find('=') == std::string_view::npos) return false;
+  const std::string_view layout = arrangement_of(variant).layout;
+  return layout != "0" && !layout.starts_with("empty-") && layout != "0-dim";
+}
+
+std::string_view damaged_argument(std::string_view variant) {
+  constexpr std::string_view kBad = "bad:";
+  if (!variant.starts_with(kBad)) return "";
+  variant.remove_prefix(kBad.size());
+  return variant.substr(0, variant.find_first_of(".=["));
+}
+
+Arrangement arrangement_of(std::string_view variant) {
+  const size_t equals = variant.find('=');
+  if (equals == std::string_view::npos) return {"", variant};
+  const std::string_view arguments = variant.substr(0, equals);
+  return {arguments.substr(0, arguments.find('[')), variant.substr(equals + 1)};
+}
+
+}  // namespace opgate

@@ -1,0 +1,52 @@
+// A case that is neither pass nor owed, taken apart for the comparison with others.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "judging/verdict.h"
+
+namespace opgate {
+
+inline constexpr std::string_view kCrashFault = "crash";
+inline constexpr std::string_view kTimeoutFault = "timeout";
+inline constexpr std::string_view kSpecFault = "spec";
+
+struct BrokenCase {
+  std::string id;
+  std::string op, dtype, sample, variant, device, check;  ///< the parts of the id
+  Judgement judgement;
+  /// What the finding says; of a check that says nothing, its own id. Of a crash or timeout: where in the operator it
+  /// happened, "SIGFPE in rows_for_each". Of an invalid verdict: the reason.
+  Fault fault;
+
+  /// Throws SetupError for what is not the id of a case.
+  BrokenCase(std::string case_id, Judgement said);
+
+  bool is_crash() const { return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout; }
+  bool differs_in_values() const { return fault.differs == "values"; }
+  /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
+  bool is_of_memory() const;
+  /// What cases of one cause have in common, where nothing explains them: the fault without numbers, and without what only
+  /// tells where it was seen.
+  std::pair<std::string, std::string> group() const;
+};
+
+/// Whether the sample is called as it is: in contiguous tensors of the written sizes.
+bool is_undamaged(std::string_view variant);
+
+/// Whether the variant keeps the sizes and values, and lays arguments out otherwise.
+bool is_rearranged(std::string_view variant);
+
+/// The argument that a bad input damages: "k" for "bad:k=0", "x" for "bad:x.size0+1"; empty for other variants.
+std::string_view damaged_argument(std::string_view variant);
+
+/// The arguments and the layout of a rearranged variant: "xs" and "stepped" for "xs[0]=stepped", "all" and "stepped" for
+/// "all=stepped".
+struct Arrangement {
+  std::string_view arguments, layout;
+};
+Arrangement arrangement_of(std::string_view variant);
+
+}  // namespace opgate

@@ -1,0 +1,17 @@
+// The words for a defect: what is wrong with the operator, and how bad that is.
+#pragma once
+
+#include <string>
+
+#include "defects/broken_case.h"
+
+namespace opgate {
+
+enum class Severity;
+
+/// A clause in lower case that names the mistake, such as "`x` is read as if it were dense: its strides are ignored".
+std::string cause_of(const BrokenCase& broken);
+
+Severity severity_of(const BrokenCase& broken);
+
+}  // namespace opgate
