@@ -53,6 +53,7 @@ class Results:
     header: dict[str, Any]
     cases: dict[str, dict[str, Any]]
     finished: dict[str, Any] | None
+    defects: list[dict[str, Any]]
 
     def of(self, op: str) -> dict[str, dict[str, Any]]:
         """The verdicts of one operator."""
@@ -79,10 +80,11 @@ def read_results(output: Path) -> Results:
     """Reads results.jsonl in an output folder; every case must have one line."""
     lines = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
     finished = lines.pop() if "finished" in lines[-1] else None
-    verdicts = [line for line in lines[1:] if "call" not in line]  # lines with "call" are facts of calls
+    verdicts = [line for line in lines if "case" in line]  # others are the header, facts of calls and defects
     cases = {line["case"]: line for line in verdicts}
     assert len(cases) == len(verdicts), "a case has two verdicts"
-    return Results(lines[0], cases, finished)
+    defects = [line for line in lines if "defect" in line]
+    return Results(lines[0], cases, finished, defects)
 
 
 def assert_refused(result: Completed, *fragments: str) -> str:

@@ -85,6 +85,7 @@ Judgement judge(CallUnderTest& under_test) {
     judgement.finding->likely = diagnosis.cause;
     judgement.finding->fault.kind = fault.kind;
     judgement.finding->fault.about = fault.about;
+    if (diagnosis.imitated) judgement.finding->fault.cause = diagnosis.mistake;
     if (!diagnosis.imitated && is_wrong(under_test, dense)) {
       judgement.finding->likely = "the result for contiguous input is wrong, too";
       judgement.finding->fault = {std::string(fault::kValues), "", judgement.finding->fault.differs};

@@ -31,9 +31,11 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return each.check.starts_with("grad."); });
 }
 
-// An argument that is not checked makes the kernel crash for some values, and accept others.
+// An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and accept others.
 const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptoms& all) {
-  if (broken.fault.kind != fault::kUnchecked) return nullptr;
+  const bool only_for_bad_input =
+      broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
+  if (broken.fault.kind != fault::kUnchecked && !only_for_bad_input) return nullptr;
   const auto crash_for = [&](std::string_view argument) {
     return argument.empty() ? nullptr : all.find([&](const BrokenCase& each) {
       return each.is_crash() && damaged_argument(each.variant) == argument;

@@ -6,6 +6,15 @@
 namespace opgate {
 namespace {
 
+// Without a stack, a crash of the sample as it is explains those of other layouts, sizes and bad inputs that end alike.
+const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) {
+  if (!broken.is_crash() || !broken.judgement.stack.empty() || is_undamaged(broken.variant)) return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.fault.kind == broken.fault.kind && each.judgement.stack.empty() &&
+           is_undamaged(each.variant) && broken.fault.about.starts_with(each.fault.about);
+  });
+}
+
 // memory.pages puts a page without access where memory.bounds has poison: the fault is the read or write that the latter sees.
 const BrokenCase* fault_at_a_page(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "memory.pages" || !broken.is_crash()) return nullptr;
@@ -45,8 +54,8 @@ const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
   if (mine.arguments != "all" && mine.arguments.find('+') == std::string_view::npos) return nullptr;
   return all.find([&](const BrokenCase& each) {
     const Arrangement seen = arrangement_of(each.variant);
-    return each.fault.kind == fault::kLayout && is_rearranged(each.variant) && seen.arguments != mine.arguments &&
-           seen.arguments != "all" && covers(seen, mine);
+    return each.fault.kind == fault::kLayout && is_rearranged(each.variant) &&
+           seen.arguments != mine.arguments && seen.arguments != "all" && covers(seen, mine);
   });
 }
 
@@ -55,10 +64,9 @@ const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
 const BrokenCase* other_check_of_the_layout(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind == fault::kLayout || !broken.differs_in_values() || !is_rearranged(broken.variant))
     return nullptr;
-  const bool fails_undamaged =
-      all.find([&](const BrokenCase& each) {
-        return each.check == broken.check && is_undamaged(each.variant);
-      }) != nullptr;
+  const bool fails_undamaged = all.find([&](const BrokenCase& each) {
+    return each.check == broken.check && is_undamaged(each.variant);
+  }) != nullptr;
   return fails_undamaged ? nullptr : layout_of_the_argument(broken, all);
 }
 
@@ -71,7 +79,8 @@ const BrokenCase* crash_far_away(const BrokenCase& broken, const Symptoms& all) 
 // in the same call.
 const BrokenCase* wrong_values_by_memory(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
-  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad.")) return nullptr;
+  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad."))
+    return nullptr;
   if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
   return all.at_call_of(broken, {fault::kWritesOutside, fault::kReadsOutside, fault::kUninitialised});
 }
@@ -86,6 +95,7 @@ const BrokenCase* result_in_foreign_memory(const BrokenCase& broken, const Sympt
 
 constexpr std::array kToMemory{
     Attribution{"result in foreign memory", &result_in_foreign_memory},
+    Attribution{"crash as it is", &crash_as_it_is},
     Attribution{"fault at a page", &fault_at_a_page},
     Attribution{"layout of all arguments", &layout_of_all},
     Attribution{"memory outside by layout", &memory_outside_by_layout},

@@ -21,8 +21,8 @@ const BrokenCase* fake_of_an_alias(const BrokenCase& broken, const Symptoms& all
 const BrokenCase* fake_of_wrong_result(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kFake) return nullptr;
   return all.find([&](const BrokenCase& each) {
-    return each.fault.differs == "metadata" && each.check.starts_with("value.") && each.sample == broken.sample &&
-           each.dtype == broken.dtype && each.variant == broken.variant;
+    return each.fault.differs == "metadata" && each.check.starts_with("value.") &&
+           each.sample == broken.sample && each.dtype == broken.dtype && each.variant == broken.variant;
   });
 }
 
@@ -63,7 +63,7 @@ const BrokenCase* autograd_in_opcheck(const BrokenCase& broken, const Symptoms& 
 // A mode that passes the Autograd key by finds no kernel.
 const BrokenCase* mode_without_kernel(const BrokenCase& broken, const Symptoms& all) {
   return broken.check == "run.modes" && !broken.differs_in_values() ? all.with({"registration.kernels"})
-                                                                     : nullptr;
+                                                                    : nullptr;
 }
 
 // PyTorch refuses to write to a tensor that overlaps itself: such layouts fail because the argument is written.

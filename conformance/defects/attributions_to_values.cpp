@@ -20,10 +20,12 @@ const BrokenCase* unstable_results(const BrokenCase& broken, const Symptoms& all
 // What is wrong for the sample as it is stays wrong in other layouts, threads, batches and sequences.
 const BrokenCase* wrong_as_it_is(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
-  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad.")) return nullptr;
+  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad."))
+    return nullptr;
   if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
   const BrokenCase* wrong = all.at_undamaged_sample_of(broken, {fault::kValues});
-  return wrong != nullptr && wrong->check == broken.check && wrong->variant == broken.variant ? nullptr : wrong;
+  return wrong != nullptr && wrong->check == broken.check && wrong->variant == broken.variant ? nullptr
+                                                                                              : wrong;
 }
 
 // A sequence of calls names its first sample; the call that is wrong by itself is another sample's.

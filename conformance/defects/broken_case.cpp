@@ -40,8 +40,8 @@ std::string kind_of_variant(std::string_view variant) {
 
 std::string place_of_crash(const BrokenCase& broken) {
   std::vector<std::string_view> functions;
-  for (const std::string& frame : std::span(broken.judgement.stack).first(
-           std::min(kFramesThatTell, broken.judgement.stack.size())))
+  for (const std::string& frame :
+       std::span(broken.judgement.stack).first(std::min(kFramesThatTell, broken.judgement.stack.size())))
     functions.push_back(function_of(frame));
   const std::string_view how =
       broken.judgement.verdict == Verdict::timeout ? "no answer" : how_it_ended(broken.judgement.reason);
@@ -64,7 +64,8 @@ std::string without_numbers(std::string_view text) {
 
 }  // namespace
 
-BrokenCase::BrokenCase(std::string case_id, Judgement said) : id(std::move(case_id)), judgement(std::move(said)) {
+BrokenCase::BrokenCase(std::string case_id, Judgement said)
+    : id(std::move(case_id)), judgement(std::move(said)) {
   const CaseParts parts = parts_of_case(id);
   op = parts.op;
   dtype = parts.dtype;
@@ -80,7 +81,8 @@ BrokenCase::BrokenCase(std::string case_id, Judgement said) : id(std::move(case_
     fault.about = first_line(judgement.reason);
   } else {
     fault = judgement.finding->fault;
-    if (fault.kind.empty()) fault.kind = check;
+    if (!fault.variant.empty()) variant = fault.variant;
+    if (fault.kind.empty()) fault.kind = fault.check.empty() ? check : fault.check;
   }
 }
 

@@ -24,7 +24,9 @@ struct BrokenCase {
   /// Throws SetupError for what is not the id of a case.
   BrokenCase(std::string case_id, Judgement said);
 
-  bool is_crash() const { return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout; }
+  bool is_crash() const {
+    return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
+  }
   bool differs_in_values() const { return fault.differs == "values"; }
   /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
   bool is_of_memory() const;

@@ -14,29 +14,36 @@ namespace {
 struct OfFault {
   std::string_view kind;
   Severity severity;
-  std::string_view cause;  // without a likely cause in the finding; {} stands for Fault::about
+  std::string_view cause;  // {} stands for Fault::about
+  std::string_view check;  // the one that is about this fault; none for crashes
 };
 
 constexpr std::array kOfFaults{
-    OfFault{kCrashFault, Severity::memory, "it ends the process: {}"},
-    OfFault{kTimeoutFault, Severity::memory, "it does not return: {}"},
-    OfFault{fault::kWritesOutside, Severity::memory, "it writes outside its memory"},
-    OfFault{fault::kReadsOutside, Severity::memory, "it reads outside its memory"},
-    OfFault{fault::kUninitialised, Severity::memory, "it uses memory that it has not written"},
-    OfFault{fault::kDangling, Severity::memory, "its result lies in memory that it does not own"},
-    OfFault{fault::kLayout, Severity::values, "the result depends on the layout of `{}`"},
-    OfFault{fault::kValues, Severity::values, "the result is not the reference's"},
-    OfFault{fault::kKept, Severity::values, "something is kept from an earlier call"},
-    OfFault{fault::kUnstable, Severity::values, "results differ from call to call"},
-    OfFault{fault::kFake, Severity::metadata, "the fake kernel gives other results than the operator"},
-    OfFault{fault::kAlias, Severity::metadata, "the result shares memory with `{}`, against its schema"},
-    OfFault{fault::kMutation, Severity::metadata, "it changes `{}`, against its schema"},
-    OfFault{fault::kState, Severity::metadata, "it changes the state of the process"},
-    OfFault{fault::kGradient, Severity::gradients, "the gradient of `{}` is wrong"},
-    OfFault{fault::kUnchecked, Severity::errors, "it accepts bad inputs"},
-    OfFault{fault::kMessage, Severity::errors, "its refusal does not say what is wrong: {}"},
-    OfFault{kSpecFault, Severity::spec, "{}"},
+    OfFault{kCrashFault, Severity::memory, "it ends the process: {}", ""},
+    OfFault{kTimeoutFault, Severity::memory, "it does not return: {}", ""},
+    OfFault{fault::kWritesOutside, Severity::memory, "it writes outside its memory", "memory.bounds"},
+    OfFault{fault::kReadsOutside, Severity::memory, "it reads outside its memory", "memory.bounds"},
+    OfFault{fault::kUninitialised, Severity::memory, "it uses memory that it has not written",
+            "memory.uninitialised"},
+    OfFault{fault::kDangling, Severity::memory, "its result lies in memory that it does not own",
+            "memory.lifetime"},
+    OfFault{fault::kLayout, Severity::values, "the result depends on the layout of `{}`", "value.layout"},
+    OfFault{fault::kValues, Severity::values, "the result is not the reference's", "value.reference"},
+    OfFault{fault::kKept, Severity::values, "something is kept from an earlier call", "memory.lifetime"},
+    OfFault{fault::kUnstable, Severity::values, "results differ from call to call", "run.deterministic"},
+    OfFault{fault::kFake, Severity::metadata, "the fake kernel gives other results than the operator",
+            "fake.metadata"},
+    OfFault{fault::kAlias, Severity::metadata, "the result shares memory with `{}`, against its schema",
+            "effect.alias"},
+    OfFault{fault::kMutation, Severity::metadata, "it changes `{}`, against its schema", "effect.mutation"},
+    OfFault{fault::kState, Severity::metadata, "it changes the state of the process", "effect.state"},
+    OfFault{fault::kGradient, Severity::gradients, "the gradient of `{}` is wrong", "grad.numeric"},
+    OfFault{fault::kUnchecked, Severity::errors, "it accepts bad inputs", "error.raises"},
+    OfFault{fault::kMessage, Severity::errors, "its refusal does not say what is wrong: {}", "error.message"},
+    OfFault{kSpecFault, Severity::spec, "{}", ""},
 };
+
+constexpr std::string_view kResults = "results";  // what effect.alias says where two results share memory
 
 // By the group of the check, for faults that only one check can see.
 struct OfCheck {
@@ -45,10 +52,10 @@ struct OfCheck {
 };
 
 constexpr std::array kOfChecks{
-    OfCheck{"memory.", Severity::memory},      OfCheck{"fake.exists", Severity::registration},
-    OfCheck{"fake.", Severity::metadata},      OfCheck{"effect.", Severity::metadata},
-    OfCheck{"grad.", Severity::gradients},     OfCheck{"error.", Severity::errors},
-    OfCheck{"value.dtype", Severity::errors},  OfCheck{"registration.", Severity::registration},
+    OfCheck{"memory.", Severity::memory},       OfCheck{"fake.exists", Severity::registration},
+    OfCheck{"fake.", Severity::metadata},       OfCheck{"effect.", Severity::metadata},
+    OfCheck{"grad.", Severity::gradients},      OfCheck{"error.", Severity::errors},
+    OfCheck{"value.dtype", Severity::errors},   OfCheck{"registration.", Severity::registration},
     OfCheck{"opcheck", Severity::registration}, OfCheck{"", Severity::values},
 };
 
@@ -60,19 +67,25 @@ const OfFault* words_of(std::string_view kind) {
 }  // namespace
 
 std::string cause_of(const BrokenCase& broken) {
+  if (!broken.fault.cause.empty()) return broken.fault.cause;
+  if (broken.fault.kind == fault::kLayout && broken.fault.about == "all")
+    return "the result depends on the layout of its arguments, where all have the same";
+  if (broken.fault.kind == fault::kAlias && broken.fault.about == kResults) return "two results share memory";
+  if (const OfFault* words = words_of(broken.fault.kind))
+    return fmt::format(fmt::runtime(words->cause), broken.fault.about);
+  return broken.judgement.finding ? "not kept: " + broken.judgement.finding->promised
+                                  : broken.judgement.reason;
+}
+
+bool is_about_its_fault(const BrokenCase& broken) {
   const OfFault* words = words_of(broken.fault.kind);
-  const Finding* finding = broken.judgement.finding ? &*broken.judgement.finding : nullptr;
-  if (words != nullptr && broken.fault.kind == fault::kLayout && finding != nullptr && !finding->likely.empty() &&
-      broken.check == "value.layout")
-    return finding->likely;
-  if (words != nullptr) return fmt::format(fmt::runtime(words->cause), broken.fault.about);
-  if (finding == nullptr) return broken.judgement.reason;
-  return "not kept: " + finding->promised;
+  return words == nullptr || words->check.empty() || words->check == broken.check;
 }
 
 Severity severity_of(const BrokenCase& broken) {
   if (const OfFault* words = words_of(broken.fault.kind)) return words->severity;
-  return std::ranges::find_if(kOfChecks, [&](const OfCheck& of) { return broken.check.starts_with(of.begin); })
+  return std::ranges::find_if(kOfChecks,
+                              [&](const OfCheck& of) { return broken.check.starts_with(of.begin); })
       ->severity;
 }
 

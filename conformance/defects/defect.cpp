@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "defects/cause.h"
 #include "defects/attribution.h"
+#include "defects/cause.h"
 #include "plan/case_parts.h"
 
 namespace opgate {
@@ -19,8 +19,9 @@ constexpr std::array<std::string_view, 7> kSeverities{"memory", "values",       
                                                       "errors", "registration", "spec"};
 
 const BrokenCase* attribution_of(const BrokenCase& broken, const Symptoms& all) {
-  for (const auto& attributions : {attributions_to_memory(), attributions_to_values(),
-                                   attributions_to_registration(), attributions_to_gradients_and_refusals()}) {
+  for (const auto& attributions :
+       {attributions_to_memory(), attributions_to_values(), attributions_to_registration(),
+        attributions_to_gradients_and_refusals()}) {
     for (const Attribution& attribution : attributions) {
       const BrokenCase* found = attribution.find(broken, all);
       if (found != nullptr && found != &broken) return found;
@@ -41,12 +42,12 @@ const BrokenCase& root_of(const BrokenCase& broken,
   return *root;
 }
 
-// Evidence that a reader understands at once: where it crashed, or what is likely wrong; the sample as it is; usual dtypes.
+// Evidence that a reader understands at once: a mistake that was shown, or where it crashed; from the check that is about the
+// fault; the sample as it is; usual dtypes; a short sample.
 auto clarity(const BrokenCase& broken) {
-  const bool tells_why = !broken.judgement.stack.empty() ||
-                         (broken.judgement.finding && !broken.judgement.finding->likely.empty());
-  return std::tuple(!broken.is_crash(), !tells_why, !is_undamaged(broken.variant), broken.dtype != "float32",
-                    broken.sample.size());
+  const bool is_shown = !broken.judgement.stack.empty() || !broken.fault.cause.empty();
+  return std::tuple(!broken.is_crash(), !is_shown, !is_about_its_fault(broken), !is_undamaged(broken.variant),
+                    broken.dtype != "float32", broken.sample.size());
 }
 
 std::string id_of(const BrokenCase& root) {
@@ -117,9 +118,11 @@ std::vector<Defect> Defects::found() const {
 }
 
 void to_json(nlohmann::json& json, const Defect& defect) {
-  json = {{"defect", defect.id},       {"op", defect.op},           {"device", defect.device},
-          {"severity", to_string(defect.severity)}, {"cause", defect.cause}, {"example", defect.example},
-          {"checks", defect.checks},   {"variants", defect.variants}, {"cases", defect.cases}};
+  json = {{"defect", defect.id},     {"op", defect.op},
+          {"device", defect.device}, {"severity", to_string(defect.severity)},
+          {"cause", defect.cause},   {"example", defect.example},
+          {"checks", defect.checks}, {"variants", defect.variants},
+          {"cases", defect.cases}};
 }
 
 }  // namespace opgate

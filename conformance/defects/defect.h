@@ -27,16 +27,16 @@ enum class Severity {
 std::string_view to_string(Severity severity);
 
 struct Defect {
-  std::string id;      ///< "row_scale/cpu/layout/x": the same in every run that shows the defect
+  std::string id;  ///< "row_scale/cpu/layout/x": the same in every run that shows the defect
   std::string op;
   std::string device;
   Severity severity = Severity::values;
-  std::string cause;   ///< a clause in lower case: "`x` is read as if it were dense: its strides are ignored"
-  std::string example;  ///< the case that shows it best
-  Judgement evidence;   ///< of the example
-  std::map<std::string, size_t> checks;   ///< the number of broken cases of each check
-  std::vector<std::string> variants;      ///< those that show it, in the order of the plan
-  std::vector<std::string> cases;         ///< ids
+  std::string cause;  ///< a clause in lower case: "`x` is read as if it were dense: its strides are ignored"
+  std::string example;                   ///< the case that shows it best
+  Judgement evidence;                    ///< of the example
+  std::map<std::string, size_t> checks;  ///< the number of broken cases of each check
+  std::vector<std::string> variants;     ///< those that show it, in the order of the plan
+  std::vector<std::string> cases;        ///< ids
 
   size_t count() const { return cases.size(); }
 };

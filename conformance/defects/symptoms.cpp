@@ -40,15 +40,13 @@ const BrokenCase* Symptoms::with(Faults faults) const {
 }
 
 const BrokenCase* Symptoms::at_call_of(const BrokenCase& of, Faults faults) const {
-  return find(faults, [&](const BrokenCase& each) {
-    return is_same_sample(each, of) && each.variant == of.variant;
-  });
+  return find(faults,
+              [&](const BrokenCase& each) { return is_same_sample(each, of) && each.variant == of.variant; });
 }
 
 const BrokenCase* Symptoms::at_undamaged_sample_of(const BrokenCase& of, Faults faults) const {
-  return find(faults, [&](const BrokenCase& each) {
-    return is_undamaged(each.variant) && is_same_sample(each, of);
-  });
+  return find(faults,
+              [&](const BrokenCase& each) { return is_undamaged(each.variant) && is_same_sample(each, of); });
 }
 
 const BrokenCase* Symptoms::at_undamaged_samples(Faults faults) const {

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 // Metadata texts by sample, variant and dtype, as the results file has them.
 using RawOutputs = std::map<std::string, std::map<std::string, ByDtype<std::string>>>;
 
-
 // Shortens "float32 [4] strides (1)" of a float32 call to "[4] strides (1)".
 std::string without_dtype(std::string_view text, std::string_view dtype) {
   if (text.starts_with(dtype) && text.substr(dtype.size()).starts_with(" "))
@@ -162,7 +161,6 @@ size_t Broken::hash_of(std::string_view case_id, Verdict verdict) {
 std::string machine_of(const RunHeader& header) {
   return fmt::format("torch {}, {}", header.torch, header.capability);
 }
-
 
 RunState state_of_run(const fs::path& results) {
   RunState run;

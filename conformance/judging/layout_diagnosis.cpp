@@ -60,15 +60,16 @@ LayoutDiagnosis diagnose_layout(CallUnderTest& under_test) {
     if (misread == input->geometry || misread.elements > input->geometry.elements) continue;
     const Outcome mistaken = with_mistake(under_test, *input, misread);
     if (!mistaken.ok() || judge_values(call.outcome.values(), mistaken.values(), {}).finding) continue;
-    return {fmt::format("`{}` {}{}", input->name, mistake.what,
-                        first_source(call.outcome, under_test.dense().outcome, *input, misread)),
-            true};
+    const std::string seen = fmt::format("`{}` {}", input->name, mistake.what);
+    return {seen + first_source(call.outcome, under_test.dense().outcome, *input, misread), seen, true};
   }
   if (input->geometry.numel() > input->geometry.elements) {
-    return {fmt::format(
-        "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
-        "elements in a row reads past its end",
-        input->name, input->geometry.elements, input->geometry.numel())};
+    return {
+        fmt::format(
+            "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
+            "elements in a row reads past its end",
+            input->name, input->geometry.elements, input->geometry.numel()),
+        "", false};
   }
   return {};
 }

@@ -10,6 +10,15 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kWords{"pass", "fail", "crash", "timeout", "owed", "invalid"};
 
+struct FaultWord {
+  const char* word;
+  std::string Fault::*member;
+};
+constexpr std::array kFaultWords{
+    FaultWord{"fault", &Fault::kind},      FaultWord{"about", &Fault::about},
+    FaultWord{"differs", &Fault::differs}, FaultWord{"mistake", &Fault::cause},
+    FaultWord{"seen_by", &Fault::check},   FaultWord{"seen_at", &Fault::variant}};
+
 }  // namespace
 
 std::string_view to_string(Verdict verdict) { return kWords[static_cast<size_t>(verdict)]; }
@@ -30,9 +39,9 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
     json["happened"] = judgement.finding->happened;
     if (!judgement.finding->likely.empty()) json["likely"] = judgement.finding->likely;
     if (!judgement.finding->detail.empty()) json["detail"] = judgement.finding->detail;
-    if (!judgement.finding->fault.kind.empty()) json["fault"] = judgement.finding->fault.kind;
-    if (!judgement.finding->fault.about.empty()) json["about"] = judgement.finding->fault.about;
-    if (!judgement.finding->fault.differs.empty()) json["differs"] = judgement.finding->fault.differs;
+    for (const auto& [word, member] : kFaultWords) {
+      if (const std::string& value = judgement.finding->fault.*member; !value.empty()) json[word] = value;
+    }
   }
 }
 
@@ -45,7 +54,9 @@ void from_json(const nlohmann::json& json, Judgement& judgement) {
                                 json.at("happened"),
                                 json.value("likely", ""),
                                 json.value("detail", std::vector<std::string>{}),
-                                {json.value("fault", ""), json.value("about", ""), json.value("differs", "")}};
+                                {}};
+    for (const auto& [word, member] : kFaultWords)
+      judgement.finding->fault.*member = json.value(word, std::string());
   }
 }
 

@@ -30,6 +30,11 @@ struct Fault {
   std::string about;  ///< the argument, message or setting that it concerns; may be empty
   /// Where results were compared: "values", or "metadata" where the shape, the dtype or the number of tensors differs.
   std::string differs = {};
+  /// The mistake that an experiment has shown: "`x` is read as if it were dense: its strides are ignored". Names the defect.
+  std::string cause = {};
+  /// The check and the variant of the call that shows it, where they are not those of the case: explore.samples asks other
+  /// checks about samples of its own.
+  std::string check = {}, variant = {};
 
   bool operator==(const Fault&) const = default;
 };

@@ -39,7 +39,8 @@ class DefectsTest : public ::testing::Test {
   }
   std::vector<std::string> ids() const {
     std::vector<std::string> all;
-    for (const Defect& defect : defects_.found()) all.push_back(defect.id.substr(std::string("op/cpu/").size()));
+    for (const Defect& defect : defects_.found())
+      all.push_back(defect.id.substr(std::string("op/cpu/").size()));
     return all;
   }
 
@@ -53,7 +54,8 @@ TEST_F(DefectsTest, NothingBrokenIsNoDefect) { EXPECT_THAT(defects_.found(), IsE
 
 TEST_F(DefectsTest, ACrashIsOneWhicheverCheckAskedForTheCall) {
   for (const char* check : {"effect.alias", "fake.metadata", "memory.bounds"})
-    add(check, "float32/4x6/size6=0", crash("SIGFPE", {"rows_for_each at kernels.cpp:41", "op at kernels.cpp:60"}));
+    add(check, "float32/4x6/size6=0",
+        crash("SIGFPE", {"rows_for_each at kernels.cpp:41", "op at kernels.cpp:60"}));
   EXPECT_THAT(ids(), ElementsAre("crash/SIGFPE in rows_for_each, called by op"));
 }
 
@@ -69,6 +71,15 @@ TEST_F(DefectsTest, WithoutAStackCrashesOfOneKindOfVariantAreOne) {
   add("effect.alias", "float64/4x6/size6=0", crash("SIGFPE"));
   add("error.raises", "float32/4x6/bad:k=0", crash("SIGFPE"));
   EXPECT_THAT(ids(), UnorderedElementsAre("crash/SIGFPE with other sizes", "crash/SIGFPE where `k` is bad"));
+}
+
+TEST_F(DefectsTest, WithoutAStackACrashOfTheSampleExplainsThoseThatEndAlike) {
+  add("value.reference", kPlain, crash("exit status 3"));
+  add("value.layout", kStepped, crash("exit status 3"));
+  EXPECT_THAT(ids(), ElementsAre("crash/exit status 3"));
+  add("value.layout", kStepped, crash("SIGSEGV"));
+  add("value.layout", "float32/4x6/x=offset", crash("exit status 3", {"quit at kernels.cpp:1"}));
+  EXPECT_EQ(ids().size(), 3u);
 }
 
 TEST_F(DefectsTest, ALayoutExplainsOtherReadingsOfTheSameArgument) {
@@ -202,7 +213,8 @@ TEST_F(DefectsTest, AFakeKernelExplainsNeitherOtherValuesNorOtherCalls) {
   add("export.graph", kPlain, raised());
   add("compile.equal", "float32/4x6/x=transposed", other_values());
   add("opcheck", kPlain, fault_of("", "test_schema"));
-  EXPECT_THAT(ids(), UnorderedElementsAre("fake kernel", "export.graph", "compile.equal", "opcheck/test_schema"));
+  EXPECT_THAT(ids(),
+              UnorderedElementsAre("fake kernel", "export.graph", "compile.equal", "opcheck/test_schema"));
 }
 
 TEST_F(DefectsTest, AnAliasExplainsTheFakeKernelOfItsCall) {
@@ -288,9 +300,11 @@ TEST_F(DefectsTest, ACrashForABadArgumentExplainsThatItIsAccepted) {
   add("error.raises", "float32/4x6/bad:index.value=-1", crash("SIGSEGV", {"op at kernels.cpp:1"}));
   add("error.raises", "float32/4x6/bad:index.value=6", fault_of(fault::kUnchecked, "index out of range"));
   add("error.raises", "float32/4x6/bad:table.size0-1", fault_of(fault::kUnchecked, "index out of range"));
+  add("error.raises", "float32/4x6/bad:index.value=7", other_values(fault::kReadsOutside));
   EXPECT_THAT(ids(), ElementsAre("crash/SIGSEGV in op"));
   add("error.raises", "float32/4x6/bad:y.rank+1", fault_of(fault::kUnchecked, "y must be a vector"));
-  EXPECT_THAT(ids(), UnorderedElementsAre("crash/SIGSEGV in op", "unchecked"));
+  add("error.raises", "float32/4x6/bad:y.size0+1", other_values(fault::kReadsOutside));
+  EXPECT_THAT(ids(), UnorderedElementsAre("crash/SIGSEGV in op", "unchecked", "reads outside"));
 }
 
 TEST_F(DefectsTest, OneMessageIsOneDefectWhicheverCheckReadsIt) {
@@ -314,7 +328,8 @@ TEST_F(DefectsTest, TheMostSevereComeFirst) {
   add("value.layout", kStepped, other_values(fault::kLayout, "x"));
   add("value.empty", "float32/4x6/size6=0", crash("SIGSEGV"));
   add("effect.alias", kPlain, fault_of(fault::kAlias, "x"));
-  EXPECT_THAT(ids(), ElementsAre("crash/SIGSEGV with other sizes", "layout/x", "alias/x", "gradient/x", "unchecked"));
+  EXPECT_THAT(
+      ids(), ElementsAre("crash/SIGSEGV with other sizes", "layout/x", "alias/x", "gradient/x", "unchecked"));
 }
 
 TEST_F(DefectsTest, NoCaseIsLost) {

@@ -62,4 +62,4 @@ def test_other_cases_have_no_stack(results: Results) -> None:
 
 
 def test_the_terminal_shows_it(finished: Completed) -> None:
-    assert "  in         rows_for_each at " in finished.stdout
+    assert "   in       rows_for_each at " in finished.stdout

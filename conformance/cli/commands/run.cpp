@@ -57,7 +57,8 @@ std::function<int()> declare(CommandLine& app) {
       .between(1, 1 << 30);
   const CommandLineOption quiet =
       app.add_flag("-q,--quiet", words->quiet, "print the defects and the summary alone");
-  app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes, and all defects").excludes(quiet);
+  app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes, and all defects")
+      .excludes(quiet);
   app.add_flag(
       "--strict", words->strict,
       "exit with status 1 where a note tells a fault, such as an index that the operator of a draft does not "

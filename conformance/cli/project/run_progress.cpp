@@ -25,8 +25,7 @@ void RunProgress::count(const std::string& case_id, const Judgement& judgement, 
   ++done_;
   if (!is_broken(judgement.verdict) || is_planted) return;
   ++broken_;
-  const size_t op_end = case_id.find('/'), check_begin = case_id.rfind('/') + 1;
-  if (!found_.emplace(case_id.substr(0, op_end), case_id.substr(check_begin)).second) return;
+  if (!found_.insert(case_id.substr(0, case_id.find('/'))).second) return;
   unsaid_.push_back(
       fmt::format("so far: {} {}: {}", to_string(judgement.verdict), case_id,
                   first_line(judgement.finding ? judgement.finding->happened : judgement.reason)));

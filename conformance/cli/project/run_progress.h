@@ -48,7 +48,7 @@ class RunProgress {
   size_t done_, known_, total_;
   size_t broken_ = 0;
   std::array<Count, kLanes> lanes_{};
-  std::set<std::pair<std::string, std::string>> found_;  // operator and check
+  std::set<std::string> found_;  // operators of which a broken case has been told
   std::vector<std::string> unsaid_;
   ProgressLine line_;
 };

@@ -32,16 +32,46 @@ std::string cases_text(const Defect& defect) {
                      others == 0 ? "" : fmt::format(" and {} more checks", others));
 }
 
+// What the reason of a crash or of a wrong spec tells that the cause does not: what was printed last, limits.
+std::string beyond_cause(const Defect& defect) {
+  const std::string& reason = defect.evidence.reason;
+  if (reason == defect.cause) return "";
+  if (defect.evidence.verdict != Verdict::crash) return reason;
+  const size_t semicolon = reason.find("; ");
+  return semicolon == std::string::npos ? "" : reason.substr(semicolon + 2);
+}
+
+std::string_view words_for(Severity severity) {
+  switch (severity) {
+    case Severity::memory:
+      return "memory";
+    case Severity::values:
+      return "wrong values";
+    case Severity::metadata:
+      return "wrong metadata";
+    case Severity::gradients:
+      return "wrong gradients";
+    case Severity::errors:
+      return "errors";
+    case Severity::registration:
+      return "registration";
+    case Severity::spec:
+      return "the spec";
+  }
+  return "";
+}
+
 std::string paragraph(size_t number, const Defect& defect, const std::string& options) {
   const Judgement& evidence = defect.evidence;
   const Colour colour = defect.severity == Severity::spec ? Colour::yellow : Colour::red;
-  std::string text = fmt::format("{:2} {} {}, {}: {}\n", number, coloured(colour, to_string(defect.severity)),
-                                 defect.op, defect.device, defect.cause);
+  std::string text = fmt::format("{:2} {} on {}, {}: {}\n", number, defect.op, defect.device,
+                                 coloured(colour, words_for(defect.severity)), defect.cause);
   if (evidence.finding) {
     append_line(text, "seen", evidence.finding->happened);
-    if (evidence.finding->likely != defect.cause) append_line(text, "likely", evidence.finding->likely);
+    if (!evidence.finding->likely.starts_with(defect.cause))
+      append_line(text, "likely", evidence.finding->likely);
   }
-  if (evidence.reason != defect.cause) append_line(text, "because", evidence.reason);
+  if (const std::string more = beyond_cause(defect); !more.empty()) append_line(text, "because", more);
   for (size_t i = 0; i < std::min(kFramesShown, evidence.stack.size()); ++i)
     append_line(text, i == 0 ? "in" : "from", evidence.stack[i]);
   append_line(text, "cases", cases_text(defect));
@@ -70,10 +100,11 @@ std::string defects_text(const std::vector<Defect>& defects, size_t most, const 
   for (const Defect& defect : std::span(defects).subspan(shown)) ++others[defect.severity];
   std::vector<std::string> counts;
   for (const auto& [severity, count] : others)
-    counts.push_back(fmt::format("{} of {}", count, to_string(severity)));
-  return text + fmt::format("and {} more defects: {}; `opgate run --verbose` prints all, `opgate report --html` "
-                            "makes a page\n\n",
-                            defects.size() - shown, fmt::join(counts, ", "));
+    counts.push_back(fmt::format("{} {}", count, words_for(severity)));
+  return text + fmt::format(
+                    "and {} more defects: {}; `opgate run --verbose` prints all, `opgate report --html` "
+                    "makes a page\n\n",
+                    defects.size() - shown, fmt::join(counts, ", "));
 }
 
 }  // namespace opgate

@@ -41,8 +41,10 @@ void keep_interrupted(const fs::path& file) {
 
 int print_results(const Tally& tally, const std::string& how, Verbosity verbosity) {
   const bool quiet = verbosity == Verbosity::quiet;
+  const Tally::Columns columns =
+      verbosity == Verbosity::verbose ? Tally::Columns::checks : Tally::Columns::groups;
   const size_t most = verbosity == Verbosity::verbose ? std::numeric_limits<size_t>::max() : kDefectsShown;
-  fmt::print("{}{}{}{} {}\n", quiet ? "" : "\n" + tally.table(), tally.defects_text(most),
+  fmt::print("{}{}{}{} {}\n", quiet ? "" : "\n" + tally.table(columns), tally.defects_text(most),
              quiet ? "" : tally.notes(), tally.summary(), how);
   return tally.exit_status();
 }

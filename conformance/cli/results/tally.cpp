@@ -78,8 +78,8 @@ void Tally::add_note(std::string_view op, std::string_view check, const Judgemen
     if (end != std::string::npos) rest = happened.substr(end + kEnd.size());
     likely = judgement.finding->likely;
   }
-  Note& note = notes_[{std::string(op), std::string(check), std::move(begin), std::move(likely)}];
-  ++note.cases;
+  Note& note = notes_[{std::string(op), std::move(begin), std::move(likely)}];
+  ++note.checks[std::string(check)];
   note.is_fault = judgement.finding.has_value();
   if (!rest.empty() && std::ranges::find(note.happened, rest) == note.happened.end())
     note.happened.push_back(std::move(rest));
@@ -88,7 +88,8 @@ void Tally::add_note(std::string_view op, std::string_view check, const Judgemen
 size_t Tally::faults_noted() const {
   size_t cases = 0;
   for (const auto& [about, note] : notes_) {
-    if (note.is_fault) cases += note.cases;
+    if (!note.is_fault) continue;
+    for (const auto& [check, count] : note.checks) cases += count;
   }
   return cases;
 }
@@ -124,18 +125,24 @@ int Tally::exit_status() const {
   return count(Verdict::invalid) > 0 ? kUsageOrSetup : kAllKept;
 }
 
-std::string Tally::table() const {
+std::string Tally::table(Columns columns) const {
   std::vector<TableRow> rows;
-  std::set<std::string> checks;
+  std::set<std::string> names;
   for (const auto& [key, row] : rows_) {
-    TableRow line{key.first + " " + key.second, {}};
+    std::map<std::string, Cell> merged;
     for (const auto& [check, cell] : row.cells) {
-      line.cells[check] = cell_text(cell.counts, cell.by_evidence);
-      checks.insert(check);
+      Cell& into = merged[columns == Columns::checks ? check : check.substr(0, check.find('.'))];
+      for (size_t i = 0; i < into.counts.size(); ++i) into.counts[i] += cell.counts[i];
+      into.by_evidence += cell.by_evidence;
+    }
+    TableRow line{key.first + " " + key.second, {}};
+    for (const auto& [name, cell] : merged) {
+      line.cells[name] = cell_text(cell.counts, cell.by_evidence);
+      names.insert(name);
     }
     rows.push_back(std::move(line));
   }
-  return format_table({checks.begin(), checks.end()}, rows, terminal_width());
+  return format_table({names.begin(), names.end()}, rows, terminal_width());
 }
 
 std::string Tally::defects_text(size_t most) const {
@@ -146,13 +153,15 @@ std::string Tally::notes() const {
   if (notes_.empty()) return "";
   std::string text = "notes\n";
   for (const auto& [about, note] : notes_) {
-    const auto& [op, check, begin, likely] = about;
-    text += fmt::format("  {} {}: {}", op, check, begin);
+    const auto& [op, begin, likely] = about;
+    text += fmt::format("  {}: {}", op, begin);
     const size_t shown = std::min(note.happened.size(), kHappenedInNote);
     if (shown > 0) text += fmt::format(": {}", fmt::join(std::span(note.happened).first(shown), "; "));
     if (shown < note.happened.size()) text += fmt::format("; and {} more", note.happened.size() - shown);
     if (!likely.empty()) text += fmt::format("; {}", likely);
-    text += fmt::format(" ({})\n", note.cases == 1 ? "1 case" : fmt::format("{} cases", note.cases));
+    std::vector<std::string> checks;
+    for (const auto& [check, count] : note.checks) checks.push_back(fmt::format("{} {}", check, count));
+    text += fmt::format(" ({})\n", fmt::join(checks, ", "));
   }
   return text + "\n";
 }
@@ -200,8 +209,8 @@ std::string finding_text(const std::string& case_id, const Judgement& judgement,
                         : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
                             ? Colour::yellow
                             : Colour::red;
-  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check,
-                                 call_text(case_id.substr(0, slash)));
+  std::string text =
+      fmt::format("{} {} · {}\n", coloured(colour, word), check, call_text(case_id.substr(0, slash)));
   const auto line = [&](std::string_view label, std::string_view value) {
     if (value.empty()) return;
     text += fmt::format("  {:10} {}\n", label, value);

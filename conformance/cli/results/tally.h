@@ -28,9 +28,10 @@ class Tally {
   /// 0: all promises kept; 1: a promise broken; 2: only specs are wrong.
   int exit_status() const;
 
-  /// A table of operators and devices by check: "ok", "FAIL 12", "owed" (not run here), "ok*" if a verdict
-  /// comes from another machine, "." if nothing was planned.
-  std::string table() const;
+  /// A table of operators and devices by check, or by group of checks: "ok", "FAIL 12", "owed" (not run here), "ok*" if a
+  /// verdict comes from another machine, "." if nothing was planned.
+  enum class Columns { checks, groups };
+  std::string table(Columns columns) const;
 
   /// What is wrong with the operators: the broken cases, sorted by their causes.
   std::vector<Defect> defects() const { return defects_.found(); }
@@ -38,8 +39,8 @@ class Tally {
   /// The defects as text, the most severe first: as many as `most`, and how many more there are.
   std::string defects_text(size_t most) const;
 
-  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator, check and
-  /// fault, with the number of cases. Empty where there is none.
+  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator and fault, with
+  /// the number of cases of each check. Empty where there is none.
   std::string notes() const;
 
   /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
@@ -57,7 +58,7 @@ class Tally {
   using Counts = std::array<size_t, 6>;
   struct Cell {
     Counts counts{};
-    size_t by_evidence = 0;          // number of cases that passed on another machine
+    size_t by_evidence = 0;                                // number of cases that passed on another machine
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
   struct Row {
@@ -79,12 +80,11 @@ class Tally {
   std::map<std::string, size_t> owed_reasons_;
   std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
   struct Note {
-    size_t cases = 0;
-    bool is_fault = false;              // whether it is a finding
-    std::vector<std::string> happened;  // without what all of them begin with
+    std::map<std::string, size_t> checks;  // the number of cases of each
+    bool is_fault = false;                 // whether it is a finding
+    std::vector<std::string> happened;     // without what all of them begin with
   };
-  std::map<std::array<std::string, 4>, Note>
-      notes_;  // by operator, check, what all begin with, and what is likely
+  std::map<std::array<std::string, 3>, Note> notes_;  // by operator, what all begin with, and what is likely
   Counts totals_{};
 };
 

@@ -45,7 +45,9 @@ std::string heading(const std::vector<Column>& block, std::string Column::*text,
 
 std::string format_block(const std::vector<Column>& block, const std::vector<TableRow>& rows,
                          size_t label_width) {
-  std::string text = heading(block, &Column::group, label_width) + heading(block, &Column::name, label_width);
+  std::string text = heading(block, &Column::group, label_width);
+  const bool named = std::ranges::any_of(block, [](const Column& column) { return !column.name.empty(); });
+  if (named) text += heading(block, &Column::name, label_width);
   for (const TableRow& row : rows) {
     text += fmt::format("{:{}}", row.label, label_width);
     for (const Column& column : block) {

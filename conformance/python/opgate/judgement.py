@@ -22,6 +22,9 @@ class Judgement:
     fault: str = ""  # what was seen to be wrong: see judging/verdict.h
     about: str = ""
     differs: str = ""
+    mistake: str = ""
+    seen_by: str = ""
+    seen_at: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""
@@ -34,6 +37,9 @@ class Judgement:
             "fault": self.fault,
             "about": self.about,
             "differs": self.differs,
+            "mistake": self.mistake,
+            "seen_by": self.seen_by,
+            "seen_at": self.seen_at,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
 

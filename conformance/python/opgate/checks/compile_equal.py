@@ -59,7 +59,10 @@ def difference(got: Seen, want: Seen) -> tuple[str, str] | None:
             if text := _engine.difference(a, b):
                 return f"{what} {number}: {text}", "values"
             if strides(a) != strides(b):
-                return f"{what} {number} has strides {list(a.stride())}; in eager {list(b.stride())}", "metadata"
+                return (
+                    f"{what} {number} has strides {list(a.stride())}; in eager {list(b.stride())}",
+                    "metadata",
+                )
     if len(got.gradients) != len(want.gradients):
         return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}", "gradients"
     for number, (a, b) in enumerate(zip(got.gradients, want.gradients, strict=True)):
@@ -114,9 +117,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
             return fail(PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {first_line(error)}")
         if found := difference(got, want):
             text, what = found
-            return fail(
-                PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what
-            )
+            return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what)
     return PASS
 
 

@@ -110,7 +110,7 @@ def finding(call: Call, found: Found) -> Judgement:
     """The finding for the smallest failing example, with the line to keep it as a sample."""
     kept = json.dumps({"op": call.subject, "sample": found.example.sample})
     layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
-    return fail(
+    said = fail(
         f"{found.name} passes for every sample like those of the spec",
         f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}: "
         f"{found.judgement.get('happened', '')}",
@@ -121,6 +121,8 @@ def finding(call: Call, found: Found) -> Judgement:
             kept,
         ],
     )
+    fault = {name: found.judgement.get(name, "") for name in ("fault", "about", "differs", "mistake")}
+    return replace(said, **fault, seen_by=found.name, seen_at=found.example.variant)
 
 
 @check(

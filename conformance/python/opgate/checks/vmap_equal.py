@@ -56,7 +56,9 @@ def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -
     judged = json.loads(_engine.judge_results(call.id, [result[place] for result in results]))
     if judged["verdict"] != "fail":
         return PASS
-    return fail(PROMISED, f"{when}, row {place}: {judged['happened']}", detail=judged.get("detail"), differs="values")
+    return fail(
+        PROMISED, f"{when}, row {place}: {judged['happened']}", detail=judged.get("detail"), differs="values"
+    )
 
 
 @check(
