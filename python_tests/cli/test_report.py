@@ -45,7 +45,37 @@ LINES: list[dict[str, Any]] = [
         "detail": ["got 1", "want 2"],
     },
     {"case": "bad/float64/4/x=stepped/cpu/value.layout", "verdict": "fail", "promised": "p", "happened": "h"},
-    {"case": "bad/float64/4/contiguous/cpu/effect.alias", "verdict": "crash", "reason": "SIGSEGV"},
+    {
+        "case": "bad/float64/4/contiguous/cpu/effect.alias",
+        "verdict": "crash",
+        "reason": "SIGSEGV",
+        "stack": ["scale_rows at src/kernels.cpp:41", "bad in libbad.so"],
+    },
+    {
+        "defect": "bad/cpu/crash/SIGSEGV in scale_rows",
+        "op": "bad",
+        "device": "cpu",
+        "severity": "memory",
+        "cause": "it ends the process: SIGSEGV in scale_rows",
+        "example": "bad/float64/4/contiguous/cpu/effect.alias",
+        "checks": {"effect.alias": 1},
+        "variants": ["contiguous"],
+        "cases": ["bad/float64/4/contiguous/cpu/effect.alias"],
+    },
+    {
+        "defect": "bad/cpu/layout/x",
+        "op": "bad",
+        "device": "cpu",
+        "severity": "values",
+        "cause": f"`x` is read as if it were dense {HOSTILE}",
+        "example": "bad/float32/4/x=stepped/cpu/value.layout",
+        "checks": {"value.layout": 2},
+        "variants": ["x=stepped"],
+        "cases": [
+            "bad/float32/4/x=stepped/cpu/value.layout",
+            "bad/float64/4/x=stepped/cpu/value.layout",
+        ],
+    },
 ]
 GATE = {
     "base": "ledger L",
@@ -119,14 +149,21 @@ def test_sarif_has_rules_with_help_and_results_with_places(report: Any, project:
         r"\*\*Wrong\*\*\n\n```\nat::Tensor .+\n```\n\n+\*\*Right\*\*\n\n```\n", told["markdown"], re.DOTALL
     )
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
-    assert {place["artifactLocation"]["uri"] for place in places} == {"ops/spec.cpp"}
-    assert {place["region"]["startLine"] for place in places} == {7}
+    # Where the kernel crashed, and where that is unknown, the spec.
+    assert [(place["artifactLocation"]["uri"], place["region"]["startLine"]) for place in places] == [
+        ("src/kernels.cpp", 41),
+        ("ops/spec.cpp", 7),
+        ("ops/spec.cpp", 7),
+    ]
+    prints = [result["partialFingerprints"] for result in run["results"][:2]]
+    assert prints == [{"defect/v1": "bad/cpu/crash/SIGSEGV in scale_rows"}, {"defect/v1": "bad/cpu/layout/x"}]
 
 
 def test_annotations_are_one_line_each_whatever_is_in_them(report: Any) -> None:
     lines = report("--annotations").stdout.splitlines()
     assert len(lines) == 3
-    assert all(line.startswith("::error file=ops/spec.cpp,line=7,title=") for line in lines)
+    assert lines[0].startswith("::error file=src/kernels.cpp,line=41,title=bad on cpu::it ends the process")
+    assert all(line.startswith("::error file=ops/spec.cpp,line=7,title=") for line in lines[1:])
     assert "%250A::x%0A]]>" in lines[1]
 
 
@@ -134,7 +171,8 @@ def test_markdown_says_the_gate_first_and_folds_findings(report: Any, project: P
     report("--markdown", "comment.md")
     text = (project / "comment.md").read_text()
     assert text.startswith("## OpGate: refused\n\n1 passed, 3 failed, 1 owed")
-    assert text.index("### Refused") < text.index("### Better") < text.index("| bad cpu |")
+    assert text.index("### Refused") < text.index("### Better") < text.index("### 2 defects")
+    assert text.index("### 2 defects") < text.index("| bad cpu |")
     assert "- **bad** no dtype \\<b\\>&\"'\\|\\`\\*\\_%0A::x \\]\\]\\>" in text
     assert text.count("<details>") == 2
 
@@ -152,6 +190,12 @@ def test_the_gate_of_another_run_is_not_shown(report: Any, project: Path) -> Non
         ('{"case": "x"}\n', "is no results file of this version of OpGate"),
         (json.dumps(HEADER) + "\n{cut", "results.jsonl:2: not a line of OpGate's results"),
         (json.dumps(HEADER) + "\n", "is unfinished; complete it with `opgate run --resume`"),
+        (
+            "".join(
+                json.dumps(line) + "\n" for line in [HEADER, LINES[3], {"finished": "2026-01-02T03:05:05Z"}]
+            ),
+            "is of an OpGate that did not tell defects; run again",
+        ),
     ],
 )
 def test_what_is_no_finished_run_is_refused(text: str, said: str, opgate: OpGate, project: Path) -> None:
@@ -224,7 +268,7 @@ def test_the_page_says_what_the_run_says(page: Any) -> None:
 
 
 def test_a_finding_has_the_wrong_and_the_right_code(page: Any) -> None:
-    layout = page.locator("details", has_text="value.layout: bad on cpu").locator("pre code")
+    layout = page.locator("details", has_text="is read as if it were dense").locator("pre code")
     wrong, right = layout.all_text_contents()
     assert "x.const_data_ptr<float>()" in wrong
     assert "x.contiguous()" in right
@@ -238,9 +282,28 @@ def test_a_cell_leads_to_its_finding_by_keyboard_alone(page: Any) -> None:
             break
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelector('details[open]') !== null")
-    assert "value.layout: bad on cpu" in page.locator("details[open] summary").inner_text()
+    assert "bad on cpu: `x` is read as if it were dense" in page.locator("details[open] summary").inner_text()
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
     assert page.locator("details[open]").get_by_text("How to fix it.").is_visible()
+
+
+def test_the_defects_come_first_and_the_most_severe_of_them_first(page: Any) -> None:
+    assert page.locator("main h2").all_inner_texts()[:3] == [
+        "The gate, compared with ledger L",
+        "2 defects",
+        "Operators by check",
+    ]
+    first, second = page.locator("details summary").all_inner_texts()
+    assert " ".join(first.split()) == "memory bad on cpu: it ends the process: SIGSEGV in scale_rows"
+    assert second.startswith("values")
+    assert "scale_rows at src/kernels.cpp:41" in page.locator("details pre").first.text_content()
+
+
+def test_a_narrow_window_needs_no_scrolling_sideways(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    for defect in page.locator("details").all():
+        defect.evaluate("details => { details.open = true; }")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_rows_can_be_filtered_and_the_count_is_announced(page: Any) -> None:

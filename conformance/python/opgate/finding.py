@@ -18,5 +18,8 @@ def finding_text(case: str, judgement: dict[str, Any]) -> str:
         if judgement.get(key):
             lines.append(f"  {word:<10} {judgement[key]}")
     lines += [f"             {line}" for line in judgement.get("detail", [])]
+    lines += [
+        f"  {'in' if at == 0 else 'from':<10} {call}" for at, call in enumerate(judgement.get("stack", []))
+    ]
     lines.append(f"  more       opgate explain {check}")
     return "\n".join(lines)

@@ -58,8 +58,8 @@ def fail(
 ) -> Judgement:
     """A broken promise.
 
-    `about` tells faults of one check apart: an argument, or a test of opcheck. `differs` is "values" where results
-    were compared and have other values.
+    `about` tells faults of one check apart: an argument, or a test of opcheck. `differs` is "values" where
+    results were compared and have other values.
     """
     return Judgement("fail", promised, happened, likely, detail=detail or [], about=about, differs=differs)
 

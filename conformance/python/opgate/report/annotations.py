@@ -15,22 +15,22 @@ def escaped_property(text: str) -> str:
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def annotation(summary: Summary, op: str, title: str, message: str, level: str = "error") -> str:
-    """Returns one line, which points to the operator's spec."""
-    file, line = summary.where(op)
+def annotation(at: tuple[str, int], title: str, message: str, level: str = "error") -> str:
+    """Returns one line, which points to a file and a line where they are known."""
+    file, line = at
     place = f"file={escaped_property(file)},line={line}," if file else ""
     return f"::{level} {place}title={escaped_property(title)}::{escaped(message)}"
 
 
 def annotations(summary: Summary) -> str:
-    """Returns one line for each finding and for each reason why the gate refuses."""
+    """Returns one line for each defect and for each reason why the gate refuses."""
     lines = []
-    for group, case, said in summary.findings():
-        message = f"{said.get('happened') or said['reason']}\nopgate repro '{case}'"
-        level = "warning" if group.verdict == "invalid" else "error"
-        title = f"{group.check}: {group.op} on {group.device}"
-        lines.append(annotation(summary, group.op, title, message, level))
+    for defect in summary.defects:
+        message = f"{defect.cause}\n{defect.check}: {defect.seen}\nopgate repro '{defect.example}'"
+        level = "warning" if defect.severity == "spec" else "error"
+        at = defect.source if defect.source[0] else summary.where(defect.op)
+        lines.append(annotation(at, f"{defect.op} on {defect.device}", message, level))
     for remark in summary.remarks("refused"):
         told = "\n".join(filter(None, [remark["what"], remark["shown"]]))
-        lines.append(annotation(summary, remark["op"], f"gate: {remark['op']}", told))
+        lines.append(annotation(summary.where(remark["op"]), f"gate: {remark['op']}", told))
     return "".join(line + "\n" for line in lines)

@@ -17,15 +17,14 @@ def clean(text: str) -> str:
     return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def test_case(suite: xml.Element, group: Group) -> None:
+def test_case(suite: xml.Element, group: Group, summary: Summary) -> None:
     """Adds the test of one check: passed, failed, in error (the spec is wrong) or skipped (owed: not run)."""
     case = xml.SubElement(suite, "testcase", classname=f"{group.op}.{group.device}", name=group.check)
     if group.example:
         name, line = group.example
+        defect = summary.defect_of(group.op, group.device, group.check)
         kind = "error" if group.verdict == "invalid" else "failure"
-        said = xml.SubElement(
-            case, kind, type=group.verdict, message=clean(line.get("happened") or line["reason"])
-        )
+        said = xml.SubElement(case, kind, type=group.verdict, message=clean(f"{defect.cause}: {defect.seen}"))
         others = f"\n  and {group.others} more cases" if group.others > 0 else ""
         said.text = clean(finding_text(name, line)) + others
     elif group.verdict == "owed":
@@ -45,7 +44,7 @@ def junit(summary: Summary) -> str:
         suite.set("skipped", str(sum(group.verdict == "owed" for group in groups)))
         suite.set("timestamp", summary.header["started"].rstrip("Z"))
         for group in groups:
-            test_case(suite, group)
+            test_case(suite, group, summary)
     if summary.gate:
         refused = summary.remarks("refused")
         suite = xml.SubElement(root, "testsuite", name="gate", tests=str(max(1, len(refused))))

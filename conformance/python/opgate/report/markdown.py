@@ -1,11 +1,10 @@
-"""Markdown for a pull request: the result of the gate, the table, and each finding in a collapsed section."""
+"""Markdown for a pull request: the result of the gate, each defect in a collapsed section, and the table."""
 
 from __future__ import annotations
 
 import re
 from html import escape
 
-from opgate.finding import finding_text
 from opgate.report.summary import Summary
 
 LIMIT = 60_000
@@ -59,7 +58,7 @@ def table(summary: Summary) -> list[str]:
 
 
 def markdown(summary: Summary) -> str:
-    """Returns the whole comment, without the findings that do not fit into LIMIT."""
+    """Returns the whole comment, without the defects that do not fit into LIMIT."""
     broken = summary.count("fail", "crash", "timeout")
     verdict = (
         "refused" if summary.remarks("refused") else "broken promises" if broken else "all promises kept"
@@ -73,12 +72,13 @@ def markdown(summary: Summary) -> str:
     for words, count in summary.elsewhere.items():
         lines += [f"{count} passed by {words}", ""]
     lines += gate_section(summary)
-    lines += [*table(summary), ""]
-    for group, case, said in summary.findings():
-        title = f"{group.check} · {group.op} · {group.device}: {group.text}"
-        lines += ["<details>", f"<summary>{escape(title)}</summary>", "", code(finding_text(case, said))]
-        lines += ["</details>", ""]
-        if sum(map(len, lines)) > LIMIT:
-            lines.append("There are more findings than fit into a comment; see results.jsonl.")
+    if summary.defects:
+        lines += [f"### {len(summary.defects)} defect{'s' if len(summary.defects) > 1 else ''}", ""]
+    for number, defect in enumerate(summary.defects):
+        folded = ["<details>", f"<summary>{escape(defect.title)}</summary>", "", code(defect.text)]
+        folded += [f"    opgate repro '{defect.example}'", "", "</details>", ""]
+        if sum(map(len, [*lines, *folded])) > LIMIT:
+            lines.append(f"{len(summary.defects) - number} more defects do not fit into a comment.")
             break
-    return "\n".join(lines) + "\n"
+        lines += folded
+    return "\n".join([*lines, *table(summary), ""])

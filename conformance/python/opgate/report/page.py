@@ -1,4 +1,4 @@
-"""A self-contained HTML page: the table of checks, worst errors, findings and the ledger's history."""
+"""A self-contained HTML page: the defects, the table of checks, worst errors and the ledger's history."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgate.finding import finding_text
 from opgate.report.explanations import Explanation
 from opgate.report.summary import ReportError, Summary
 
@@ -111,10 +110,7 @@ def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | 
         columns=columns,
         errors=worst_errors(summary),
         ticks=ticks,
-        findings=[
-            (group, finding_text(case, said), explanations.get(group.check))
-            for group, case, said in summary.findings()
-        ],
+        defects=[(defect, explanations.get(defect.check)) for defect in summary.defects],
         commits=history(ledger),
         broken=summary.count("fail", "crash", "timeout"),
     )

@@ -1,11 +1,10 @@
-"""SARIF 2.1.0 for code scanning services: a rule for each check, and a result for each finding."""
+"""SARIF 2.1.0 for code scanning services: a rule for each check, and a result for each defect."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from opgate.finding import finding_text
 from opgate.report.explanations import Explanation
 from opgate.report.markdown import cell, code
 from opgate.report.summary import Summary
@@ -13,9 +12,9 @@ from opgate.report.summary import Summary
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def location(summary: Summary, op: str) -> list[dict[str, Any]]:
-    """Returns the place of the operator's spec, or an empty list if it is unknown."""
-    file, line = summary.where(op)
+def location(place: tuple[str, int]) -> list[dict[str, Any]]:
+    """Returns the file and line as a list of one place, or an empty list if they are unknown."""
+    file, line = place
     if not file:
         return []
     artifact = {"artifactLocation": {"uri": file}, "region": {"startLine": line}}
@@ -36,13 +35,13 @@ def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
     """Returns the whole document."""
     results = [
         {
-            "ruleId": group.check,
-            "level": "warning" if group.verdict == "invalid" else "error",
-            "message": {"text": finding_text(case, said)},
-            "locations": location(summary, group.op),
-            "partialFingerprints": {"group/v1": f"{group.op}/{group.device}/{group.check}"},
+            "ruleId": defect.check,
+            "level": "warning" if defect.severity == "spec" else "error",
+            "message": {"text": f"{defect.title}\n{defect.text}"},
+            "locations": location(defect.source if defect.source[0] else summary.where(defect.op)),
+            "partialFingerprints": {"defect/v1": defect.id},
         }
-        for group, case, said in summary.findings()
+        for defect in summary.defects
     ]
     results += [
         {
@@ -51,7 +50,7 @@ def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
             "message": {
                 "text": "\n".join(filter(None, [f"{remark['op']}: {remark['what']}", remark["shown"]]))
             },
-            "locations": location(summary, remark["op"]),
+            "locations": location(summary.where(remark["op"])),
         }
         for remark in summary.remarks("refused")
     ]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opgate.finding import finding_text
+
 BROKEN = ("fail", "crash", "timeout")
 BY_EVIDENCE = "evidence: "
 """The reason of a verdict that another machine gave begins with this."""
@@ -61,6 +63,58 @@ class Group:
 
 
 @dataclass
+class Defect:
+    """What several broken cases have as their cause, as the run has sorted them; see defects/defect.h."""
+
+    id: str
+    op: str
+    device: str
+    severity: str
+    cause: str
+    example: str
+    """The case that shows it best."""
+    said: dict[str, Any]
+    """The line of the example in results.jsonl."""
+    checks: dict[str, int]
+    """The number of broken cases of each check."""
+
+    @property
+    def check(self) -> str:
+        """The check of the example."""
+        return self.example.rpartition("/")[2]
+
+    @property
+    def title(self) -> str:
+        """A line for lists: "row_scale on cpu: `x` is read as if it were dense"."""
+        return f"{self.op} on {self.device}: {self.cause}"
+
+    @property
+    def seen(self) -> str:
+        """What happened in the example."""
+        return str(self.said.get("happened") or self.said["reason"])
+
+    @property
+    def cases(self) -> str:
+        """How many cases each check has: "12: value.layout 8, memory.bounds 4"."""
+        most = sorted(self.checks.items(), key=lambda check: -check[1])
+        return f"{sum(self.checks.values())}: {', '.join(f'{check} {count}' for check, count in most)}"
+
+    @property
+    def text(self) -> str:
+        """The finding of the example, and the number of cases."""
+        return f"{finding_text(self.example, self.said)}\n  cases      {self.cases}"
+
+    @property
+    def source(self) -> tuple[str, int]:
+        """The file and the line where the operator was when it crashed, or "" and 0 where they are unknown."""
+        for call in self.said.get("stack", []):
+            file, _, line = call.partition(" at ")[2].rpartition(":")
+            if line.isdigit():
+                return file, int(line)
+        return "", 0
+
+
+@dataclass
 class Summary:
     """A whole run, and what the gate said about it, if `opgate gate` was run."""
 
@@ -71,6 +125,8 @@ class Summary:
     elsewhere: dict[str, int]
     """The number of cases that passed on another machine, by the text that names the machine."""
     finished: str
+    defects: list[Defect] = field(default_factory=list)
+    """The most severe first."""
     gate: dict[str, Any] | None = None
 
     def count(self, *verdicts: str) -> int:
@@ -82,9 +138,13 @@ class Summary:
         said = self.gate["remarks"] if self.gate else []
         return [remark for remark in said if remark["kind"] == kind]
 
-    def findings(self) -> list[tuple[Group, str, dict[str, Any]]]:
-        """Returns the groups that have something to fix, in table order, each with a case and its line."""
-        return [(group, *group.example) for _, group in sorted(self.groups.items()) if group.example]
+    def defect_of(self, op: str, device: str, check: str) -> Defect:
+        """Returns the first defect that the check sees; there is one where the check has broken cases."""
+        return next(
+            defect
+            for defect in self.defects
+            if (defect.op, defect.device) == (op, device) and check in defect.checks
+        )
 
     def rows(self) -> list[tuple[str, str]]:
         """Returns the pairs of operator and device, in order."""
@@ -109,6 +169,7 @@ class Summary:
 def read_summary(results: Path) -> Summary:
     """Reads a finished run. Raises ReportError, which names the line, if the file is not such a run."""
     lines = _lines(results)
+    broken: dict[str, dict[str, Any]] = {}
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
         raise ReportError(f"{results} is no results file of this version of OpGate")
@@ -116,10 +177,16 @@ def read_summary(results: Path) -> Summary:
     for line in lines:
         if "case" in line:
             _take(summary, line)
+            if line["verdict"] not in ("pass", "owed"):
+                broken[line["case"]] = line
+        elif "defect" in line:
+            summary.defects.append(_defect(line, broken))
         elif "finished" in line:
             summary.finished = line["finished"]
     if not summary.finished:
         raise ReportError(f"{results} is unfinished; complete it with `opgate run --resume`")
+    if broken and not summary.defects:
+        raise ReportError(f"{results} is of an OpGate that did not tell defects; run again")
     gate = results.parent / "gate.json"
     if gate.exists():
         said = json.loads(gate.read_text())
@@ -140,6 +207,11 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
                     ) from error
     except OSError as error:
         raise ReportError(f"cannot read {results}: {error.strerror}") from error
+
+
+def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
+    known = {name: line[name] for name in ("op", "device", "severity", "cause", "example", "checks")}
+    return Defect(id=line["defect"], said=broken[line["example"]], **known)
 
 
 def _take(summary: Summary, line: dict[str, Any]) -> None:
