@@ -152,6 +152,12 @@ expose_tools() {
   local site
   site=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   printf '%s\n' "$BUILD/python" > "$site/opgate.pth"
+  # What an installed package says of itself, so that pytest finds the plugin without -p.
+  local info=opgate-0.1.0.dist-info
+  mkdir -p "$site/$info"
+  printf 'Metadata-Version: 2.1\nName: opgate\nVersion: 0.1.0\n' > "$site/$info/METADATA"
+  printf '[pytest11]\nopgate.pytest_plugin = opgate.pytest_plugin\n' > "$site/$info/entry_points.txt"
+  printf '%s\n' opgate.pth,, "$info/METADATA,," "$info/entry_points.txt,," "$info/RECORD,," > "$site/$info/RECORD"
   say "built: $(dirname "${PYTHON#"$ROOT"/}")/opgate"
 }
 

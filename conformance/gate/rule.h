@@ -29,6 +29,7 @@ struct Remark {
   std::string device = {};            ///< the device that it is about; empty where it is about all
   std::set<std::string> dtypes = {};  ///< the dtypes that it is about; empty where it is about all
   bool ended = false;                 ///< a crash or a timeout, which a waiver must name
+  std::string defect = {};  ///< the id of the defect that a failing check shows; empty for other remarks
 };
 
 /// The change that the rules judge.

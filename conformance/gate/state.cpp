@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "layouts/layout.h"
@@ -101,6 +102,16 @@ class Gathering {
       device.reference[sample][dtype] = fmt::format("{}", fmt::join(facts.reference, "; "));
   }
 
+  // Notes which defect the first case of each group of broken ones belongs to.
+  void take_defect(const nlohmann::json& line) {
+    const std::string id = line.at("defect");
+    run_.defects[id] = line.at("cause");
+    const std::set<std::string> cases = line.at("cases");
+    for (Broken& broken : run_.broken) {
+      if (cases.contains(broken.case_id)) broken.defect = id;
+    }
+  }
+
   void finish() {
     for (const auto& [op_device, by_sample] : outputs_) {
       DeviceState& device = run_.state.at(op_device.first).devices[op_device.second];
@@ -170,7 +181,8 @@ RunState state_of_run(const fs::path& results) {
       results,
       {.header = [&](const RunHeader& header) { gathering.begin(header); },
        .verdict = [&](const std::string& id, const Judgement& judged) { gathering.take(id, judged); },
-       .facts = [&](const std::string& id, const CallFacts& facts) { gathering.take(id, facts); }});
+       .facts = [&](const std::string& id, const CallFacts& facts) { gathering.take(id, facts); },
+       .defect = [&](const nlohmann::json& line) { gathering.take_defect(line); }});
   run.header = journal.header;
   if (run.header.shard != Shard{}) {
     throw SetupError(fmt::format("{} is shard {} of a run; merge all of them first, with `opgate merge`",

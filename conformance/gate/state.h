@@ -75,6 +75,8 @@ struct Broken {
   /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
   std::set<size_t> cases = {};
   std::set<std::string> dtypes = {};
+  std::string defect =
+      "";  ///< the id of the defect that the first case belongs to; empty where the run tells none
 
   static size_t hash_of(std::string_view case_id, Verdict verdict);
 };
@@ -88,11 +90,12 @@ struct RunState {
   RunHeader header;
   State state;
   std::vector<Broken> broken;
-  std::map<std::string, size_t> owed;         ///< number of owed cases, by reason
-  std::map<std::string, size_t> by_evidence;  ///< number of cases that passed on another machine, by reason
-  std::map<std::string, std::string> worst;   ///< the case with the worst error, by OP/DEVICE/CHECK/DTYPE
-  size_t entries = 0;                         ///< number of verdicts
-  size_t passed = 0;                          ///< number of passes, with those on another machine
+  std::map<std::string, std::string> defects;  ///< their causes, by id
+  std::map<std::string, size_t> owed;          ///< number of owed cases, by reason
+  std::map<std::string, size_t> by_evidence;   ///< number of cases that passed on another machine, by reason
+  std::map<std::string, std::string> worst;    ///< the case with the worst error, by OP/DEVICE/CHECK/DTYPE
+  size_t entries = 0;                          ///< number of verdicts
+  size_t passed = 0;                           ///< number of passes, with those on another machine
 };
 
 /// Reads a whole run. Throws SetupError for a file that is not a results file, is unfinished, or is one

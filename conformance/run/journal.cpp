@@ -133,7 +133,7 @@ struct Line {
   std::optional<Judgement> judgement;
   std::optional<CallFacts> facts;
   bool finished = false;
-  bool is_defect = false;
+  json defect;  // null in other lines
   Costs costs;
 };
 
@@ -159,9 +159,8 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
     Line read;
     read.finished = line.contains("finished");
     if (read.finished) read.costs = line.value("costs", Costs());
-    read.is_defect = line.contains("defect");
-    if (read.is_defect) {
-      // Judgements are read case by case, and sorted into defects anew.
+    if (line.contains("defect")) {
+      read.defect = line;
     } else if (line.contains("call")) {
       line.at("call").get_to(read.id);
       read.facts = line.get<CallFacts>();
@@ -198,7 +197,8 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
     } else if (Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
       journal.costs = std::move(line.costs);
-    } else if (line.is_defect) {
+    } else if (!line.defect.is_null()) {
+      if (take.defect) take.defect(line.defect);
       continue;  // not counted among the whole lines: a run that is resumed writes its defects anew
     } else if (line.facts) {
       if (take.facts) take.facts(line.id, *line.facts);

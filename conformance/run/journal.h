@@ -74,6 +74,8 @@ struct JournalLines {
   std::function<void(const RunHeader& header)> header = {};
   std::function<void(const std::string& case_id, const Judgement& judgement)> verdict = {};
   std::function<void(const std::string& call_id, const CallFacts& facts)> facts = {};
+  /// A defect as to_json() has written it; these lines come after all verdicts.
+  std::function<void(const nlohmann::json& defect)> defect = {};
 };
 
 /// Results whose first line says that another version of OpGate wrote them.

@@ -268,12 +268,24 @@ def test_a_waiver_may_be_for_one_dtype_device_or_defect(
 def test_a_crash_is_waived_by_its_name_alone(runs: Runs, waivers: Path) -> None:
     waivers.write_text(waiver(check='"value.layout"'))
     unnamed = runs.gate("", "crashes")
-    assert "value.layout, cpu: crash" in checks_refused(unnamed)
+    assert re.search("SIGABRT .*; the same defect: .*value.layout", checks_refused(unnamed))
     assert "the waiver of value.layout waives nothing" in unnamed.stdout
     waivers.write_text(waiver(check='"value.layout"', defect='"SIGABRT"'))
     named = runs.gate("", "crashes")
-    assert "value.layout, cpu: crash" not in checks_refused(named)
+    (others,) = re.findall("SIGABRT .*; the same defect: (.*)", checks_refused(named))
+    assert "value.reference" in others
+    assert "value.layout" not in others
     assert f"waived until {LATER}" in named.stdout
+
+
+def test_refusals_and_bases_are_told_as_defects(runs: Runs) -> None:
+    crashes = runs.gate("", "crashes").stdout
+    assert re.search(r"^refused, [1-9] defects? and \d+ other reasons?$", crashes, re.MULTILINE)
+    assert re.search(r"^defects: [1-9] new defects?, 0 gone, 0 as in the base$", crashes, re.MULTILINE)
+    mended = runs.gate("crashes", "").stdout
+    assert re.search(r"^defects: 0 new defects, [1-9] gone, 0 as in the base$", mended, re.MULTILINE)
+    same = runs.gate("crashes", "crashes").stdout
+    assert re.search(r"^defects: 0 new defects, 0 gone, [1-9] as in the base$", same, re.MULTILINE)
 
 
 def test_a_file_of_waivers_may_allow_another_term(runs: Runs, waivers: Path) -> None:

@@ -74,8 +74,7 @@ void print_unchecked(const RunState& head) {
 int print_remarks(const Remarks& remarks, const Change& change) {
   const size_t refused = count_of(remarks, Remark::Kind::refused);
   if (refused > 0) {
-    fmt::print("{}, {}\n{}", coloured(Colour::red, "refused"),
-               refused == 1 ? "1 reason" : fmt::format("{} reasons", refused),
+    fmt::print("{}, {}\n{}", coloured(Colour::red, "refused"), refusals_text(remarks),
                in_lines(remarks, Remark::Kind::refused));
   }
   if (count_of(remarks, Remark::Kind::better) > 0)
@@ -109,6 +108,7 @@ void write_remarks(const fs::path& file, const std::string& base, const RunState
                     {"rule", remark.rule},
                     {"op", remark.op},
                     {"what", remark.what},
+                    {"defect", remark.defect},
                     {"shown", remark.shown}});
   }
   const nlohmann::json said{{"base", base}, {"started", head.header.started}, {"remarks", std::move(list)}};
@@ -186,6 +186,8 @@ int gate(const GateOptions& options) {
   apply_waivers(base.waivers.value_or(own_waivers), timestamp().substr(0, kDateLength), change, remarks);
   write_remarks(results.parent_path() / "gate.json", base.name, head, remarks);
   fmt::print("\nbase: {}\nhead: {} of {}\n", base.name, results.string(), head.header.started);
+  if (base.run && base.run->defects.size() + head.defects.size() > 0)
+    fmt::print("defects: {}\n", defects_beside(*base.run, head));
   if (!options.results.empty()) print_unchecked(head);  // otherwise it is printed under the table
   return print_remarks(remarks, change);
 }

@@ -20,6 +20,9 @@ namespace {
 
 constexpr size_t kReasonsInSummary = 3;
 constexpr size_t kHappenedInNote = 2;
+constexpr size_t kRowsShown = 40;  // of the table, where more rows have nothing broken
+
+constexpr std::array kBrokenVerdicts{Verdict::fail, Verdict::crash, Verdict::timeout, Verdict::invalid};
 
 size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
 
@@ -36,6 +39,11 @@ TableCell cell_text(const std::array<size_t, 6>& counts, size_t by_evidence) {
 }
 
 }  // namespace
+
+bool Tally::has_broken(const Cell& cell) {
+  return std::ranges::any_of(kBrokenVerdicts,
+                             [&](Verdict verdict) { return cell.counts[index(verdict)] > 0; });
+}
 
 Tally::Row& Tally::row(std::string_view op, std::string_view device) {
   if (last_row_ == rows_.end() || last_row_->first.first != op || last_row_->first.second != device)
@@ -128,12 +136,20 @@ int Tally::exit_status() const {
 std::string Tally::table(Columns columns) const {
   std::vector<TableRow> rows;
   std::set<std::string> names;
+  size_t left_out = 0;
   for (const auto& [key, row] : rows_) {
     std::map<std::string, Cell> merged;
     for (const auto& [check, cell] : row.cells) {
       Cell& into = merged[columns == Columns::checks ? check : check.substr(0, check.find('.'))];
       for (size_t i = 0; i < into.counts.size(); ++i) into.counts[i] += cell.counts[i];
       into.by_evidence += cell.by_evidence;
+    }
+    const bool is_shown =
+        columns == Columns::checks || rows_.size() <= kRowsShown ||
+        std::ranges::any_of(merged, [](const auto& entry) { return has_broken(entry.second); });
+    if (!is_shown) {
+      ++left_out;
+      continue;
     }
     TableRow line{key.first + " " + key.second, {}};
     for (const auto& [name, cell] : merged) {
@@ -142,7 +158,11 @@ std::string Tally::table(Columns columns) const {
     }
     rows.push_back(std::move(line));
   }
-  return format_table({names.begin(), names.end()}, rows, terminal_width());
+  std::string text = format_table({names.begin(), names.end()}, rows, terminal_width());
+  if (left_out > 0)
+    text +=
+        fmt::format("{} more operators and models have no broken case; `--verbose` shows them\n\n", left_out);
+  return text;
 }
 
 std::string Tally::defects_text(size_t most) const {

@@ -66,6 +66,7 @@ class Tally {
   };
   using RowKey = std::pair<std::string, std::string>;  // operator, device
 
+  static bool has_broken(const Cell& cell);
   Row& row(std::string_view op, std::string_view device);
   void add_note(std::string_view op, std::string_view check, const Judgement& judgement);
   void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);

@@ -106,7 +106,7 @@ class Defect:
 
     @property
     def source(self) -> tuple[str, int]:
-        """The file and the line where the operator was when it crashed, or "" and 0 where they are unknown."""
+        """The file and line where the operator was when it crashed, or "" and 0 where they are unknown."""
         for call in self.said.get("stack", []):
             file, _, line = call.partition(" at ")[2].rpartition(":")
             if line.isdigit():
