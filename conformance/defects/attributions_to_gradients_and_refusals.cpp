@@ -16,6 +16,15 @@ const BrokenCase* wrong_gradient(const BrokenCase& broken, const Symptoms& all) 
   });
 }
 
+// The right derivative of another function than the reference is not the reference's: grad.numeric compares the gradient with
+// the operator's own slope, and has nothing to say.
+const BrokenCase* derivative_of_wrong_values(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "grad.reference" || !broken.differs_in_values()) return nullptr;
+  const BrokenCase* off_its_slope =
+      all.find([](const BrokenCase& each) { return each.check == "grad.numeric"; });
+  return off_its_slope != nullptr ? nullptr : all.at_undamaged_sample_of(broken, {fault::kValues});
+}
+
 // One tensor given as two arguments gets the sum of their gradients.
 const BrokenCase* gradient_of_the_other_argument(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kGradient || broken.variant.find('+') == std::string::npos) return nullptr;
@@ -52,6 +61,7 @@ const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptom
 
 constexpr std::array kToGradientsAndRefusals{
     Attribution{"wrong gradient", &wrong_gradient},
+    Attribution{"derivative of wrong values", &derivative_of_wrong_values},
     Attribution{"gradient of the other argument", &gradient_of_the_other_argument},
     Attribution{"gradient in a program", &gradient_in_a_program},
     Attribution{"crash for the argument", &crash_for_the_argument},

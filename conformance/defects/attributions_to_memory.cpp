@@ -15,6 +15,18 @@ const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) 
   });
 }
 
+// Where the compiler has inlined a function for one dtype and not for another, the crash seems to be in its caller.
+const BrokenCase* crash_in_the_caller(const BrokenCase& broken, const Symptoms& all) {
+  const std::vector<std::string> mine = broken.innermost_functions();
+  if (!broken.is_crash() || mine.size() < 2) return nullptr;
+  const std::string signal = broken.fault.about.substr(0, broken.fault.about.find(" in "));
+  return all.find([&](const BrokenCase& each) {
+    const std::vector<std::string> theirs = each.innermost_functions();
+    return each.fault.kind == broken.fault.kind && !theirs.empty() && theirs[0] == mine[1] &&
+           each.fault.about.starts_with(signal + " in ");
+  });
+}
+
 // memory.pages puts a page without access where memory.bounds has poison: the fault is the read or write that the latter sees.
 const BrokenCase* fault_at_a_page(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "memory.pages" || !broken.is_crash()) return nullptr;
@@ -96,6 +108,7 @@ const BrokenCase* result_in_foreign_memory(const BrokenCase& broken, const Sympt
 constexpr std::array kToMemory{
     Attribution{"result in foreign memory", &result_in_foreign_memory},
     Attribution{"crash as it is", &crash_as_it_is},
+    Attribution{"crash in the caller", &crash_in_the_caller},
     Attribution{"fault at a page", &fault_at_a_page},
     Attribution{"layout of all arguments", &layout_of_all},
     Attribution{"memory outside by layout", &memory_outside_by_layout},

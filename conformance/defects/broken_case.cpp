@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "base/text.h"
@@ -26,9 +25,16 @@ std::string_view how_it_ended(std::string_view reason) {
   return reason.substr(0, std::min(reason.find(" ("), reason.find(';')));
 }
 
-// "rows_for_each" of "rows_for_each at kernels.cpp:41"
-std::string_view function_of(std::string_view frame) {
-  return frame.substr(0, std::min(frame.find(" at "), frame.find(" in ")));
+// "scale" of "scale<float> at kernels.cpp:41": a template is instantiated for each dtype.
+std::string function_of(std::string_view frame) {
+  std::string name;
+  int depth = 0;
+  for (const char c : frame.substr(0, std::min(frame.find(" at "), frame.find(" in ")))) {
+    depth += c == '<';
+    if (depth == 0) name += c;
+    depth -= c == '>';
+  }
+  return name;
 }
 
 // Without a stack, only what was called and how it ended are known.
@@ -39,10 +45,7 @@ std::string kind_of_variant(std::string_view variant) {
 }
 
 std::string place_of_crash(const BrokenCase& broken) {
-  std::vector<std::string_view> functions;
-  for (const std::string& frame :
-       std::span(broken.judgement.stack).first(std::min(kFramesThatTell, broken.judgement.stack.size())))
-    functions.push_back(function_of(frame));
+  const std::vector<std::string> functions = broken.innermost_functions();
   const std::string_view how =
       broken.judgement.verdict == Verdict::timeout ? "no answer" : how_it_ended(broken.judgement.reason);
   if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken.variant));
@@ -84,6 +87,14 @@ BrokenCase::BrokenCase(std::string case_id, Judgement said)
     if (!fault.variant.empty()) variant = fault.variant;
     if (fault.kind.empty()) fault.kind = fault.check.empty() ? check : fault.check;
   }
+}
+
+std::vector<std::string> BrokenCase::innermost_functions() const {
+  std::vector<std::string> functions;
+  for (const std::string& frame : judgement.stack) {
+    if (functions.size() < kFramesThatTell) functions.push_back(function_of(frame));
+  }
+  return functions;
 }
 
 bool BrokenCase::is_of_memory() const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "judging/verdict.h"
 
@@ -27,6 +28,8 @@ struct BrokenCase {
   bool is_crash() const {
     return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
   }
+  /// Of a crash or timeout with a stack: the operator's two innermost functions, without template arguments.
+  std::vector<std::string> innermost_functions() const;
   bool differs_in_values() const { return fault.differs == "values"; }
   /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
   bool is_of_memory() const;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "defects/defect.h"
+#include "inputs/bad_inputs.h"
 #include "judging/fault.h"
 
 namespace opgate {
@@ -71,8 +72,12 @@ std::string cause_of(const BrokenCase& broken) {
   if (broken.fault.kind == fault::kLayout && broken.fault.about == "all")
     return "the result depends on the layout of its arguments, where all have the same";
   if (broken.fault.kind == fault::kAlias && broken.fault.about == kResults) return "two results share memory";
-  if (const OfFault* words = words_of(broken.fault.kind))
-    return fmt::format(fmt::runtime(words->cause), broken.fault.about);
+  if (const OfFault* words = words_of(broken.fault.kind)) {
+    constexpr std::string_view kBad = "bad:";
+    const bool only_if_bad = broken.is_of_memory() && broken.variant.starts_with(kBad);
+    return fmt::format(fmt::runtime(words->cause), broken.fault.about) +
+           (only_if_bad ? " where " + describe_bad_input(broken.variant.substr(kBad.size())) : "");
+  }
   return broken.judgement.finding ? "not kept: " + broken.judgement.finding->promised
                                   : broken.judgement.reason;
 }

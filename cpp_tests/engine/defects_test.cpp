@@ -82,6 +82,28 @@ TEST_F(DefectsTest, WithoutAStackACrashOfTheSampleExplainsThoseThatEndAlike) {
   EXPECT_EQ(ids().size(), 3u);
 }
 
+TEST_F(DefectsTest, ACrashInAFunctionThatIsInlinedElsewhereIsOne) {
+  add("value.reference", kPlain, crash("SIGSEGV", {"pool at kernels.cpp:10", "op at kernels.cpp:30"}));
+  add("value.reference", "float16/4x6/contiguous",
+      crash("SIGSEGV", {"row<c10::Half> at kernels.cpp:2", "pool at kernels.cpp:10"}));
+  add("value.reference", "float64/4x6/contiguous",
+      crash("SIGSEGV", {"row<double> at kernels.cpp:2", "pool at kernels.cpp:10"}));
+  EXPECT_THAT(ids(), ElementsAre("crash/SIGSEGV in pool, called by op"));
+  add("value.empty", "float32/4x6/size6=0",
+      crash("SIGFPE", {"row<float> at kernels.cpp:2", "pool at kernels.cpp:10"}));
+  add("value.empty", "float32/4x6/size4=0",
+      crash("SIGSEGV", {"column at kernels.cpp:2", "sum at kernels.cpp:10"}));
+  EXPECT_EQ(ids().size(), 3u);
+}
+
+TEST_F(DefectsTest, TheDerivativeOfWrongValuesIsNoDefectOfItsOwn) {
+  add("value.reference", kPlain, other_values(fault::kValues));
+  add("grad.reference", kPlain, other_values(fault::kGradient, "x"));
+  EXPECT_THAT(ids(), ElementsAre("values"));
+  add("grad.numeric", kPlain, fault_of(fault::kGradient, "x"));  // it is not the operator's own slope, either
+  EXPECT_THAT(ids(), UnorderedElementsAre("values", "gradient/x"));
+}
+
 TEST_F(DefectsTest, ALayoutExplainsOtherReadingsOfTheSameArgument) {
   add("value.layout", kStepped, other_values(fault::kLayout, "x"));
   add("value.layout", "float32/4x6/all=stepped", other_values(fault::kLayout, "all"));

@@ -185,6 +185,33 @@ def test_names_that_python_keeps_for_itself(
 
 
 @pytest.mark.parametrize(
+    ("case", "ends"),
+    [
+        ("stride_blind/float32/2x3x5x6/x=stepped/cpu/value.layout", "Tensor-likes are not"),
+        ("before_the_first/float32/3x4,0.5/contiguous/cpu/memory.bounds", "Tensor-likes are not"),
+        ("dense_bias/float32/*/bias=stepped/cpu/value.layout", "Tensor-likes are not"),
+    ],
+)
+def test_the_script_makes_the_smallest_call_without_numbers(
+    opgate: OpGate, ran: Run, config: Path, output: Path, tmp_path: Path, case: str, ends: str
+) -> None:
+    of_project = ("--config", config, "--output", output / "smaller")
+    listed = opgate("list", "cases", "--case", case, *of_project).stdout.split()
+    script = opgate("repro", "--python", listed[0], *of_project).stdout
+    lines = [line for line in script.partition("import torch\n")[2].splitlines() if line.strip()]
+    assert len(lines) <= 20, script
+    assert "torch.tensor([" not in script
+    assert "torch.ones(" in script or "torch.arange(" in script
+    (tmp_path / "script.py").write_text(script)
+    shown = ran(tmp_path / "script.py")
+    assert shown.returncode == 1, (script, shown)
+    assert ends in shown.stderr
+    kept = opgate("repro", "--python", "--keep", listed[0], *of_project).stdout
+    assert "torch.tensor([" in kept
+    assert len(kept.splitlines()) > len(script.splitlines())
+
+
+@pytest.mark.parametrize(
     ("of", "words"),
     [
         (("--op", "AddMatmul"), ("--python writes calls of operators", "AddMatmul")),

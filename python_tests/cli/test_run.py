@@ -49,7 +49,9 @@ def test_the_table_has_a_column_a_group_of_checks_and_a_row_an_operator(finished
 
 
 def test_a_verbose_run_has_a_column_a_check(opgate: OpGate, project: Path) -> None:
-    run = opgate("run", "--verbose", "--check", "effect", "fake", "--device", "cpu", folder=project)
+    run = opgate(
+        "run", "--verbose", "--check", "effect", "fake", "--device", "cpu", "--output", "all", folder=project
+    )
     groups, names, row = run.stdout[
         run.stdout.rindex("\n\n", 0, run.stdout.rindex("identity_conv cpu")) :
     ].splitlines()[2:5]

@@ -228,24 +228,23 @@ def finished(opgate: OpGate, config: Path, tmp_path_factory: pytest.TempPathFact
     return run
 
 
-def finding(finished: Completed, check: str, op: str) -> str:
-    """The paragraph about one check of one operator."""
-    paragraphs = finished.stdout.split("\n\n")
-    (found,) = [text for text in paragraphs if text.startswith(f"FAIL {check} · {op} · ")]
-    return found
+def paragraph(finished: Completed, op: str) -> str:
+    """The paragraph about the one defect of an operator."""
+    found = [text for text in finished.stdout.split("\n\n") if re.match(rf" *\d+ {op} on cpu, ", text)]
+    assert len(found) == 1, finished.stdout
+    return found[0]
 
 
 @pytest.mark.parametrize(("op", "check"), TOLD.items())
 def test_the_printed_command_reproduces_the_failure(
     op: str, check: str, finished: Completed, opgate: OpGate, config: Path, tmp_path: Path
 ) -> None:
-    text = finding(finished, check, op)
-    again = next(line for line in text.splitlines() if line.startswith("  again "))
-    program, *words = shlex.split(again.removeprefix("  again "))
+    lines = dict(line.split(maxsplit=1) for line in paragraph(finished, op).splitlines()[1:])
+    program, *words = shlex.split(lines["again"])
     assert (program, words[0]) == ("opgate", "repro")
+    assert words[1].endswith(f"/{check}")
     if "--config" not in words:
         words += ["--config", str(config)]
     repeated = opgate(*words, "--output", tmp_path)
     assert (repeated.returncode, complaints(repeated)) == (1, [])
-    kept = [line for line in text.splitlines() if not line.startswith("  others ")]
-    assert "\n".join(kept) in repeated.stdout
+    assert lines["seen"] in repeated.stdout

@@ -8,6 +8,7 @@
 #include "base/dtypes.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
+#include "cli/project/smaller_call.h"
 #include "cli/results/tally.h"
 #include "cli/scripts/script.h"
 #include "cli/terminal/terminal.h"
@@ -17,6 +18,13 @@
 
 namespace opgate::repro {
 namespace {
+
+struct ReproOptions {
+  ProjectOptions project;
+  std::string id;
+  bool as_script = false;
+  bool keep = false;  // the call of the case, where a smaller one shows the same
+};
 
 std::string describe_tensor(const TensorInput& input) {
   constexpr int64_t kShown = 6;
@@ -64,7 +72,16 @@ Plan plan_of_one(const Project& project, const Filter& filter, const std::string
   }
 }
 
-int repro(const ProjectOptions& options, const std::string& id, bool as_script) {
+struct Repeated {
+  std::optional<Judgement> judgement;  // none where it was interrupted
+  int status = kInterrupted;
+  std::string script;  // only where it was asked for
+  std::optional<SmallerCall> smaller;
+};
+
+// Runs the case alone. With `as_script`, writes its script, and otherwise prints the call and what is found. Looks for a
+// smaller call where that is wanted and the case is broken.
+Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_script, bool look_for_smaller) {
   Project project = open_project(options);
   const auto slash = id.rfind('/');
   if (slash == std::string::npos)
@@ -84,35 +101,53 @@ int repro(const ProjectOptions& options, const std::string& id, bool as_script) 
   }
   Tally tally(options.again());
   CaseSet todo(plan.calls, {});
-  std::string text;
-  const bool complete =
-      project.supervisor->run(plan, filter, todo, 1,
-                              {.verdict =
-                                   [&](Calls::Position call, const Check& by, const Judgement& judgement) {
-                                     const std::string judged = case_id(plan.calls[call], by);
-                                     tally.add(judged, judgement);
-                                     if (as_script) {
-                                       text = script(plan.calls[call], by, judgement, project.config);
-                                     } else {
-                                       fmt::print("\n{}", finding_text(judged, judgement, options.again()));
-                                     }
-                                   }},
-                              [](const std::vector<std::string>&) {});
+  Repeated repeated;
+  const bool complete = project.supervisor->run(
+      plan, filter, todo, 1,
+      {.verdict =
+           [&](Calls::Position call, const Check& by, const Judgement& judgement) {
+             const std::string judged = case_id(plan.calls[call], by);
+             tally.add(judged, judgement);
+             repeated.judgement = judgement;
+             if (as_script) {
+               repeated.script = script(plan.calls[call], by, judgement, project.config);
+             } else {
+               fmt::print("\n{}", finding_text(judged, judgement, options.again()));
+             }
+           }},
+      [](const std::vector<std::string>&) {});
+  if (!complete) return repeated;
+  repeated.status = tally.exit_status();
+  if (look_for_smaller && repeated.judgement && is_broken(repeated.judgement->verdict))
+    repeated.smaller = find_smaller_call(options, key, check, *repeated.judgement);
+  return repeated;
+}
+
+int repro(const ReproOptions& options) {
+  Repeated repeated =
+      repeat(options.project, options.id, options.as_script, options.as_script && !options.keep);
+  if (repeated.smaller) {
+    ProjectOptions smaller = options.project;
+    smaller.samples = repeated.smaller->samples;
+    repeated.script = repeat(smaller, repeated.smaller->case_id, true, false).script;
+  }
   end_where_nobody_reads();
-  fmt::print("{}", text);
-  return complete ? tally.exit_status() : kInterrupted;
+  fmt::print("{}", repeated.script);
+  return repeated.status;
 }
 
 std::function<int()> declare(CommandLine& app) {
   app.description("Run one case alone and show its schema, its arguments and what happened");
-  auto options = std::make_shared<ProjectOptions>();
-  auto id = std::make_shared<std::string>();
-  auto as_script = std::make_shared<bool>(false);
-  options->declare(app);
-  app.add_option("CASE", *id, "a case id, as in a finding or in `opgate list cases`").required();
-  app.add_flag("--python", *as_script,
-               "print a script of plain torch calls that shows the same without OpGate, for a bug report");
-  return [=] { return repro(*options, *id, *as_script); };
+  auto options = std::make_shared<ReproOptions>();
+  options->project.declare(app);
+  app.add_option("CASE", options->id, "a case id, as in a defect or in `opgate list cases`").required();
+  CommandLineOption as_script = app.add_flag(
+      "--python", options->as_script,
+      "print a script of plain torch calls that shows the same without OpGate, for a bug report; "
+      "its call is the smallest that shows the defect");
+  app.add_flag("--keep", options->keep, "with --python: the call as it is, and not a smaller one")
+      .needs(as_script);
+  return [=] { return repro(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(repro, {"repro", &declare});

@@ -147,20 +147,27 @@ std::string DetectionMatrix::summary() const {
 
 std::string DetectionMatrix::groups() const {
   std::map<std::string, std::vector<std::string>> shown_as;
-  for (const opgate::Defect& defect : seen_.found())
-    shown_as[fmt::format("{} {}", defect.op, defect.device)].push_back(fmt::format(
-        "{} ({})", defect.id.substr(defect.op.size() + 1), fmt::join(std::views::keys(defect.checks), " ")));
+  std::set<std::string> named;  // where the evidence is of the check that the defect was planted for
+  for (const opgate::Defect& defect : seen_.found()) {
+    const std::string planted = fmt::format("{} {}", defect.op, defect.device);
+    if (defect.example.ends_with("/" + defects_.at(defect.op).check)) named.insert(planted);
+    shown_as[planted].push_back(fmt::format("{} ({})", defect.id.substr(defect.op.size() + 1),
+                                            fmt::join(std::views::keys(defect.checks), " ")));
+  }
+  if (shown_as.empty()) return "";
   std::string text;
   size_t alone = 0, all = 0;
-  for (const auto& [op, defects] : shown_as) {
+  for (const auto& [planted, defects] : shown_as) {
     alone += defects.size() == 1;
     all += defects.size();
     if (defects.size() > 1)
-      text += fmt::format("{} as {} defects: {}\n", op, defects.size(), fmt::join(defects, ", "));
+      text += fmt::format("{} as {} defects: {}\n", planted, defects.size(), fmt::join(defects, ", "));
   }
-  if (shown_as.empty()) return "";
-  return text + fmt::format("{} of {} planted defects shown as one, {:.3f} on average\n", alone,
-                            shown_as.size(), static_cast<double>(all) / static_cast<double>(shown_as.size()));
+  return text + fmt::format(
+                    "{} of {} planted defects shown as one, {:.3f} on average; {} with evidence of the "
+                    "check that they were planted for\n",
+                    alone, shown_as.size(), static_cast<double>(all) / static_cast<double>(shown_as.size()),
+                    named.size());
 }
 
 bool DetectionMatrix::holds() const {

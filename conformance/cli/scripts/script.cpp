@@ -1,16 +1,21 @@
 #include "cli/scripts/script.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones_like.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
+#include "base/dtypes.h"
 #include "cli/scripts/python_text.h"
 #include "cli/scripts/script_questions.h"
 #include "inputs/arguments.h"
 #include "inputs/tensor_slots.h"
+#include "judging/fault.h"
 #include "process/library.h"
 #include "run/supervisor.h"
 
@@ -57,9 +62,9 @@ class Script {
       if (values.find(name) != std::string::npos)
         names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
     }
-    return fmt::format("{}\n{}import torch\n\n{}\n{}\n\n{}\n\n{}", docstring(check, judgement),
+    return fmt::format("{}{}import torch\n\n{}\n{}\n\n{}\n\n{}", docstring(check, judgement),
                        names.empty() ? "" : fmt::format("from math import {}\n\n", names), loading(check),
-                       made, function("call", spec_.name), asked(check));
+                       made, function("call", spec_.name), asked(check, judgement));
   }
 
  private:
@@ -87,28 +92,24 @@ class Script {
   }
 
   static std::string docstring(const Check& check, const Judgement& judgement) {
-    std::string text = fmt::format("\"\"\"{}: {}\n", check.name, check.explanation.promise);
-    const auto say = [&](std::string said) {
-      std::ranges::replace(said, '"', '\'');
-      std::ranges::replace(said, '\\', '/');
-      if (!said.empty()) text += fmt::format("\n{}\n", said);
-    };
+    std::string said = "this promise is kept";
     if (judgement.finding) {
-      say(judgement.finding->happened);
-      if (!judgement.finding->detail.empty())
-        say(fmt::format("    {}", fmt::join(judgement.finding->detail, "\n    ")));
-      say(judgement.finding->likely);
-    } else {
-      say(judgement.verdict == Verdict::pass ? "This promise is kept." : judgement.reason);
+      said = judgement.finding->happened;
+      if (!judgement.finding->likely.empty()) said += "\n" + judgement.finding->likely;
+    } else if (judgement.verdict != Verdict::pass) {
+      said = judgement.reason;
+      for (const std::string& call : judgement.stack) said += "\n  " + call;
     }
-    return text + "\"\"\"\n";
+    std::ranges::replace(said, '"', '\'');
+    std::ranges::replace(said, '\\', '/');
+    return fmt::format("\"\"\"{}: {}\"\"\"\n\n", check.name, said);
   }
 
   std::string loading(const Check& check) const {
     std::string text;
     for (const std::string& library : config_.libraries)
       text +=
-          fmt::format("torch.ops.load_library({})\n", python_text(config_.find_library(library).string()));
+          fmt::format("torch.ops.load_library({})\n", python_text(relative(config_.find_library(library))));
     if (config_.modules.empty() || !needs_modules(check)) return text;
     std::vector<std::string> folders;
     for (const auto& folder : this_program(config_).python_path)
@@ -118,6 +119,12 @@ class Script {
       text += fmt::format(
           "import {}  # registers the operator or its kernels; importing its package may do\n", module);
     return text;
+  }
+
+  // The path as seen from here where it is below, so that the script also runs in another checkout.
+  static std::string relative(const std::filesystem::path& file) {
+    const auto below = file.lexically_normal().lexically_relative(std::filesystem::current_path());
+    return below.empty() || *below.begin() == ".." ? file.string() : below.string();
   }
 
   // Whether Python modules register what the script calls: the operator, its kernel, or its fake kernel.
@@ -143,6 +150,36 @@ class Script {
     return fmt::format(".to({})", python_text(c10::Device(device_).str()));
   }
 
+  // Lines without numbers for a tensor of ones, or of 0, 1, 2 ..., also where its storage has gaps; empty for other tensors.
+  std::string plain_text(const TensorInput& input) const {
+    const at::Tensor& tensor = input.tensor;
+    const bool is_alone = std::ranges::count(arguments_.tensors, input.storage, &TensorInput::storage) == 1;
+    if (!is_alone || tensor.numel() == 0 || tensor.is_conj() || tensor.is_neg() ||
+        !tensor.is_floating_point())
+      return "";
+    const at::Tensor values = tensor.to(at::kDouble).flatten();
+    std::string made;
+    const std::string dtype = tensor.scalar_type() == at::kFloat
+                                  ? ""
+                                  : fmt::format(", dtype=torch.{}", dtype_name(tensor.scalar_type()));
+    if (values.equal(at::ones_like(values))) {
+      made = fmt::format("torch.ones({}{})", tuple_text(tensor.sizes()), dtype);
+    } else if (values.equal(at::arange(static_cast<double>(tensor.numel()), values.options()))) {
+      made =
+          fmt::format("torch.arange({}.0{}).reshape({})", tensor.numel(), dtype, tuple_text(tensor.sizes()));
+    } else {
+      return "";
+    }
+    const std::string name = python_name(input.name), device = moved(input);
+    if (is_dense_alone(input)) return fmt::format("{} = {}{}\n", name, made, device);
+    if (input.geometry.numel() > input.geometry.elements)
+      return "";  // elements overlap, and cannot be written
+    return fmt::format(
+        "storage_{} = torch.full(({},), -1.0{}){}\n{} = storage_{}.as_strided({}, {}, {})\n{}.copy_({})\n",
+        name, tensor.storage().nbytes() / tensor.element_size(), dtype, device, name, name,
+        tuple_text(tensor.sizes()), tuple_text(tensor.strides()), tensor.storage_offset(), name, made);
+  }
+
   std::string inputs() const {
     std::string text;
     std::map<size_t, std::string> storages;
@@ -151,6 +188,10 @@ class Script {
       const std::string name = python_name(input.name);
       names.push_back(name);
       const std::string device = moved(input);
+      if (const std::string plain = plain_text(input); !plain.empty()) {
+        text += plain;
+        continue;
+      }
       if (is_dense_alone(input)) {
         text += fmt::format("{} = {}.reshape({}){}\n", name, python_storage(input.tensor),
                             tuple_text(input.tensor.sizes()), device);
@@ -221,7 +262,13 @@ class Script {
     return fmt::format("{}    {}\n    return [{}]\n", head, call, fmt::join(parameters, ", "));
   }
 
-  std::string asked(const Check& check) const {
+  std::string asked(const Check& check, const Judgement& judgement) const {
+    if (judgement.finding && judgement.finding->fault.kind == fault::kReadsOutside)
+      return other_surroundings();
+    if (judgement.finding && judgement.finding->fault.kind == fault::kWritesOutside) {
+      return "# Nothing in the script sees the write: run it under a sanitizer, as with `valgrind python`.\n"
+             "call(*tensors)\n";
+    }
     if (check.name == "value.reference") return against_reference();
     if (check.name == "effect.mutation") return unchanged();
     if (check.name == "opcheck") return opcheck();
@@ -237,6 +284,19 @@ class Script {
         "wanted = reference(*wide)\n"
         "torch.testing.assert_close(call(*tensors), wanted, check_dtype=False, equal_nan=True)\n",
         function("reference", spec_.reference_op));
+  }
+
+  // Calls the operator on the same tensors with other values before, behind and between their elements.
+  static std::string other_surroundings() {
+    return "def within(value):\n"
+           "    placed = []\n"
+           "    for tensor in tensors:\n"
+           "        room = 128 + sum((size - 1) * step for size, step in zip(tensor.shape, "
+           "tensor.stride()))\n"
+           "        storage = torch.full((room,), value, dtype=tensor.dtype)\n"
+           "        placed.append(storage.as_strided(tensor.shape, tensor.stride(), 64).copy_(tensor))\n"
+           "    return placed\n\n\n"
+           "torch.testing.assert_close(call(*within(1)), call(*within(2)), equal_nan=True)\n";
   }
 
   std::string unchanged() const {
