@@ -106,6 +106,9 @@ std::pair<std::string, std::string> BrokenCase::group() const {
   // An operator that accepts one bad input after another lacks the checks of its arguments; the reference's words differ.
   if (fault.kind == fault::kUnchecked) return {fault.kind, ""};
   if (fault.kind == fault::kMessage) return {fault.kind, without_numbers(fault.about)};
+  // The file of a spec lies elsewhere in another checkout.
+  if (fault.kind == kSpecFault && fault.about.find('/') < fault.about.find(": "))
+    return {fault.kind, without_numbers(std::string_view(fault.about).substr(fault.about.find(": ") + 2))};
   const bool is_tensor_of_list =
       fault.kind == fault::kAlias || fault.kind == fault::kMutation || fault.kind == fault::kGradient;
   return {fault.kind, is_tensor_of_list ? fault.about.substr(0, fault.about.find('[')) : fault.about};

@@ -73,10 +73,9 @@ std::string cause_of(const BrokenCase& broken) {
     return "the result depends on the layout of its arguments, where all have the same";
   if (broken.fault.kind == fault::kAlias && broken.fault.about == kResults) return "two results share memory";
   if (const OfFault* words = words_of(broken.fault.kind)) {
-    constexpr std::string_view kBad = "bad:";
-    const bool only_if_bad = broken.is_of_memory() && broken.variant.starts_with(kBad);
+    const bool only_if_bad = broken.is_of_memory() && broken.variant.starts_with("bad:");
     return fmt::format(fmt::runtime(words->cause), broken.fault.about) +
-           (only_if_bad ? " where " + describe_bad_input(broken.variant.substr(kBad.size())) : "");
+           (only_if_bad ? " where " + describe_bad_input(broken.variant) : "");
   }
   return broken.judgement.finding ? "not kept: " + broken.judgement.finding->promised
                                   : broken.judgement.reason;

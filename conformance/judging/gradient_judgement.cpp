@@ -184,7 +184,7 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
                      difference_text(comparison, gradient, expected->gradient)),
          "",
          neighbourhood(comparison, gradient, expected->gradient),
-         {"", at}});
+         {"", at, "values"}});
   }
   return Judgement::pass(worst);
 }

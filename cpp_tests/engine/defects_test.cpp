@@ -337,6 +337,12 @@ TEST_F(DefectsTest, OneMessageIsOneDefectWhicheverCheckReadsIt) {
   EXPECT_THAT(ids(), UnorderedElementsAre("message/tensors do not fit", "message/no #"));
 }
 
+TEST_F(DefectsTest, TheIdOfABrokenSpecHasNoPath) {
+  add("grad.numeric", kPlain,
+      Judgement::invalid("/home/me/specs/op.cpp:78: the operator has no slope along `x`"));
+  EXPECT_THAT(ids(), ElementsAre("spec/the operator has no slope along `x`"));
+}
+
 TEST_F(DefectsTest, OperatorsAndDevicesDoNotExplainEachOther) {
   defects_.add("op/float32/4x6/contiguous/cpu/memory.bounds", other_values(fault::kReadsOutside));
   defects_.add("op/float32/4x6/contiguous/cuda/value.reference", other_values(fault::kValues));

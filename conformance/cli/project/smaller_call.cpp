@@ -90,9 +90,9 @@ std::vector<Sizes> smaller_sizes(const Sample& sample) {
   return all;
 }
 
-// Indices and numbers that the author wrote keep their values.
+// Indices keep their values. Where an operator refuses ones or counted values, its other values are left.
 bool takes_any_values(const TensorArgument& tensor) {
-  return !tensor.dtype && tensor.domain.family != "literal";
+  return !tensor.dtype || c10::isFloatingType(*tensor.dtype);
 }
 
 void set_values(TensorArgument& tensor, Values values) {
