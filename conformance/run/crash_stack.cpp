@@ -1,5 +1,6 @@
 #include "run/crash_stack.h"
 
+#include <c10/util/Type.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <torch/csrc/profiler/unwind/fast_symbolizer.h>
@@ -96,6 +97,24 @@ std::string relative_to_here(const std::string& file) {
   return relative.empty() || *relative.begin() == ".." ? file : relative.string();
 }
 
+// The exported function at that address; empty where there is none. Stripped libraries have these names alone.
+std::string exported_name(const std::string& file, uint64_t address) {
+  try {
+    torch::unwind::MemFile library(file.c_str());
+    const torch::unwind::Section symbols = library.getSection(".dynsym", true);
+    torch::unwind::Section names = library.getSection(".dynstr", true);
+    const auto* const begin = reinterpret_cast<const Elf64_Sym*>(symbols.data);
+    const auto* const end = begin + symbols.size / sizeof(Elf64_Sym);
+    const auto found = std::find_if(begin, end, [&](const Elf64_Sym& symbol) {
+      return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && address >= symbol.st_value &&
+             address < symbol.st_value + symbol.st_size;
+    });
+    return found == end ? "" : c10::demangle(names.string(found->st_name));
+  } catch (const torch::unwind::UnwindError&) {  // no library, or a damaged one
+    return "";
+  }
+}
+
 bool is_a_header_of_others(const std::string& file) {
   return file.starts_with("/usr/") || file.find("/torch/include/") != std::string::npos;
 }
@@ -105,7 +124,8 @@ StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string
   const auto address = address_in_elf(library, offset);
   if (!address) return frame;
   const torch::unwind::Frame found = symbolizer.symbolize(library, *address);
-  if (found.funcname != "??") frame.function = short_name(found.funcname);
+  const std::string name = found.funcname != "??" ? found.funcname : exported_name(library, *address);
+  if (!name.empty()) frame.function = short_name(name);
   // Where a function of a header is inlined, the line is that of the header, which is not where to look.
   if (found.filename != library && !is_a_header_of_others(found.filename)) {
     frame.file = relative_to_here(found.filename);
@@ -151,12 +171,16 @@ const CrashStack::Mapping* CrashStack::find(uint64_t address) const {
 }
 
 std::vector<StackFrame> CrashStack::operator_frames() const {
-  torch::unwind::FastSymbolizer symbolizer;
+  static torch::unwind::FastSymbolizer symbolizer;  // keeps what it has read of a library
   std::vector<StackFrame> frames;
+  std::optional<StackFrame> of_torch;  // the innermost
   for (const uint64_t address : addresses_) {
     const Mapping* mapping = find(address);
     if (mapping == nullptr) continue;
-    if (begins_with_one_of(fs::path(mapping->file).filename().string(), kNotTheOperators)) continue;
+    const std::string library = fs::path(mapping->file).filename().string();
+    if (library.starts_with("libtorch_c") && !of_torch)
+      of_torch = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
+    if (begins_with_one_of(library, kNotTheOperators)) continue;
     StackFrame frame = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
     if (begins_with_one_of(frame.function, kOfHeaders)) continue;
     if (!frames.empty() && frames.back().function == frame.function)
@@ -164,6 +188,7 @@ std::vector<StackFrame> CrashStack::operator_frames() const {
     frames.push_back(std::move(frame));
     if (frames.size() == kShown) break;
   }
+  if (frames.empty() && of_torch) frames.push_back(*of_torch);  // an operator of ATen's own
   return frames;
 }
 

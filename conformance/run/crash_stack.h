@@ -28,7 +28,8 @@ class CrashStack {
   bool empty() const { return addresses_.empty(); }
 
   /// The frames of the operator: those of OpGate, of PyTorch and of the C library are left out, and calls that recur are named
-  /// once. The innermost comes first, at most four.
+  /// once. The innermost comes first, at most four. Where all are left out, the innermost of PyTorch, whose own
+  /// operator it is.
   std::vector<StackFrame> operator_frames() const;
 
  private:

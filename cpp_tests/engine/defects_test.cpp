@@ -1,5 +1,5 @@
-// Broken cases are sorted by their causes. Each explanation has its opposite beside it: two mistakes of one operator, where the
-// explanation would be wrong, stay two.
+// Broken cases are sorted by their causes. Each attribution has its opposite beside it: two mistakes of one operator, where the
+// attribution would be wrong, stay two.
 #include "defects/defect.h"
 
 #include <fmt/format.h>
@@ -183,7 +183,14 @@ TEST_F(DefectsTest, WhatIsWrongAsItIsDoesNotExplainOtherSamplesOrLayouts) {
   add("value.special", "float32/3x5/contiguous", other_values());
   add("value.layout", kStepped, other_values(fault::kLayout, "x"));
   add("error.raises", "float32/4x6/bad:x.rank+1", fault_of(fault::kUnchecked));
-  EXPECT_THAT(ids(), UnorderedElementsAre("values", "value.special", "layout/x", "unchecked"));
+  add("run.sequence", "float32/3x5/contiguous", other_values(fault::kKept));
+  EXPECT_THAT(ids(), UnorderedElementsAre("values", "value.special", "layout/x", "unchecked", "kept"));
+}
+
+TEST_F(DefectsTest, ThreadsInPackagesAreNotExplainedByWrongValues) {
+  add("value.reference", kPlain, other_values(fault::kValues));
+  add("aoti.threads", kPlain, raised());
+  EXPECT_THAT(ids(), UnorderedElementsAre("values", "aoti.threads"));
 }
 
 TEST_F(DefectsTest, UnstableResultsExplainComparisonsOfRuns) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -303,6 +304,26 @@ def assert_refused_last(result: Completed, *fragments: str) -> None:
 
 def test_a_program_without_torch_is_told(folder: Path, record: Record) -> None:
     assert_refused_last(record(folder, "true"), "true never loaded torch")
+
+
+def test_a_program_with_another_torch_is_told_both_versions(folder: Path, record: Record) -> None:
+    other = folder / "elsewhere" / "torch"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text('__version__ = "2.9.1+cpu"')
+    (folder / "program.py").write_text("import sys\nsys.path.insert(0, 'elsewhere')\nimport torch\n")
+    result = record(folder)
+    assert "it uses torch 2.9.1, and this OpGate is built for torch 2." in result.stderr
+    # A program in C++: its torch is a library beside a version.py.
+    (other / "lib").mkdir()
+    (other / "version.py").write_text("__all__ = ['__version__']\n__version__ = '2.9.1+cpu'\n")
+    (folder / "empty.c").write_text("int nothing(void) { return 0; }")
+    (folder / "program.c").write_text("int nothing(void); int main(void) { return nothing(); }")
+    library = other / "lib" / "libtorch_cpu.so"
+    run = functools.partial(subprocess.run, cwd=folder, check=True)
+    run(["gcc", "-shared", "-fPIC", "empty.c", "-Wl,-soname,libtorch_cpu.so", "-o", str(library)])
+    run(["gcc", "program.c", "-o", "program", str(library), f"-Wl,-rpath,{library.parent}"])
+    result = record(folder, "./program")
+    assert "the program uses torch 2.9.1+cpu, and this OpGate is built for torch 2." in result.stderr
 
 
 def test_a_program_that_is_not_there_is_told(folder: Path, record: Record) -> None:

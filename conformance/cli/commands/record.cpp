@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/build.h"
 #include "base/files.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
@@ -81,6 +82,7 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
   fs::create_symlink(prefix() / "lib" / "libopgate_preload.so", preload);
   command.environment = {{"OPGATE_RECORD", scratch.string()},
                          {"OPGATE_RECORD_LIBRARY", (prefix() / "lib" / "libopgate_record.so").string()},
+                         {"OPGATE_RECORD_TORCH", kTorchVersion},
                          {"LD_PRELOAD", before(preload.string(), "LD_PRELOAD")},
                          {"PYTHONPATH", before(python_hook().string(), "PYTHONPATH")}};
   if (!options.namespaces.empty())
@@ -172,8 +174,11 @@ int record(const RecordOptions& options) {
   print_table(recording, folder);
   offer_config(recording, config, folder);
   say_what_is_unknown(recording);
-  if (status != 0)
-    fmt::print("the program ended with {}; the calls that it made until then are kept\n", ended);
+  if (status != 0) {
+    const bool died = WIFSIGNALED(status) && !recording.unknown.empty();
+    fmt::print("the program ended with {}; the calls that it made until then are kept{}\n", ended,
+               died ? ", but it could not say which libraries and modules its operators come from" : "");
+  }
   fmt::print("next: opgate run\n");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -58,6 +58,14 @@ class TorchFinder(importlib.abc.MetaPathFinder):
 
 def begin() -> None:
     """Loads the recorder. Where that fails, prints the error, and the program goes on."""
+    wanted, found = os.environ.get("OPGATE_RECORD_TORCH"), sys.modules["torch"].__version__.partition("+")[0]
+    if wanted and wanted != found:
+        print(
+            f"opgate record: nothing is recorded in this program: it uses torch {found}, and this OpGate is "
+            f"built for torch {wanted}",
+            file=sys.stderr,
+        )
+        return
     try:
         ctypes.CDLL(os.environ["OPGATE_RECORD_LIBRARY"])
     except OSError as error:
