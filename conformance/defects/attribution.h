@@ -4,17 +4,13 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "defects/symptoms.h"
 
 namespace opgate {
 
-struct Attribution {
-  std::string_view name;  ///< for tests and for results.jsonl
-  /// The case that explains why `broken` fails, or null.
-  const BrokenCase* (*find)(const BrokenCase& broken, const Symptoms& all);
-};
+/// Returns the case that explains why `broken` fails, or null.
+using Attribution = const BrokenCase* (*)(const BrokenCase& broken, const Symptoms& all);
 
 /// Of crashes, and of memory that is not the operator's.
 std::span<const Attribution> attributions_to_memory();

@@ -60,11 +60,11 @@ const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptom
 }
 
 constexpr std::array kToGradientsAndRefusals{
-    Attribution{"wrong gradient", &wrong_gradient},
-    Attribution{"derivative of wrong values", &derivative_of_wrong_values},
-    Attribution{"gradient of the other argument", &gradient_of_the_other_argument},
-    Attribution{"gradient in a program", &gradient_in_a_program},
-    Attribution{"crash for the argument", &crash_for_the_argument},
+    Attribution{&wrong_gradient},
+    Attribution{&derivative_of_wrong_values},
+    Attribution{&gradient_of_the_other_argument},
+    Attribution{&gradient_in_a_program},
+    Attribution{&crash_for_the_argument},
 };
 
 }  // namespace

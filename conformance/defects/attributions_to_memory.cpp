@@ -106,15 +106,15 @@ const BrokenCase* result_in_foreign_memory(const BrokenCase& broken, const Sympt
 }
 
 constexpr std::array kToMemory{
-    Attribution{"result in foreign memory", &result_in_foreign_memory},
-    Attribution{"crash as it is", &crash_as_it_is},
-    Attribution{"crash in the caller", &crash_in_the_caller},
-    Attribution{"fault at a page", &fault_at_a_page},
-    Attribution{"layout of all arguments", &layout_of_all},
-    Attribution{"memory outside by layout", &memory_outside_by_layout},
-    Attribution{"values by memory", &wrong_values_by_memory},
-    Attribution{"crash far away", &crash_far_away},
-    Attribution{"other check of the layout", &other_check_of_the_layout},
+    Attribution{&result_in_foreign_memory},
+    Attribution{&crash_as_it_is},
+    Attribution{&crash_in_the_caller},
+    Attribution{&fault_at_a_page},
+    Attribution{&layout_of_all},
+    Attribution{&memory_outside_by_layout},
+    Attribution{&wrong_values_by_memory},
+    Attribution{&crash_far_away},
+    Attribution{&other_check_of_the_layout},
 };
 
 }  // namespace

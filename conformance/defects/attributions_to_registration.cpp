@@ -77,14 +77,14 @@ const BrokenCase* layout_of_a_written_argument(const BrokenCase& broken, const S
 }
 
 constexpr std::array kToRegistration{
-    Attribution{"fake of an alias", &fake_of_an_alias},
-    Attribution{"fake of a wrong result", &fake_of_wrong_result},
-    Attribution{"traced by the fake kernel", &traced_by_fake},
-    Attribution{"schema in opcheck", &schema_in_opcheck},
-    Attribution{"write to the other argument", &write_to_the_other_argument},
-    Attribution{"autograd in opcheck", &autograd_in_opcheck},
-    Attribution{"mode without a kernel", &mode_without_kernel},
-    Attribution{"layout of a written argument", &layout_of_a_written_argument},
+    Attribution{&fake_of_an_alias},
+    Attribution{&fake_of_wrong_result},
+    Attribution{&traced_by_fake},
+    Attribution{&schema_in_opcheck},
+    Attribution{&write_to_the_other_argument},
+    Attribution{&autograd_in_opcheck},
+    Attribution{&mode_without_kernel},
+    Attribution{&layout_of_a_written_argument},
 };
 
 }  // namespace

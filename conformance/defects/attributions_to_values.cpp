@@ -61,13 +61,9 @@ const BrokenCase* refused_dtype(const BrokenCase& broken, const Symptoms& all) {
 }
 
 constexpr std::array kToValues{
-    Attribution{"unstable results", &unstable_results},
-    Attribution{"wrong as it is", &wrong_as_it_is},
-    Attribution{"wrong in a sequence", &wrong_in_a_sequence},
-    Attribution{"wrong for a bad input", &wrong_for_bad_input},
-    Attribution{"kept between calls", &kept_between_calls},
-    Attribution{"threads in packages", &threads_in_packages},
-    Attribution{"refused dtype", &refused_dtype},
+    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},     Attribution{&wrong_in_a_sequence},
+    Attribution{&wrong_for_bad_input}, Attribution{&kept_between_calls}, Attribution{&threads_in_packages},
+    Attribution{&refused_dtype},
 };
 
 }  // namespace

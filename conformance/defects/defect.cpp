@@ -22,8 +22,8 @@ const BrokenCase* attribution_of(const BrokenCase& broken, const Symptoms& all) 
   for (const auto& attributions :
        {attributions_to_memory(), attributions_to_values(), attributions_to_registration(),
         attributions_to_gradients_and_refusals()}) {
-    for (const Attribution& attribution : attributions) {
-      const BrokenCase* found = attribution.find(broken, all);
+    for (const Attribution attribute : attributions) {
+      const BrokenCase* found = attribute(broken, all);
       if (found != nullptr && found != &broken) return found;
     }
   }

@@ -47,8 +47,6 @@ class Defects {
   /// Throws SetupError for what is not the id of a case.
   void add(const std::string& case_id, const Judgement& judgement);
 
-  bool empty() const { return by_op_.empty(); }
-
   /// All defects so far: the most severe first, then by operator.
   std::vector<Defect> found() const;
 
