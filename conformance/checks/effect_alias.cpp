@@ -135,7 +135,7 @@ std::optional<Finding> output_alias(const Output& one, const Output& other,
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",
                  {},
-                 {std::string(fault::kAlias), "results"}};
+                 {std::string(fault::kAlias), std::string(fault::kAmongResults)}};
 }
 
 // The storages of the arguments that a result is declared to alias.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "inputs/variant_text.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/layout_diagnosis.h"
@@ -38,13 +39,6 @@ bool is_wrong(CallUnderTest& under_test, const Outcome& call) {
          judge_near_reference(under_test, call, "").finding;
 }
 
-// "xs" for "xs[0]=stepped": a kernel reads every tensor of a list in the same way. "x+y" where two lie in one storage.
-std::string arranged_argument(std::string_view variant) {
-  std::string_view name = varied_argument(variant);
-  if (name.empty()) name = variant.substr(0, variant.find('='));
-  return std::string(name.substr(0, name.find('[')));
-}
-
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& call = under_test.observed().outcome;
   const Outcome& dense = under_test.dense().outcome;
@@ -66,7 +60,8 @@ Judgement judge(CallUnderTest& under_test) {
                                    ? fmt::format("the same result as for contiguous input, when {}",
                                                  describe_variant(under_test.key().variant))
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
-  const Fault fault{std::string(fault::kLayout), arranged_argument(under_test.key().variant)};
+  const Fault fault{std::string(fault::kLayout),
+                    std::string(arrangement_of(under_test.key().variant).arguments)};
   if (!call.ok()) {
     if (refuses_as_promised(under_test)) return Judgement::pass();
     if (auto note = note_of_refused_layout(*under_test.key().spec, call.raised->message))

@@ -12,13 +12,13 @@ namespace opgate {
 /// Returns the case that explains why `broken` fails, or null.
 using Attribution = const BrokenCase* (*)(const BrokenCase& broken, const Symptoms& all);
 
-/// Of crashes, and of memory that is not the operator's.
+/// To crashes, to memory that is not the operator's, and to layouts that are not followed.
 std::span<const Attribution> attributions_to_memory();
-/// Of layouts that are not followed, and of wrong or unstable values.
+/// To wrong, unstable or kept values, and to dtypes that are refused.
 std::span<const Attribution> attributions_to_values();
-/// Of fake kernels, aliases, written arguments, missing kernels.
+/// To fake kernels, aliases, written arguments, missing kernels.
 std::span<const Attribution> attributions_to_registration();
-/// Of gradients and of refusals.
+/// To gradients, and to crashes for bad inputs.
 std::span<const Attribution> attributions_to_gradients_and_refusals();
 
 }  // namespace opgate

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "defects/attribution.h"
+#include "inputs/variant_text.h"
 #include "judging/fault.h"
 
 namespace opgate {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "inputs/variant_text.h"
 #include "judging/fault.h"
-#include "layouts/layout.h"
 #include "plan/case_parts.h"
 
 namespace opgate {
@@ -112,28 +112,6 @@ std::pair<std::string, std::string> BrokenCase::group() const {
   const bool is_tensor_of_list =
       fault.kind == fault::kAlias || fault.kind == fault::kMutation || fault.kind == fault::kGradient;
   return {fault.kind, is_tensor_of_list ? fault.about.substr(0, fault.about.find('[')) : fault.about};
-}
-
-bool is_undamaged(std::string_view variant) { return variant == kContiguous; }
-
-bool is_rearranged(std::string_view variant) {
-  if (variant.starts_with("bad:") || variant.find('=') == std::string_view::npos) return false;
-  const std::string_view layout = arrangement_of(variant).layout;
-  return layout != "0" && !layout.starts_with("empty-") && layout != "0-dim";
-}
-
-std::string_view damaged_argument(std::string_view variant) {
-  constexpr std::string_view kBad = "bad:";
-  if (!variant.starts_with(kBad)) return "";
-  variant.remove_prefix(kBad.size());
-  return variant.substr(0, variant.find_first_of(".=["));
-}
-
-Arrangement arrangement_of(std::string_view variant) {
-  const size_t equals = variant.find('=');
-  if (equals == std::string_view::npos) return {"", variant};
-  const std::string_view arguments = variant.substr(0, equals);
-  return {arguments.substr(0, arguments.find('[')), variant.substr(equals + 1)};
 }
 
 }  // namespace opgate

@@ -44,8 +44,6 @@ constexpr std::array kOfFaults{
     OfFault{kSpecFault, Severity::spec, "{}", ""},
 };
 
-constexpr std::string_view kResults = "results";  // what effect.alias says where two results share memory
-
 // By the group of the check, for faults that only one check can see.
 struct OfCheck {
   std::string_view begin;
@@ -71,7 +69,8 @@ std::string cause_of(const BrokenCase& broken) {
   if (!broken.fault.cause.empty()) return broken.fault.cause;
   if (broken.fault.kind == fault::kLayout && broken.fault.about == "all")
     return "the result depends on the layout of its arguments, where all have the same";
-  if (broken.fault.kind == fault::kAlias && broken.fault.about == kResults) return "two results share memory";
+  if (broken.fault.kind == fault::kAlias && broken.fault.about == fault::kAmongResults)
+    return "two results share memory";
   if (const OfFault* words = words_of(broken.fault.kind)) {
     const bool only_if_bad = broken.is_of_memory() && broken.variant.starts_with("bad:");
     return fmt::format(fmt::runtime(words->cause), broken.fault.about) +

@@ -10,6 +10,7 @@
 
 #include "defects/attribution.h"
 #include "defects/cause.h"
+#include "inputs/variant_text.h"
 #include "plan/case_parts.h"
 
 namespace opgate {

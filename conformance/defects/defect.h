@@ -35,7 +35,7 @@ struct Defect {
   std::string example;                   ///< the case that shows it best
   Judgement evidence;                    ///< of the example
   std::map<std::string, size_t> checks;  ///< the number of broken cases of each check
-  std::vector<std::string> variants;     ///< those that show it, in the order of the plan
+  std::vector<std::string> variants;     ///< those that show it, in the order of the cases
   std::vector<std::string> cases;        ///< ids
 
   size_t count() const { return cases.size(); }

@@ -1,4 +1,5 @@
 #include "defects/symptoms.h"
+#include "inputs/variant_text.h"
 
 #include <algorithm>
 

@@ -18,6 +18,8 @@ inline constexpr std::string_view kLayout = "layout";  ///< the result depends o
 inline constexpr std::string_view kMutation =
     "mutation";                                      ///< the argument is written, or its sizes are changed
 inline constexpr std::string_view kAlias = "alias";  ///< a result is the argument, or shares its memory
+inline constexpr std::string_view kAmongResults =
+    "results";  ///< what kAlias is about where two results share memory
 inline constexpr std::string_view kUnchecked = "unchecked";  ///< a bad input is accepted; about the argument
 inline constexpr std::string_view kMessage = "message";      ///< a refusal does not help; about its text
 

@@ -282,8 +282,8 @@ def test_refusals_and_bases_are_told_as_defects(runs: Runs) -> None:
     crashes = runs.gate("", "crashes").stdout
     assert re.search(r"^refused, [1-9] defects? and \d+ other reasons?$", crashes, re.MULTILINE)
     assert re.search(r"^defects: [1-9] new defects?, 0 gone, 0 as in the base$", crashes, re.MULTILINE)
-    mended = runs.gate("crashes", "").stdout
-    assert re.search(r"^defects: 0 new defects, [1-9] gone, 0 as in the base$", mended, re.MULTILINE)
+    fixed = runs.gate("crashes", "").stdout
+    assert re.search(r"^defects: 0 new defects, [1-9] gone, 0 as in the base$", fixed, re.MULTILINE)
     same = runs.gate("crashes", "crashes").stdout
     assert re.search(r"^defects: 0 new defects, 0 gone, [1-9] as in the base$", same, re.MULTILINE)
 

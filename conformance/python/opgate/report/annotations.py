@@ -28,8 +28,7 @@ def annotations(summary: Summary) -> str:
     for defect in summary.defects:
         message = f"{defect.cause}\n{defect.check}: {defect.seen}\nopgate repro '{defect.example}'"
         level = "warning" if defect.severity == "spec" else "error"
-        at = defect.source if defect.source[0] else summary.where(defect.op)
-        lines.append(annotation(at, f"{defect.op} on {defect.device}", message, level))
+        lines.append(annotation(summary.place(defect), f"{defect.op} on {defect.device}", message, level))
     for remark in summary.remarks("refused"):
         told = "\n".join(filter(None, [remark["what"], remark["shown"]]))
         lines.append(annotation(summary.where(remark["op"]), f"gate: {remark['op']}", told))

@@ -38,7 +38,7 @@ def sarif(summary: Summary, explanations: dict[str, Explanation]) -> str:
             "ruleId": defect.check,
             "level": "warning" if defect.severity == "spec" else "error",
             "message": {"text": f"{defect.title}\n{defect.text}"},
-            "locations": location(defect.source if defect.source[0] else summary.where(defect.op)),
+            "locations": location(summary.place(defect)),
             "partialFingerprints": {"defect/v1": defect.id},
         }
         for defect in summary.defects

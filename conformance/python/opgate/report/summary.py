@@ -154,6 +154,10 @@ class Summary:
         """Returns the ids of the checks that have cases, in order."""
         return sorted({check for _, _, check in self.groups})
 
+    def place(self, defect: Defect) -> tuple[str, int]:
+        """Returns where the operator crashed, or otherwise the place of its spec, as where() does."""
+        return defect.source if defect.source[0] else self.where(defect.op)
+
     def where(self, op: str) -> tuple[str, int]:
         """Returns the file and line of the operator's spec, or "" and 0 if they are unknown.
 
