@@ -1,5 +1,6 @@
 #include "call/observation.h"
 
+#include "inputs/bad_inputs.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
 
@@ -13,7 +14,9 @@ Outcome call_on(const CallKey& key, torch::jit::Stack stack) {
 Observation observe(const CallKey& key, ValueCache& values, const MaterializeOptions& options,
                     const Poison& poison) {
   guard::install();
-  const GuardScope scope(poison);
+  // A bad index or size may lead the operator far out of bounds, and where that met the heap of the worker, the cases
+  // after this one would tell.
+  const GuardScope scope(poison, is_bad_input(key.variant) ? Place::far_apart : Place::heap);
   MaterializeOptions poisoned = options;
   poisoned.gap = poison.gap;
   const uint64_t first = guard::next_serial();

@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // as torch's own allocator; vector loads rely on it
 constexpr size_t kZone = 1024;
+constexpr size_t kWideZone = size_t{64} << 10;
 // In a block larger than this, only the edges are filled, so that pages that nobody uses are not touched.
 constexpr size_t kFilledWhole = size_t{64} << 20;
 constexpr size_t kEdge = size_t{64} << 10;
@@ -45,17 +46,19 @@ const std::byte* zone_of(std::byte value) {
   return images[std::to_integer<size_t>(value)].data();
 }
 
-// A block on the heap is laid out as header, red zone, the block's bytes, red zone.
+// A block on the heap is laid out as header, red zone, the block's bytes, red zone. The headers of other places are
+// allocated separately.
 struct alignas(kAlignment) Header {
   Block block;
   Header* earlier;
   Header* later;
   Poison poison;
   Place place;
+  size_t zone;        // bytes of each red zone
   uint64_t freed_at;  // the next serial when the block was freed
 
   std::byte* data() const { return static_cast<std::byte*>(const_cast<void*>(block.data)); }
-  std::byte* front() const { return data() - kZone; }
+  std::byte* front() const { return data() - zone; }
   std::byte* back() const { return data() + block.bytes; }
 };
 
@@ -70,14 +73,21 @@ void fill(std::byte* data, size_t bytes, std::byte value) {
   }
 }
 
-// Returns the position of the first changed byte of a zone and the number of changed bytes, and repairs the
-// zone.
-std::optional<std::pair<std::ptrdiff_t, size_t>> changed(std::byte* zone, size_t bytes, std::byte value) {
-  if (std::memcmp(zone, zone_of(value), bytes) == 0) return std::nullopt;
-  std::byte* const first = std::find_if(zone, zone + bytes, [&](std::byte b) { return b != value; });
-  const auto count = std::count_if(first, zone + bytes, [&](std::byte b) { return b != value; });
-  std::memset(zone, std::to_integer<int>(value), bytes);
-  return std::pair{first - zone, static_cast<size_t>(count)};
+bool all_are(const std::byte* data, size_t bytes, std::byte value) {
+  // The bytes are compared with the image of a zone, in pieces of that size.
+  for (size_t at = 0; at < bytes; at += kZone) {
+    if (std::memcmp(data + at, zone_of(value), std::min(kZone, bytes - at)) != 0) return false;
+  }
+  return true;
+}
+
+// Returns the position of the first byte that is not `value`, and the number of such bytes.
+std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, size_t bytes,
+                                                         std::byte value) {
+  if (all_are(data, bytes, value)) return std::nullopt;
+  const std::byte* const first = std::find_if(data, data + bytes, [&](std::byte b) { return b != value; });
+  const auto count = std::count_if(first, data + bytes, [&](std::byte b) { return b != value; });
+  return std::pair{first - data, static_cast<size_t>(count)};
 }
 
 class GuardAllocator final : public c10::Allocator {
@@ -160,7 +170,9 @@ class GuardAllocator final : public c10::Allocator {
  private:
   void* make(size_t bytes) {
     const std::lock_guard lock(mutex_);
-    Header* const header = place_ == Place::heap ? on_heap(bytes) : beside_page(bytes);
+    Header* const header = place_ == Place::heap        ? on_heap(bytes)
+                           : place_ == Place::far_apart ? far_apart(bytes)
+                                                        : beside_page(bytes);
     header->block.bytes = bytes;
     header->block.serial = serial_++;
     header->poison = poison_;
@@ -169,10 +181,8 @@ class GuardAllocator final : public c10::Allocator {
     header->later = nullptr;
     if (latest_ != nullptr) latest_->later = header;
     latest_ = header;
-    if (place_ == Place::heap) {
-      std::memcpy(header->front(), zone_of(poison_.zone), kZone);
-      std::memcpy(header->back(), zone_of(poison_.zone), kZone);
-    }
+    std::memset(header->front(), std::to_integer<int>(poison_.zone), header->zone);
+    std::memset(header->back(), std::to_integer<int>(poison_.zone), header->zone);
     fill(header->data(), bytes, poison_.fresh);
     return header->data();
   }
@@ -199,14 +209,27 @@ class GuardAllocator final : public c10::Allocator {
     if (memory == nullptr) throw std::bad_alloc();
     auto* const header = new (memory) Header{};
     header->block.data = memory + kBefore;
+    header->zone = kZone;
     return header;
   }
 
-  // The header is allocated separately, because an inaccessible page may lie in front of the block.
+  Header* far_apart(size_t bytes) {
+    const size_t whole = (kWideZone + bytes + kWideZone + kAlignment - 1) / kAlignment * kAlignment;
+    if (whole < bytes) throw std::bad_alloc();
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, whole));
+    if (memory == nullptr) throw std::bad_alloc();
+    auto* const header = new Header{};
+    header->block.data = memory + kWideZone;
+    header->zone = kWideZone;
+    with_own_header_.push_back(header);
+    return header;
+  }
+
+  // An inaccessible page may lie in front of the block.
   Header* beside_page(size_t bytes) {
     auto* const header = new Header{};
     header->block.data = guard_pages::map(bytes, place_ == Place::page_end);
-    on_pages_.push_back(header);
+    with_own_header_.push_back(header);
     return header;
   }
 
@@ -216,15 +239,15 @@ class GuardAllocator final : public c10::Allocator {
 
   void take_back(std::byte* data) {
     const std::lock_guard lock(mutex_);
-    const auto paged = std::ranges::find(on_pages_, static_cast<const void*>(data),
-                                         [](const Header* h) { return h->block.data; });
-    Header* const header = paged != on_pages_.end() ? *paged : reinterpret_cast<Header*>(data - kBefore);
+    const auto own = std::ranges::find(with_own_header_, static_cast<const void*>(data),
+                                       [](const Header* h) { return h->block.data; });
+    Header* const header = own != with_own_header_.end() ? *own : reinterpret_cast<Header*>(data - kBefore);
     inspect(*header);
     (header->later != nullptr ? header->later->earlier : latest_) = header->earlier;
     if (header->earlier != nullptr) header->earlier->later = header->later;
-    if (paged != on_pages_.end()) {
-      on_pages_.erase(paged);
-      guard_pages::unmap(data);
+    if (own != with_own_header_.end()) {
+      with_own_header_.erase(own);
+      header->place == Place::far_apart ? std::free(data - kWideZone) : guard_pages::unmap(data);
       delete header;
     } else if (header->block.bytes > kQuarantineBlock) {
       std::free(header);
@@ -254,12 +277,15 @@ class GuardAllocator final : public c10::Allocator {
   }
 
   void inspect(Header& header) {
-    if (header.place != Place::heap) return;
-    if (const auto found = changed(header.front(), kZone, header.poison.zone)) {
-      note(header, Damage::Kind::before, found->first - static_cast<std::ptrdiff_t>(kZone), found->second);
+    const std::byte value = header.poison.zone;
+    if (const auto found = changed(header.front(), header.zone, value)) {
+      note(header, Damage::Kind::before, found->first - static_cast<std::ptrdiff_t>(header.zone),
+           found->second);
+      std::memset(header.front(), std::to_integer<int>(value), header.zone);
     }
-    if (const auto found = changed(header.back(), kZone, header.poison.zone)) {
+    if (const auto found = changed(header.back(), header.zone, value)) {
       note(header, Damage::Kind::after, found->first, found->second);
+      std::memset(header.back(), std::to_integer<int>(value), header.zone);
     }
   }
 
@@ -267,14 +293,10 @@ class GuardAllocator final : public c10::Allocator {
     std::byte* const data = header.data();
     const std::byte value = header.poison.freed;
     const size_t bytes = header.block.bytes;
-    // changed() compares with the image of a zone, so the block is compared in pieces of that size.
-    for (size_t at = 0; at < bytes; at += kZone) {
-      const auto found = changed(data + at, std::min(kZone, bytes - at), value);
-      if (!found) continue;
-      note(header, Damage::Kind::freed, static_cast<std::ptrdiff_t>(at) + found->first, found->second);
-      fill(data, bytes, value);
-      return;
-    }
+    const auto found = changed(data, bytes, value);
+    if (!found) return;
+    note(header, Damage::Kind::freed, found->first, found->second);
+    fill(data, bytes, value);
   }
 
   void note(const Header& header, Damage::Kind kind, std::ptrdiff_t offset, size_t bytes) {
@@ -287,7 +309,7 @@ class GuardAllocator final : public c10::Allocator {
   Place place_ = Place::heap;
   uint64_t serial_ = 1;
   Header* latest_ = nullptr;  // head of the list of live blocks, the latest first
-  std::vector<Header*> on_pages_;
+  std::vector<Header*> with_own_header_;
   std::deque<Header*> quarantine_;
   size_t quarantined_ = 0;
   std::unordered_map<size_t, std::vector<void*>> spare_;  // keyed by whole_size()

@@ -55,6 +55,34 @@ TEST_F(Guarded, AnUntouchedBlockIsNotDamaged) {
   EXPECT_TRUE(damage().empty());
 }
 
+TEST_F(Guarded, BlocksFarApartFindWritesThatWouldMeetTheHeap) {
+  const GuardScope scope(kFirstPoison, Place::far_apart);
+  std::ptrdiff_t in_front = 0, behind = 0;
+  for (const int64_t count : {1, 4096, 100'000}) {
+    const at::Tensor block = bytes(count);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data(block)) % 64, 0u) << count;
+    EXPECT_TRUE(damage().empty()) << count;
+    data(block)[count + 60'000] = std::byte{0};
+    data(block)[-60'000] = std::byte{0};
+    for (const Damage& found : damage()) {
+      (found.kind == Damage::Kind::before ? in_front : behind) = found.offset;
+      EXPECT_EQ(found.bytes, 1u);
+    }
+    EXPECT_EQ(std::pair(in_front, behind), std::pair(std::ptrdiff_t{-60'000}, std::ptrdiff_t{60'000}))
+        << count;
+    EXPECT_TRUE(damage().empty()) << "damage is told once";
+  }
+}
+
+TEST_F(Guarded, DamageToABlockFarApartIsFoundWhenItIsFreed) {
+  {
+    const GuardScope scope(kFirstPoison, Place::far_apart);
+    const at::Tensor block = bytes(64);
+    data(block)[-5000] = std::byte{0};
+  }
+  EXPECT_EQ(damage().size(), 1u);
+}
+
 TEST_F(Guarded, AWriteBehindABlockIsFoundWhileItLives) {
   const at::Tensor block = bytes(100);
   data(block)[103] = std::byte{0};

@@ -69,14 +69,15 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
     ++cell.by_evidence;
     ++by_evidence_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
-    add_note(op, check, judgement);
+    add_note(case_id, op, check, judgement);
   } else if (is_broken(judgement.verdict)) {
     defects_.add(std::string(case_id), judgement);
   }
 }
 
 // Findings that begin alike, as "`slots` is not checked: where one element is -1, ..." does, become one note.
-void Tally::add_note(std::string_view op, std::string_view check, const Judgement& judgement) {
+void Tally::add_note(std::string_view case_id, std::string_view op, std::string_view check,
+                     const Judgement& judgement) {
   std::string begin = judgement.reason, rest, likely;
   if (judgement.finding) {
     constexpr std::string_view kEnd = ": ";
@@ -89,8 +90,7 @@ void Tally::add_note(std::string_view op, std::string_view check, const Judgemen
   Note& note = notes_[{std::string(op), std::move(begin), std::move(likely)}];
   ++note.checks[std::string(check)];
   note.is_fault = judgement.finding.has_value();
-  if (!rest.empty() && std::ranges::find(note.happened, rest) == note.happened.end())
-    note.happened.push_back(std::move(rest));
+  if (!rest.empty()) note.happened.emplace(case_id, std::move(rest));
 }
 
 size_t Tally::faults_noted() const {
@@ -175,9 +175,13 @@ std::string Tally::notes() const {
   for (const auto& [about, note] : notes_) {
     const auto& [op, begin, likely] = about;
     text += fmt::format("  {}: {}", op, begin);
-    const size_t shown = std::min(note.happened.size(), kHappenedInNote);
-    if (shown > 0) text += fmt::format(": {}", fmt::join(std::span(note.happened).first(shown), "; "));
-    if (shown < note.happened.size()) text += fmt::format("; and {} more", note.happened.size() - shown);
+    std::vector<std::string> happened;
+    for (const auto& [case_id, what] : note.happened) {
+      if (std::ranges::find(happened, what) == happened.end()) happened.push_back(what);
+    }
+    const size_t shown = std::min(happened.size(), kHappenedInNote);
+    if (shown > 0) text += fmt::format(": {}", fmt::join(std::span(happened).first(shown), "; "));
+    if (shown < happened.size()) text += fmt::format("; and {} more", happened.size() - shown);
     if (!likely.empty()) text += fmt::format("; {}", likely);
     std::vector<std::string> checks;
     for (const auto& [check, count] : note.checks) checks.push_back(fmt::format("{} {}", check, count));

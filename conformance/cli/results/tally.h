@@ -68,7 +68,8 @@ class Tally {
 
   static bool has_broken(const Cell& cell);
   Row& row(std::string_view op, std::string_view device);
-  void add_note(std::string_view op, std::string_view check, const Judgement& judgement);
+  void add_note(std::string_view case_id, std::string_view op, std::string_view check,
+                const Judgement& judgement);
   void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);
 
   std::string options_;
@@ -83,7 +84,8 @@ class Tally {
   struct Note {
     std::map<std::string, size_t> checks;  // the number of cases of each
     bool is_fault = false;                 // whether it is a finding
-    std::vector<std::string> happened;     // without what all of them begin with
+    // Without what all of them begin with, by case: workers answer in any order.
+    std::map<std::string, std::string> happened;
   };
   std::map<std::array<std::string, 3>, Note> notes_;  // by operator, what all begin with, and what is likely
   Counts totals_{};
