@@ -17,13 +17,17 @@ at::Tensor meta_like(const TensorInput& input) {
 
 }  // namespace
 
-Outcome call_on_meta(const c10::OperatorHandle& op, const Arguments& real) {
+Arguments on_meta(const Arguments& real) {
   Arguments arguments = real;
   for (TensorInput& input : arguments.tensors) {
     input.tensor = meta_like(input);
     arguments.replace(input, input.tensor);
   }
-  return invoke(op, std::move(arguments.stack), c10::kMeta);
+  return arguments;
+}
+
+Outcome call_on_meta(const c10::OperatorHandle& op, const Arguments& real) {
+  return invoke(op, on_meta(real).stack, c10::kMeta);
 }
 
 }  // namespace opgate

@@ -7,6 +7,10 @@
 
 namespace opgate {
 
+/// The arguments with a meta tensor for each tensor of `real`, with the same sizes, strides, storage offset, and lazy
+/// conjugation or negation. Each lies in a storage of its own.
+Arguments on_meta(const Arguments& real);
+
 /// Calls the operator with a meta tensor for each tensor of `real`, with the same sizes, strides, storage
 /// offset, and lazy conjugation or negation. If the operator raises, the outcome says so.
 Outcome call_on_meta(const c10::OperatorHandle& op, const Arguments& real);

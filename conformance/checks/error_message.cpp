@@ -34,6 +34,8 @@ Judgement judge(CallUnderTest& under_test) {
   if (is_rejection)
     return Judgement::pass();  // its spec says which words it wants, and error.raises looks for them
   const BadInput bad = find_bad_input(key);
+  // There are many words for an argument without elements, and most of them are about what would be read.
+  if (bad.text.ends_with(".size0=0")) return Judgement::pass();
   if (names_what_is_wrong(message, bad, key, call.arguments)) return Judgement::pass();
   return unclear(key,
                  {fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),

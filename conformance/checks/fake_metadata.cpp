@@ -2,6 +2,7 @@
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
+#include "call/meta_call.h"
 #include "judging/check.h"
 #include "judging/fake_kernel.h"
 #include "judging/fault.h"
@@ -22,6 +23,26 @@ bool lacks_fake_of_another(const std::string& name, const std::string& message) 
 std::optional<std::string> other_device(const Outcome& meta) {
   for (const at::Tensor& tensor : meta.values()) {
     if (tensor.defined() && !tensor.is_meta()) return tensor.device().str();
+  }
+  return std::nullopt;
+}
+
+// The first argument whose memory a result of the fake kernel shares, and the real result does not. Where the arguments of
+// a case share a storage, the real result may share it with several.
+std::optional<std::string> alias_of_fake_alone(CallUnderTest& under_test) {
+  const Observation& real = under_test.observed();
+  const Arguments meta = on_meta(real.arguments);
+  const Outcome fake = invoke(under_test.op(), meta.stack, c10::kMeta);
+  const std::vector<at::Tensor> results = fake.returned(), real_results = real.outcome.returned();
+  const auto share = [](const at::Tensor& a, const at::Tensor& b) {
+    return a.defined() && b.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b);
+  };
+  for (size_t i = 0; i < std::min(results.size(), real_results.size()); ++i) {
+    for (size_t k = 0; k < meta.tensors.size(); ++k) {
+      if (share(results[i], meta.tensors[k].tensor) &&
+          !share(real_results[i], real.arguments.tensors[k].tensor))
+        return meta.tensors[k].name;
+    }
   }
   return std::nullopt;
 }
@@ -72,6 +93,16 @@ Judgement judge(CallUnderTest& under_test) {
          "under the meta kernel " + *difference + ", as the real kernel returned",
          "allocate the output by the same expression in both kernels, such as at::empty_like(x) or the same "
          "as_strided",
+         {},
+         {std::string(fault::kFake), ""}});
+  }
+  if (!under_test.key().is_contiguous()) return Judgement::pass();
+  if (const auto argument = alias_of_fake_alone(under_test)) {
+    return Judgement::fail(
+        {"the meta kernel returns a tensor of its own where the real kernel does",
+         fmt::format("the meta kernel returns `{}` itself or a view of it", *argument),
+         "x.contiguous(), x.to(dtype) and slices return the input or a view of it; allocate the output: "
+         "at::empty_like(x)",
          {},
          {std::string(fault::kFake), ""}});
   }

@@ -53,8 +53,13 @@ Weighted weighted(CallUnderTest& under_test, const Derivative& mine, const std::
   TORCH_CHECK(call.ok(), call.raised->message);
   Weighted sum;
   const std::vector<at::Tensor> values = call.values();
+  const size_t returned = call.returned().size();
+  const std::set<size_t> unspecified = call.tensors_of(under_test.key().spec->unspecified);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!mine.cotangents[i].defined()) continue;
+    // Gradients need not flow into a buffer that is written beside the results, nor from a result without promised values.
+    const bool may_be_detached = i >= returned || unspecified.contains(i);
+    if (may_be_detached && !mine.differentiated_outputs.contains(i)) continue;
     const at::Tensor terms = inner_terms(mine.cotangents[i], values[i].detach());
     sum.value += number(terms.sum());
     sum.magnitude += number(terms.abs().sum());

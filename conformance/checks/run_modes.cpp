@@ -1,8 +1,10 @@
-// run.modes: the call gives the same in inference mode and under autocast as without them.
+// run.modes: the call gives the same in inference mode, with deterministic algorithms and under autocast as without them.
+#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 #include "spec/registration.h"
@@ -35,6 +37,30 @@ class Autocast {
   c10::ScalarType was_;
 };
 
+// Asks for deterministic algorithms for as long as it lives.
+class DeterministicAlgorithms {
+ public:
+  DeterministicAlgorithms()
+      : were_(at::globalContext().deterministicAlgorithms()),
+        only_warned_(at::globalContext().deterministicAlgorithmsWarnOnly()),
+        filled_(at::globalContext().deterministicFillUninitializedMemory()) {
+    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+    // memory.uninitialised fills memory itself.
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+  }
+  ~DeterministicAlgorithms() {
+    at::globalContext().setDeterministicAlgorithms(were_, only_warned_);
+    at::globalContext().setDeterministicFillUninitializedMemory(filled_);
+  }
+  DeterministicAlgorithms(const DeterministicAlgorithms&) = delete;
+  DeterministicAlgorithms& operator=(const DeterministicAlgorithms&) = delete;
+
+ private:
+  bool were_;
+  bool only_warned_;
+  bool filled_;
+};
+
 Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::string& mode,
                      const std::string& likely) {
   const std::string promised = "the same result as without " + mode;
@@ -58,6 +84,16 @@ bool has_rule_for_autocast(const c10::OperatorHandle& op, c10::DeviceType device
   return is_composite(op) || op.hasKernelForDispatchKey(key);
 }
 
+// An operator without a deterministic algorithm raises there, as at::Context::alertNotDeterministic() does.
+Judgement judge_deterministic(CallUnderTest& under_test) {
+  const DeterministicAlgorithms mode;
+  const Outcome call =
+      observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome;
+  if (!call.ok() && contains_ignoring_case(call.raised->message, "deterministic")) return Judgement::pass();
+  return judge_mode(under_test, call, "deterministic algorithms",
+                    "the branch for at::globalContext().deterministicAlgorithms() is wrong");
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
@@ -71,6 +107,8 @@ Judgement judge(CallUnderTest& under_test) {
   Judgement judgement = judge_mode(under_test, in_inference_mode(), "inference mode",
                                    "the kernel is registered for Autograd alone, which inference mode passes "
                                    "by: register it for the device");
+  if (judgement.verdict != Verdict::pass) return judgement;
+  judgement = judge_deterministic(under_test);
   if (judgement.verdict != Verdict::pass || has_rule_for_autocast(under_test.op(), key.device))
     return judgement;
   const auto under_autocast = [&] {
@@ -87,7 +125,9 @@ OPGATE_REGISTER_CHECK(
     run_modes,
     {.name = "run.modes",
      .explanation =
-         {.promise = "The call gives the same in inference mode and under autocast as without them.",
+         {.promise = "The call gives the same in inference mode, with deterministic algorithms and under "
+                     "autocast as "
+                     "without them.",
           .why = "Servers run models in inference mode and under autocast. A kernel that calls at::matmul "
                  "gives results of "
                  "another dtype there than its fake kernel says, or loses digits, and only in eager mode: "

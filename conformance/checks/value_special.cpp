@@ -1,27 +1,61 @@
 // value.special: NaN, infinities and -0 in one element of an argument give what the reference gives.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "inputs/bad_inputs.h"
+#include "inputs/tensor_slots.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::value_special {
 namespace {
 
-// Judges the call on this damaged input. An operator may refuse it; error.raises judges how.
-Judgement judge_value(CallUnderTest& under_test, const BadInput& bad) {
-  // The payload of a NaN is nobody's promise: exact results are compared as numbers with the correctly rounded ones.
-  Spec spec = *under_test.key().spec;
-  if (spec.accuracy->exact) spec.accuracy = ulps(0.5);
-  CallKey key = under_test.key();
-  key.spec = &spec;
-  key.variant = bad.text;
-  CallUnderTest damaged(key, under_test.cache());
+constexpr int64_t kMostElements = 256;  // of a tensor in which each element becomes NaN once
+
+// The texts of the damaged inputs: the usual ones, and for the first sample a NaN at each element of small tensors, because
+// the lanes of an unrolled loop, its tail and each level of a reduction are code of their own.
+std::vector<std::string> special_inputs(const CallKey& key) {
+  std::vector<std::string> texts;
+  for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
+    if (bad.kind != BadInput::Kind::special) continue;
+    if (bad.accepts_dtype != nullptr && !bad.accepts_dtype(key.dtype)) continue;
+    texts.push_back(bad.text);
+    const bool is_nan = bad.given == "nan" && bad.place == BadInput::Place::middle;
+    if (!is_nan || key.sample != &key.spec->samples.front()) continue;
+    for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+      const int64_t elements = c10::multiply_integers(slot.described->shape);
+      if (slot.name != bad.argument) continue;
+      texts.push_back(bad_element(slot.name, elements / 2, kSubnormal));
+      if (elements > kMostElements) continue;
+      for (int64_t at = 0; at < elements; ++at) texts.push_back(bad_element(slot.name, at, bad.given));
+    }
+  }
+  return texts;
+}
+
+// Judges the call on a damaged input. An operator may refuse it; error.raises judges how.
+Judgement judge_value(CallUnderTest& damaged) {
   const Outcome& call = damaged.observed().outcome;
   if (!call.ok() || !damaged.reference().ok()) return Judgement::pass();
   return judge_near_reference(damaged, call,
                               fmt::format("where {}, the result is the reference's, or the call raises",
-                                          describe_bad_input(bad.text)));
+                                          describe_bad_input(damaged.key().variant)));
+}
+
+// Whether the same call is right in other memory, or the sample itself is wrong by now: then the special value is not the
+// reason.
+bool depends_on_earlier_calls(CallUnderTest& under_test, const CallKey& damaged_key) {
+  constexpr size_t kAgain = 3;
+  std::vector<std::unique_ptr<CallUnderTest>> alive;  // so that each call gets memory of its own
+  alive.push_back(std::make_unique<CallUnderTest>(under_test.key(), under_test.cache()));
+  if (judge_against_reference(*alive.back()).verdict != Verdict::pass) return true;
+  for (size_t i = 0; i < kAgain; ++i) {
+    alive.push_back(std::make_unique<CallUnderTest>(damaged_key, under_test.cache()));
+    if (!judge_value(*alive.back()).finding) return true;
+  }
+  return false;
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -29,15 +63,24 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   // A result that is wrong for ordinary values says nothing about special ones.
   if (judge_against_reference(under_test).verdict != Verdict::pass) return Judgement::pass();
-  for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
-    if (bad.kind != BadInput::Kind::special) continue;
-    if (bad.accepts_dtype != nullptr && !bad.accepts_dtype(key.dtype)) continue;
-    Judgement judgement = judge_value(under_test, bad);
+  // The payload of a NaN is nobody's promise: exact results are compared as numbers with the correctly rounded ones.
+  Spec spec = *key.spec;
+  if (spec.accuracy->exact) spec.accuracy = ulps(0.5);
+  CallKey damaged_key = key;
+  damaged_key.spec = &spec;
+  for (const std::string& bad : special_inputs(key)) {
+    damaged_key.variant = bad;
+    CallUnderTest damaged(damaged_key, under_test.cache());
+    Judgement judgement = judge_value(damaged);
     if (!judgement.finding) continue;
     judgement.finding->likely =
         "a comparison that is false for NaN (x > 0 ? x : 0, std::max), a maximum that starts at a finite "
         "number, a "
         "tail or a first element that takes another path, or -ffast-math";
+    if (depends_on_earlier_calls(under_test, damaged_key)) {
+      judgement.finding->likely = "something is kept from an earlier call";
+      judgement.finding->fault.kind = fault::kKept;
+    }
     return judgement;
   }
   return Judgement::pass();
@@ -47,9 +90,10 @@ OPGATE_REGISTER_CHECK(
     value_special,
     {.name = "value.special",
      .explanation =
-         {.promise = "Where one element of an argument is NaN, infinite or -0, the result is the "
-                     "reference's, or the "
-                     "call raises.",
+         {.promise =
+              "Where any one element of an argument is NaN, infinite, -0 or subnormal, the result is the "
+              "reference's, or the "
+              "call raises.",
           .why = "A NaN in a loss or an activation is how a training run says that it has failed, and an "
                  "infinity is how "
                  "a mask says no. A kernel that turns them into ordinary numbers hides the failure, or lets "
@@ -58,7 +102,7 @@ OPGATE_REGISTER_CHECK(
           .fix = "Let comparisons keep NaN (!(x <= 0) ? x : 0, at::maximum), start maxima at -infinity, and "
                  "compile "
                  "without -ffast-math. If values for such inputs are not promised, refuse them, or write "
-                 "spec.trusts(\"x\").",
+                 "spec.unspecified_for(\"nan\").",
           .example = "Kernels of max pooling and softmax that return the largest number, or 0, for a row "
                      "with a NaN.",
           .wrong = R"(float largest = -FLT_MAX;

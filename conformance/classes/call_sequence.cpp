@@ -37,7 +37,9 @@ torch::jit::Stack made(const Sample& sample, const CallKey& key, const std::stri
   return stack;
 }
 
-std::string subject(const CallKey& key) { return fmt::format("{}/{}", key.spec->name, key.sample->name); }
+std::string subject(const CallKey& key) {
+  return fmt::format("{}/{}", key.spec->name, value_name(*key.sample));
+}
 
 // Every method with every argument set; name_streams() names their values later.
 Sequence choices(const CallKey& key) {

@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <numeric>
 
 #include "compare/float_format.h"
 #include "compare/widen.h"
 #include "derivatives/moved_inputs.h"
+#include "inputs/tensor_slots.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
 #include "values/counter.h"
@@ -76,7 +78,10 @@ class Differentiation {
     if (dense) arguments = materialize(key_, values, {.contiguous = true, .take_snapshots = false});
     if (request_.moved != 0) move_inputs(key_, request_.moved, arguments);
     find_leaves(arguments);
-    return run([&] { return call_on(key_, arguments.stack); });
+    return run([&] {
+      give_derived(arguments);
+      return call_on(key_, arguments.stack);
+    });
   }
 
   Derivative of_reference(ValueCache& values, const Derivative& mine) && {
@@ -86,7 +91,10 @@ class Differentiation {
     found_.cotangents = widened_all(mine.cotangents);
     found_.second_cotangents = widened_all(mine.second_cotangents);
     const auto reference = [&](torch::jit::Stack& s) { key_.spec->reference(*key_.spec->op, s); };
-    return run([&] { return invoke(*key_.spec->op, reference, arguments.stack, key_.device); });
+    return run([&] {
+      give_derived(arguments);
+      return invoke(*key_.spec->op, reference, arguments.stack, key_.device);
+    });
   }
 
  private:
@@ -119,8 +127,24 @@ class Differentiation {
       if (input.name == request_.overwritten) overwritten_ = input.tensor;
     }
     for (const TensorInput& input : arguments.tensors) {
-      if (!is_differentiated(key_, input)) continue;
+      if (!is_differentiated(key_, input) && !is_written_leaf(input)) continue;
       if (!request_.inputs || request_.inputs->contains(input.name)) leaves_.add(input.name, input.tensor);
+    }
+  }
+
+  bool is_written_leaf(const TensorInput& input) const {
+    return request_.written && is_mutable(*key_.spec, input.position) && has_derivative(input.tensor);
+  }
+
+  // Gives the call tensors that are made of the leaves, once these require grad.
+  void give_derived(Arguments& arguments) const {
+    for (const TensorInput& input : arguments.tensors) {
+      if (!input.tensor.defined() || !input.tensor.requires_grad()) continue;
+      if (is_written_leaf(input) || request_.given == DerivativeRequest::Given::copies) {
+        arguments.replace(input, input.tensor.clone());
+      } else if (request_.given == DerivativeRequest::Given::views) {
+        arguments.replace(input, input.tensor.view_as(input.tensor));
+      }
     }
   }
 
@@ -167,7 +191,9 @@ class Differentiation {
       overwrite(results);
       s = arriving(results);
     };
-    const Outcome backward = invoke(*key_.spec->op, differentiate, {}, key_.device);
+    const auto run_here = [&] { return invoke(*key_.spec->op, differentiate, {}, key_.device); };
+    const Outcome backward =
+        request_.in_another_thread ? std::async(std::launch::async, run_here).get() : run_here();
     found_.backward = backward.raised;
     for (size_t i = 0; i < backward.results.size(); ++i)
       found_.leaf_gradients.push_back({leaves_.names[i], backward.results[i].toTensor()});

@@ -32,6 +32,12 @@ struct DerivativeRequest {
   int moved = 0;
   bool repeated =
       false;  ///< computes the gradients twice from one graph; those of the second time are returned
+  /// What the operator is given in place of the tensors at which gradients arrive.
+  enum class Given { leaves, copies, views } given = Given::leaves;
+  bool in_another_thread = false;  ///< the gradients are computed there
+  /// Arguments that the operator writes are differentiated, too: with regard to the values before the call. The operator is
+  /// given copies of them, because a leaf that requires grad must not be written.
+  bool written = false;
 };
 
 /// The gradient of one input or cotangent; in forward mode, the tangent of one output.
@@ -58,8 +64,8 @@ struct Derivative {
 };
 
 /// The derivative of the operator, for random cotangents (or tangents) whose values are the same for every
-/// layout. Inputs that the operator writes to, and inputs of dtypes without derivatives, are not
-/// differentiated.
+/// layout. Inputs of dtypes without derivatives are not differentiated, and those that the operator writes to only where
+/// the request says so.
 Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request = {});
 
 /// The derivative of the reference on the same values, contiguous and widened to Double, for the cotangents

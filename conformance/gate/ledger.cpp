@@ -121,7 +121,8 @@ void append_spec(std::string& text, const SubjectFacts& facts) {
   if (facts.draft) text += "draft = true\n";
   for (const auto& [word, names] : {std::pair{"trusted", &facts.trusted},
                                     {"wants_contiguous", &facts.wants_contiguous},
-                                    {"unspecified", &facts.unspecified}}) {
+                                    {"unspecified", &facts.unspecified},
+                                    {"unspecified_for", &facts.unspecified_for}}) {
     if (!names->empty()) text += fmt::format("{} = {}\n", word, list(*names));
   }
   if (!facts.dtypes.empty()) text += "\n[spec.dtypes]\n";
@@ -169,6 +170,8 @@ class Reader {
         facts.wants_contiguous = texts(node);
       else if (key == "unspecified")
         facts.unspecified = texts(node);
+      else if (key == "unspecified_for")
+        facts.unspecified_for = texts(node);
       else if (key == "spec")
         read_spec(table(node), facts);
       else if (key == "waivers")

@@ -4,11 +4,13 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace opgate {
 namespace {
 
 constexpr std::string_view kPrefix = "bad:";
+constexpr std::string_view kAt = ".at";
 
 // A copy of the sample with one argument replaced. It keeps its name, because the values are keyed by it.
 Sample damaged(const Sample& sample, const BadInput& bad) {
@@ -34,7 +36,35 @@ void keep_values(TensorInput& input, const CallKey& key, ValueCache& cache,
   }
 }
 
+// A number between 0 and the smallest normal number of the dtype.
+double subnormal_of(c10::ScalarType dtype) {
+  return dtype == c10::kDouble || dtype == c10::kComplexDouble ? 1e-310 : dtype == c10::kHalf ? 1e-5 : 1e-39;
+}
+
+// What bad_element() has written, made from the same damage to the middle element.
+std::optional<BadInput> with_another_element(const std::string& variant, const std::vector<BadInput>& all) {
+  const size_t at = variant.rfind(kAt), equals = variant.rfind('=');
+  if (at == std::string::npos || equals == std::string::npos) return std::nullopt;
+  int64_t element = 0;
+  const char* const end = variant.data() + equals;
+  const auto read = std::from_chars(variant.data() + at + kAt.size(), end, element);
+  const bool is_subnormal = variant.substr(equals + 1) == kSubnormal;
+  const std::string middle =
+      variant.substr(0, at) + ".value" + (is_subnormal ? "=nan" : variant.substr(equals));
+  const auto found = std::ranges::find(all, middle, &BadInput::text);
+  if (read.ec != std::errc() || read.ptr != end || found == all.end()) return std::nullopt;
+  BadInput moved = *found;
+  moved.text = variant;
+  moved.at = element;
+  if (is_subnormal) moved.given = kSubnormal;
+  return moved;
+}
+
 }  // namespace
+
+std::string bad_element(std::string_view argument, int64_t at, std::string_view value) {
+  return fmt::format("{}{}{}{}={}", kPrefix, argument, kAt, at, value);
+}
 
 std::vector<BadInput> bad_inputs(const Spec& spec, const Sample& sample) {
   std::vector<BadInput> all = bad_tensors(spec, sample);
@@ -49,6 +79,7 @@ BadInput find_bad_input(const CallKey& key) {
   std::vector<BadInput> all = bad_inputs(*key.spec, *key.sample);
   const auto found = std::ranges::find(all, key.variant, &BadInput::text);
   if (found != all.end()) return std::move(*found);
+  if (std::optional<BadInput> moved = with_another_element(key.variant, all)) return *std::move(moved);
   throw SetupError(
       fmt::format("'{}' is no bad input of sample {} of {}", key.variant, key.sample->name, key.spec->id));
 }
@@ -72,10 +103,12 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
     case BadInput::Kind::special: {
       TensorInput& input = input_named(arguments, bad.argument);
       const int64_t count = input.tensor.numel();
-      const int64_t at = bad.place == BadInput::Place::first  ? 0
-                         : bad.place == BadInput::Place::last ? count - 1
-                                                              : count / 2;
-      input.tensor.view({-1}).narrow(0, at, 1).fill_(*bad.element);
+      const int64_t at = bad.at                                ? *bad.at
+                         : bad.place == BadInput::Place::first ? 0
+                         : bad.place == BadInput::Place::last  ? count - 1
+                                                               : count / 2;
+      input.tensor.view({-1}).narrow(0, at, 1).fill_(
+          bad.given == kSubnormal ? subnormal_of(input.tensor.scalar_type()) : *bad.element);
       take_snapshot(input, options);
       break;
     }
@@ -123,9 +156,12 @@ std::string describe_bad_input(std::string_view variant) {
   const auto equals = text.rfind('=');
   const std::string_view value = text.substr(equals + 1);
   text = text.substr(0, equals);
+  if (ends(".size0")) return fmt::format("dim 0 of `{}` is empty", text);
   if (ends(".value")) return fmt::format("one element of `{}` is {}", text, value);
   if (ends(".first")) return fmt::format("the first element of `{}` is {}", text, value);
   if (ends(".last")) return fmt::format("the last element of `{}` is {}", text, value);
+  if (const auto at = text.rfind(kAt); at != std::string_view::npos)
+    return fmt::format("element {} of `{}` is {}", text.substr(at + kAt.size()), text.substr(0, at), value);
   if (ends(".device")) return fmt::format("`{}` is on the {} among tensors on another device", text, value);
   if (ends(".dtype")) return fmt::format("`{}` is {}", text, value);
   return fmt::format("`{}` is {}", text, value);

@@ -37,6 +37,7 @@ struct BadInput {
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
   /// Nobody has said whether callers answer for this value: see judging/assumed_index.h.
   bool assumed = false;
+  std::optional<int64_t> at = {};  ///< the index of that element, instead of `place`
 };
 
 /// Tensors of another rank, size, dtype or device, undefined tensors, and elements outside their domain.
@@ -57,6 +58,12 @@ std::vector<BadInput> bad_inputs(const Spec& spec, const Sample& sample);
 
 /// Whether `variant` is the text of a bad input that the engine made.
 bool is_bad_input(std::string_view variant);
+
+inline constexpr std::string_view kSubnormal = "subnormal";
+
+/// The text of the bad input that puts `value`, such as "nan" or kSubnormal, into the element `at` of a floating tensor. bad_inputs() does
+/// not have these, because a plan of them would have a case for each element.
+std::string bad_element(std::string_view argument, int64_t at, std::string_view value);
 
 /// The bad input that the key's variant names. Throws SetupError if the sample has no such bad input.
 BadInput find_bad_input(const CallKey& key);

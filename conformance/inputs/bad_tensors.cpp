@@ -40,6 +40,7 @@ Shape with_a_dim_less(Shape shape) {
 // Predicates for BadInput::accepts_dtype, on the dtype of the call.
 bool not_double(c10::ScalarType dtype) { return dtype != c10::kDouble; }
 bool is_double(c10::ScalarType dtype) { return dtype == c10::kDouble; }
+bool is_float_or_double(c10::ScalarType dtype) { return dtype == c10::kFloat || dtype == c10::kDouble; }
 bool holds_any_index(c10::ScalarType dtype) { return dtype == c10::kInt || dtype == c10::kLong; }
 bool holds_nan(c10::ScalarType dtype) { return c10::isFloatingType(dtype); }
 
@@ -116,6 +117,10 @@ class DamagedTensors {
       if (--smaller[dim] >= 0 && !others_are_trusted(slot))
         reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
     }
+    if (shape.empty() || shape.front() < 2 || others_are_trusted(slot)) return;
+    Shape emptied = shape;
+    emptied.front() = 0;
+    reshaped(".size0=0", std::move(emptied));
   }
 
   // Whether another tensor may hold indices into this one, for which callers answer: into a smaller one they would be
@@ -138,6 +143,7 @@ class DamagedTensors {
       if (slots_.size() == 1) return;  // the check value.dtype tries other dtypes
       retyped(c10::kDouble, &not_double);
       retyped(c10::kFloat, &is_double);
+      retyped(c10::kHalf, &is_float_or_double);
     } else if (c10::isIntegralType(*fixed, /*includeBool=*/false)) {
       retyped(c10::kFloat, nullptr);
       retyped(*fixed == c10::kLong ? c10::kInt : c10::kLong, nullptr);
@@ -154,10 +160,11 @@ class DamagedTensors {
       out_of_domain(slot, *beyond);
     } else if (!fixed || c10::isFloatingType(*fixed)) {
       bool (*const accepts_dtype)(c10::ScalarType) = fixed ? nullptr : &holds_nan;
+      element(slot, Kind::special, "-0", -0.0, accepts_dtype);
+      if (spec_.unspecified_for.contains(std::string(kNan))) return;
       element(slot, Kind::special, "nan", NAN, accepts_dtype);
       element(slot, Kind::special, "inf", INFINITY, accepts_dtype);
       element(slot, Kind::special, "-inf", -INFINITY, accepts_dtype);
-      element(slot, Kind::special, "-0", -0.0, accepts_dtype);
       for (const BadInput::Place place : {BadInput::Place::first, BadInput::Place::last}) {
         element(slot, Kind::special, "nan", NAN, accepts_dtype, place);
       }

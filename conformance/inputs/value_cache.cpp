@@ -19,7 +19,7 @@ at::Tensor ValueCache::values(const CallKey& key, const TensorSlot& slot, at::In
         entry.values.sizes() == sizes)
       return entry.values;
   }
-  std::string name = fmt::format("{}/{}/{}", key.spec->name, key.sample->name, slot.position);
+  std::string name = fmt::format("{}/{}/{}", key.spec->name, value_name(*key.sample), slot.position);
   if (slot.element) name += fmt::format("[{}]", *slot.element);
   if (value_seed != 0) name += fmt::format("/{}", value_seed);
   entries_.push_back({slot.described, dtype, value_seed,

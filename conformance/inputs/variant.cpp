@@ -8,6 +8,7 @@
 
 #include "inputs/bad_inputs.h"
 #include "inputs/tensor_slots.h"
+#include "inputs/variant_text.h"
 #include "layouts/layout.h"
 
 namespace opgate {
@@ -144,7 +145,8 @@ std::string describe_variant(std::string_view text) {
   if (equals == std::string_view::npos) return "every argument is contiguous";
   const std::string_view subject = text.substr(0, equals);
   const std::string_view how = text.substr(equals + 1);
-  if (how == "0") return fmt::format("every dim of size {} is empty", subject.substr(4));
+  if (const std::string_view size = sizes_without_elements(text); !size.empty())
+    return fmt::format("every dim of size {} is empty", size);
   if (subject == "all") return fmt::format("every argument is {}", how);
   const auto plus = subject.find('+');
   if (plus == std::string_view::npos) return fmt::format("`{}` is {}", subject, how);

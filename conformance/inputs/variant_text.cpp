@@ -19,6 +19,14 @@ std::string_view damaged_argument(std::string_view variant) {
   return variant.substr(0, variant.find_first_of(".=["));
 }
 
+std::string_view sizes_without_elements(std::string_view variant) {
+  constexpr std::string_view kBegin = "size", kEnd = "=0";
+  if (!variant.starts_with(kBegin) || !variant.ends_with(kEnd)) return "";
+  variant.remove_prefix(kBegin.size());
+  variant.remove_suffix(kEnd.size());
+  return variant.find_first_not_of("0123456789") == std::string_view::npos ? variant : "";
+}
+
 Arrangement arrangement_of(std::string_view variant) {
   const size_t equals = variant.find('=');
   if (equals == std::string_view::npos) return {"", variant};

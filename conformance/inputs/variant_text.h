@@ -14,6 +14,9 @@ bool is_rearranged(std::string_view variant);
 /// The argument that a bad input damages: "k" for "bad:k=0", "x" for "bad:x.size0+1"; empty for other variants.
 std::string_view damaged_argument(std::string_view variant);
 
+/// "8" for the variant "size8=0", in which every size of 8 is 0; empty for other variants.
+std::string_view sizes_without_elements(std::string_view variant);
+
 /// The arguments and the layout of a rearranged variant: "xs" and "stepped" for "xs[0]=stepped", "all" and "stepped" for
 /// "all=stepped".
 struct Arrangement {

@@ -115,6 +115,8 @@ bool of_sweep(Scope::Sweep sweep, const CallKey& key, const Variant& variant, bo
   return first_sample ? first_dtype || contiguous : first_dtype && contiguous;
 }
 
+bool writes_to_an_argument(const Spec& spec) { return spec.op && spec.op->schema().is_mutable(); }
+
 bool on_cpu(const CallKey& key) {
   const auto declared = key.spec->dtypes.find(c10::kCPU);
   return declared != key.spec->dtypes.end() &&
@@ -133,7 +135,8 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) && (!scope.device || key.device == *scope.device) &&
-         (!scope.on_cpu_too || on_cpu(key));
+         (!scope.on_cpu_too || on_cpu(key)) && (!scope.writes || writes_to_an_argument(*key.spec)) &&
+         !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));
 }
 
 }  // namespace opgate

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "inputs/call_key.h"
 #include "inputs/variant.h"
@@ -59,7 +60,9 @@ struct Scope {
   bool reference = false;    ///< only where the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call
-  bool on_cpu_too = false;   ///< only dtypes that the spec declares on the CPU as well
+  std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
+  bool writes = false;                           ///< only operators that write to an argument
+  bool on_cpu_too = false;                       ///< only dtypes that the spec declares on the CPU as well
 };
 
 /// True where a check of this scope is planned for this call. `variant` is the variant that `key` names.

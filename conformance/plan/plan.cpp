@@ -11,6 +11,7 @@
 #include <ranges>
 #include <set>
 
+#include "base/text.h"
 #include "inputs/variant.h"
 #include "plan/keywords.h"
 #include "plan/patterns.h"
@@ -100,7 +101,7 @@ class Planner {
     if (!keywords_.matches(id)) return false;
     bool selected = filter_.cases.empty();
     for (size_t i = 0; i < filter_.cases.size(); ++i) {
-      if (!matches(filter_.cases[i], id)) continue;
+      if (!matches(filter_.cases[i], id) && !matches(shortest_numbers(filter_.cases[i]), id)) continue;
       selected = case_matched_[i] = true;
     }
     return selected;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/text.h"
+
 namespace opgate {
 
 TensorArgument TensorArgument::of(c10::ScalarType fixed) const {
@@ -42,12 +44,24 @@ std::string argument_text(const Argument& argument) {
   return text.str();
 }
 
-}  // namespace
-
-std::string default_name(const std::vector<Argument>& arguments) {
+std::string with_numbers_in_full(const std::vector<Argument>& arguments) {
   std::vector<std::string> parts;
   for (const Argument& argument : arguments) parts.push_back(argument_text(argument));
   return fmt::format("{}", fmt::join(parts, ","));
+}
+
+}  // namespace
+
+std::string default_name(const std::vector<Argument>& arguments) {
+  return shortest_numbers(with_numbers_in_full(arguments));
+}
+
+std::string value_name(const Sample& sample) {
+  if (sample.name.find_first_of(".e") == std::string::npos) return sample.name;
+  const std::string in_full = with_numbers_in_full(sample.arguments);
+  const std::string by_default = shortest_numbers(in_full);
+  // Recorded samples of one name are numbered: "2x8,1e-06 (2)".
+  return sample.name.starts_with(by_default) ? in_full + sample.name.substr(by_default.size()) : sample.name;
 }
 
 }  // namespace opgate

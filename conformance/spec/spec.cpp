@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "base/text.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -39,6 +40,14 @@ void check_promises(const Spec& spec) {
   if (!spec.accuracy->exact && !(spec.accuracy->ulps >= 0))
     wrong(fmt::format("promises ulps({}), which no result can keep: give a number of 0 or more",
                       spec.accuracy->ulps));
+  if (spec.promised(Promise::refuses_overlap) && spec.unspecified_for.contains(std::string(kOverlap)))
+    contradiction(Promise::refuses_overlap, "unspecified_for(\"overlap\")",
+                  "the exception is what is specified");
+  for (const std::string& condition : spec.unspecified_for) {
+    if (condition != kOverlap && condition != kNan)
+      wrong(fmt::format("has unspecified_for(\"{}\"), which is no condition; there are: {}, {}", condition,
+                        kOverlap, kNan));
+  }
   if (spec.planted && spec.planted->twin == spec.name)
     wrong("contradicts itself: it is wrong on purpose, and its own correct twin");
   const Dtypes known = every_dtype();
@@ -107,6 +116,11 @@ Accuracy Spec::accuracy_for(c10::ScalarType sample_dtype) const {
 }
 
 const Sample* Spec::find_sample(std::string_view sample_name) const {
+  if (const Sample* exact = sample_of_name(sample_name)) return exact;
+  return sample_of_name(shortest_numbers(sample_name));
+}
+
+const Sample* Spec::sample_of_name(std::string_view sample_name) const {
   const auto found = std::ranges::find(samples, sample_name, &Sample::name);
   if (found != samples.end()) return &*found;
   const auto name = [](const Rejection& rejection) -> const std::string& { return rejection.sample.name; };

@@ -37,6 +37,10 @@ struct Planted {
 
 struct ClassPromises;  // spec/class_promises.h
 
+/// Conditions under which a spec may leave results unspecified; see SpecWriter::unspecified_for.
+inline constexpr std::string_view kOverlap = "overlap";
+inline constexpr std::string_view kNan = "nan";
+
 /// The promises of one subject: an operator overload, a model (a Python module that is exported), or a
 /// TorchBind class.
 struct Spec {
@@ -63,7 +67,9 @@ struct Spec {
       assumed_trusted;  ///< those of `trusted` that a recording suggests, and nobody has written
   std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
   std::set<size_t> unspecified;            ///< indices of schema results whose values are not promised
-  std::deque<Bench> benches;               ///< a deque, because BenchWriters keep references to elements
+  std::set<std::string>
+      unspecified_for;        ///< conditions under which results are not promised: "overlap", "nan"
+  std::deque<Bench> benches;  ///< a deque, because BenchWriters keep references to elements
   std::optional<Planted> planted;
   std::string schema;                          ///< of the operator when the spec was read
   const void* schema_seen = nullptr;           ///< address of the schema's arguments in the dispatcher then
@@ -80,10 +86,14 @@ struct Spec {
   bool same_bits_in_any_layout() const { return accuracy->exact || promised(Promise::layout_invariant); }
   /// The accuracy that is promised where the spec's samples have this dtype.
   Accuracy accuracy_for(c10::ScalarType sample_dtype) const;
-  /// The sample of that name, among `samples` and those of `rejections`; null if there is none.
+  /// The sample of that name, among `samples` and those of `rejections`; null if there is none. Numbers in it may have
+  /// more digits than they need.
   const Sample* find_sample(std::string_view sample_name) const;
   /// The rejection that `sample` belongs to; null if the sample is not one that must be rejected.
   const Rejection* find_rejection(const Sample& sample) const;
+
+ private:
+  const Sample* sample_of_name(std::string_view sample_name) const;
 };
 
 }  // namespace opgate

@@ -93,6 +93,11 @@ SpecWriter& SpecWriter::wants_contiguous(std::string argument) {
   return *this;
 }
 
+SpecWriter& SpecWriter::unspecified_for(std::string condition) {
+  spec_.unspecified_for.insert(std::move(condition));
+  return *this;
+}
+
 SpecWriter& SpecWriter::unspecified(size_t index) {
   spec_.unspecified.insert(index);
   return *this;

@@ -35,6 +35,7 @@ SubjectState some_subject() {
   facts.trusted = {"index"};
   facts.wants_contiguous = {"x"};
   facts.unspecified = {"1"};
+  facts.unspecified_for = {"overlap"};
   facts.dtypes = {{"cpu", {"float32", "float64"}}};
   facts.samples = {{"4x8", R"([{"shape":[4,8],"values":"uniform"}])"}};
   facts.rejections = {{"a \"bad\" one", R"([null] raises "no")"}};

@@ -68,6 +68,41 @@ TEST(SpecWriter, NamesASampleByItsShapesUnlessNamed) {
   EXPECT_THAT(spec.samples[0].where, HasSubstr("spec_test.cpp:"));
 }
 
+TEST(SpecWriter, NamesNumbersAsShortAsTheyAre) {
+  const Spec spec = written("aten::threshold", [](SpecWriter& s) { s.sample({uniform({4}), 1e-6, 0.1}); });
+  EXPECT_EQ(spec.samples[0].name, "4,1e-06,0.1");
+  EXPECT_EQ(spec.find_sample("4,9.9999999999999995e-07,0.10000000000000001"), &spec.samples[0])
+      << "as it was called once";
+}
+
+TEST(SpecWriter, ValuesOfASampleDoNotDependOnHowNumbersAreNamed) {
+  const Spec spec = written("aten::threshold", [](SpecWriter& s) {
+    s.sample({uniform({4}), 1e-6, 0.1});
+    s.sample({uniform({4}), 1e-6, 0.1}).named("1e-06 exactly");
+  });
+  EXPECT_EQ(value_name(spec.samples[0]), "4,9.9999999999999995e-07,0.10000000000000001");
+  EXPECT_EQ(value_name(spec.samples[1]), "1e-06 exactly");
+  Sample numbered = spec.samples[0];
+  numbered.name += " (2)";
+  EXPECT_EQ(value_name(numbered), "4,9.9999999999999995e-07,0.10000000000000001 (2)");
+}
+
+TEST(SpecWriter, LeavesResultsUnspecifiedForKnownConditions) {
+  const auto wrong = [](const std::function<void(SpecWriter&)>& write) {
+    Spec spec = written("aten::relu_", [&](SpecWriter& s) {
+      s.dtypes(floating()).reference("aten::relu").accuracy(exact()).sample({uniform({4})});
+      write(s);
+    });
+    return message_of<SpecError>([&] { validate(spec); });
+  };
+  EXPECT_EQ(wrong([](SpecWriter& s) { s.unspecified_for("overlap").unspecified_for("nan"); }),
+            "nothing was thrown");
+  EXPECT_THAT(wrong([](SpecWriter& s) { s.unspecified_for("nans"); }),
+              AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr("nans"), HasSubstr("overlap, nan")));
+  EXPECT_THAT(wrong([](SpecWriter& s) { s.unspecified_for("overlap").promises({refuses_overlap}); }),
+              HasSubstr("contradicts itself: refuses_overlap"));
+}
+
 TEST(SpecWriter, RefusesANameForNoSample) {
   EXPECT_THAT(message_of<SpecError>([] { written("aten::relu", [](SpecWriter& s) { s.named("small"); }); }),
               AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr(".named(\"small\") follows no sample")));

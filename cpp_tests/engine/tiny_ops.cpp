@@ -229,7 +229,18 @@ at::Tensor row_named(const at::Tensor& x, const at::Tensor& row) {
   return x.index_select(0, whole.to(at::kLong));
 }
 
+// Keeps the mean beside its result, which autograd differentiates.
+at::Tensor centred(const at::Tensor& x, at::Tensor& running) {
+  TORCH_CHECK(x.dim() == 2 && running.dim() == 1 && running.size(0) == x.size(1) && x.size(0) > 0 &&
+                  running.scalar_type() == x.scalar_type(),
+              "running must have a value for each column of x");
+  const at::Tensor mean = x.mean(0);
+  running.detach().copy_(mean.detach());
+  return x - mean;
+}
+
 TORCH_LIBRARY(opgate_test, m) {
+  m.def("centred(Tensor x, Tensor(a!) running) -> Tensor", &centred);
   m.def("row_named(Tensor x, Tensor row) -> Tensor", &row_named);
   for (const char* name : {"doubled",          "takes_any_dtype", "refuses_half",        "names_no_dtype",
                            "mentions_a_point", "names_a_number",  "returns_other_dtype", "wrong_in_one_place",

@@ -85,6 +85,14 @@ def test_a_finding_is_shown_as_the_command_line_does_and_without_a_stack(run_pyt
     assert "pytest_plugin.py" not in result.stdout
 
 
+def test_a_defect_is_told_once_and_named_in_the_other_items(run_pytest: Pytest) -> None:
+    result = run_pytest("-q", "-k", "(value.reference or value.empty) and cpu")
+    assert result.returncode == 1, result.stdout
+    assert result.stdout.count("promised") == 1, result.stdout
+    assert "doubled: the result is not the reference's (1 case)" in result.stdout
+    assert "told by    doubled/value.reference/cpu" in result.stdout
+
+
 def test_what_is_owed_is_skipped_with_its_reason(run_pytest: Pytest, has_gpu: bool) -> None:
     result = run_pytest("-q", "-rs", "-k", "effect.mutation and cuda")
     assert result.returncode == 0, result.stdout

@@ -9,6 +9,8 @@
 #include <span>
 
 #include "cli/terminal/terminal.h"
+#include "inputs/variant_text.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {
@@ -81,10 +83,16 @@ std::string paragraph(size_t number, const Defect& defect, const std::string& op
 
 }  // namespace
 
-std::string call_text(std::string call_id) {
-  for (size_t at = call_id.find('/'); at != std::string::npos; at = call_id.find('/', at))
-    call_id.replace(at, 1, " · ");
-  return call_id;
+std::string call_text(std::string_view call_id) {
+  constexpr size_t kOfSample = 40;
+  const CaseParts parts = parts_of_call(call_id);
+  std::string sample(parts.sample);
+  if (sample.size() > kOfSample) sample = sample.substr(0, kOfSample) + "...";
+  const std::string_view sizes = sizes_without_elements(parts.variant);
+  return fmt::format(
+      "{} · {} · {} · {} · {}", parts.op, parts.dtype, sample,
+      sizes.empty() ? std::string(parts.variant) : fmt::format("every dim of size {} is empty", sizes),
+      parts.device);
 }
 
 std::string defects_text(const std::vector<Defect>& defects, size_t most, const std::string& options) {

@@ -48,6 +48,7 @@ class Comparing {
     judge_exemption("`trusts`", base_.trusted, head_.trusted);
     judge_exemption("`wants_contiguous`", base_.wants_contiguous, head_.wants_contiguous);
     judge_exemption("`unspecified`", base_.unspecified, head_.unspecified);
+    judge_exemption("`unspecified_for`", base_.unspecified_for, head_.unspecified_for);
     if (base_.draft != head_.draft)
       say(head_.draft ? Remark::Kind::refused : Remark::Kind::better,
           head_.draft ? "the spec became a draft, which promises only what it says"

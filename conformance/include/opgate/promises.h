@@ -19,6 +19,8 @@ enum class Promise {
   forward_differentiable,   ///< has a tangent (forward mode, torch.func.jvp) where an input has one
   vmappable,                ///< torch.func.vmap returns what the calls one by one return
   clear_errors,             ///< exceptions name the argument that is wrong, or what was given
+  /// Raises where an argument that is written shares memory with another one or overlaps itself.
+  refuses_overlap,
   /// A class has def_pickle. The engine sets this itself, where the class has it or is meant for
   /// torch.export.
   picklable,
@@ -44,5 +46,6 @@ inline constexpr Promise twice_differentiable = Promise::twice_differentiable;
 inline constexpr Promise forward_differentiable = Promise::forward_differentiable;
 inline constexpr Promise vmappable = Promise::vmappable;
 inline constexpr Promise clear_errors = Promise::clear_errors;
+inline constexpr Promise refuses_overlap = Promise::refuses_overlap;
 
 }  // namespace opgate

@@ -106,6 +106,10 @@ class SpecWriter {
   /// a written argument that the call returns, for that argument.
   SpecWriter& unspecified(size_t index);
 
+  /// Results are not promised under this condition, and the cases that bring it about are not planned. "overlap": an
+  /// argument that is written shares memory with another one. "nan": an element of an argument is NaN or infinite.
+  SpecWriter& unspecified_for(std::string condition);
+
   /// One set of arguments on which `opgate bench` times the operator. The words of the BenchWriter say how
   /// fast it must be.
   BenchWriter bench(std::vector<Argument> arguments,

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 
 from opgate.finding import finding_text
 
-SHOWN = 3  # findings per item: the first ones show what is wrong, and the rest are only counted
+SHOWN = 3  # defects of an item: the first ones are shown, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")
 
 
@@ -89,15 +90,15 @@ class OpGateItem(pytest.Item):
 
     def runtest(self) -> None:
         """Raises Broken for cases that did not pass; skips where all are owed (not run on this machine)."""
-        verdicts = results_of(self.session)[self]
-        if not verdicts:
+        result = results_of(self.session)[self]
+        if not result.verdicts:
             raise Broken([f"{self.name} has no verdict: `opgate run` ended before it"])
-        bad = [finding_text(line["case"], line) for line in verdicts if line["verdict"] in BAD]
-        if bad:
-            more = [f"... and {len(bad) - SHOWN} more of {len(verdicts)} cases"] if len(bad) > SHOWN else []
-            raise Broken(bad[:SHOWN] + more)
-        if all(line["verdict"] == "owed" for line in verdicts):
-            pytest.skip(f"owed: {verdicts[0]['reason']}")
+        findings = result.findings()
+        if findings:
+            more = [f"... and {len(findings) - SHOWN} more defects"] if len(findings) > SHOWN else []
+            raise Broken(findings[:SHOWN] + more)
+        if all(line["verdict"] == "owed" for line in result.verdicts):
+            pytest.skip(f"owed: {result.verdicts[0]['reason']}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> Any:
         """The finding, as the command line prints it, without a traceback."""
@@ -118,11 +119,41 @@ class Broken(Exception):
         self.findings = findings
 
 
-RESULTS = pytest.StashKey[dict[OpGateItem, list[dict[str, Any]]]]()
+@dataclass
+class ItemResult:
+    """The verdicts of one item, and the defects of its operator: lines of results.jsonl."""
+
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+    defects: list[dict[str, Any]] = field(default_factory=list)
+
+    def findings(self) -> list[str]:
+        """A text for each defect that the item's cases show. The one of its example tells it in full."""
+        broken = {line["case"]: line for line in self.verdicts if line["verdict"] in BAD}
+        findings = []
+        for defect in self.defects:
+            cases = [case for case in defect["cases"] if case in broken]
+            if not cases:
+                continue
+            example = defect["example"]
+            number = f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
+            if example in broken:
+                told = finding_text(example, broken[example])
+                findings.append(f"{defect['op']}: {defect['cause']} ({number})\n{told}")
+            else:
+                *_, device, check = example.split("/")
+                findings.append(
+                    f"{defect['op']}: {defect['cause']} ({number}, such as {cases[0]})\n"
+                    f"  {'told by':<10} {defect['op']}/{check}/{device}\n"
+                    f"  {'again':<10} opgate repro '{cases[0]}'"
+                )
+        return findings
 
 
-def results_of(session: pytest.Session) -> dict[OpGateItem, list[dict[str, Any]]]:
-    """The verdicts of all selected items, which run at the first call."""
+RESULTS = pytest.StashKey[dict[OpGateItem, ItemResult]]()
+
+
+def results_of(session: pytest.Session) -> dict[OpGateItem, ItemResult]:
+    """The results of all selected items, which run at the first call."""
     if RESULTS not in session.stash:
         session.stash[RESULTS] = {}
         for items in at_once([item for item in session.items if isinstance(item, OpGateItem)]):
@@ -142,8 +173,8 @@ def at_once(items: list[OpGateItem]) -> Iterator[list[OpGateItem]]:
     yield from groups.values()
 
 
-def run(items: list[OpGateItem]) -> dict[OpGateItem, list[dict[str, Any]]]:
-    """Runs the items and returns their verdicts. Raises Broken with the program's message if it fails."""
+def run(items: list[OpGateItem]) -> dict[OpGateItem, ItemResult]:
+    """Runs the items and returns their results. Raises Broken with the program's message if it fails."""
     file = items[0].path
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     output = file.parent / ".opgate" / ("pytest" if worker is None else f"pytest-{worker}")
@@ -153,10 +184,14 @@ def run(items: list[OpGateItem]) -> dict[OpGateItem, list[dict[str, Any]]]:
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode not in (0, 1):
         raise Broken([finished.stderr.strip()])
-    verdicts: dict[OpGateItem, list[dict[str, Any]]] = {item: [] for item in items}
+    results = {item: ItemResult() for item in items}
     places = {(item.op, item.check, item.device): item for item in items}
     for line in map(json.loads, (output / "results.jsonl").read_text().splitlines()):
         op, *_, device, check = line.get("case", "///").split("/")
         if (op, check, device) in places:
-            verdicts[places[op, check, device]].append(line)
-    return verdicts
+            results[places[op, check, device]].verdicts.append(line)
+        elif "defect" in line:
+            for check in line["checks"]:
+                if (line["op"], check, line["device"]) in places:
+                    results[places[line["op"], check, line["device"]]].defects.append(line)
+    return results

@@ -86,6 +86,7 @@ class OpSpec:
     trusted: set[str] = field(default_factory=set)
     contiguous: set[str] = field(default_factory=set)
     without_values: set[int] = field(default_factory=set)
+    without_results_for: set[str] = field(default_factory=set)
     is_draft: bool = False
     planted: dict[str, str] | None = None
 
@@ -181,6 +182,15 @@ class OpSpec:
         self.without_values.add(index)
         return self
 
+    def unspecified_for(self, condition: str) -> OpSpec:
+        """Results are not promised under this condition, and the cases that bring it about are not planned.
+
+        "overlap": an argument that is written shares memory with another one. "nan": an element of an
+        argument is NaN or infinite.
+        """
+        self.without_results_for.add(condition)
+        return self
+
     def draft(self) -> OpSpec:
         """Marks the spec as unfinished: what it does not say is not checked.
 
@@ -222,6 +232,7 @@ class OpSpec:
             "trusted": sorted(self.trusted),
             "wants_contiguous": sorted(self.contiguous),
             "unspecified": sorted(self.without_values),
+            "unspecified_for": sorted(self.without_results_for),
             "draft": self.is_draft,
             "planted": self.planted,
         }

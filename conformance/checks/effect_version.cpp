@@ -1,0 +1,76 @@
+// effect.version: autograd's version counters tell that an argument was written.
+#include <fmt/format.h>
+
+#include "inputs/tensor_slots.h"
+#include "judging/check.h"
+#include "judging/output_judgement.h"
+
+namespace opgate::effect_version {
+namespace {
+
+// Inference mode is off here, and each input is a tensor of its own, so each has a counter.
+std::vector<int64_t> versions(const Arguments& arguments) {
+  std::vector<int64_t> all;
+  for (const TensorInput& input : arguments.tensors)
+    all.push_back(input.tensor.defined() ? input.tensor._version() : 0);
+  return all;
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
+  const Arguments arguments = materialize(key, under_test.cache().values);
+  const std::vector<int64_t> before = versions(arguments);
+  if (!call_on(key, arguments.stack).ok()) return Judgement::pass();  // effect.mutation tells of it
+  for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+    const TensorInput& input = arguments.tensors[i];
+    if (!is_mutable(*key.spec, input.position) || !input.tensor.defined()) continue;
+    if (unchanged(input.tensor, input.before) || input.tensor._version() != before[i]) continue;
+    Finding finding{
+        fmt::format("the version of `{}` is another one where the call has written to it", input.name),
+        fmt::format("`{}` was written, and its version is {}, as before", input.name, before[i]),
+        "the kernel writes through a pointer and nothing tells autograd: call bump_version(), or register "
+        "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView",
+        {}};
+    // Where nobody differentiates, nobody relies on versions.
+    return key.spec->promised(Promise::differentiable) ? Judgement::fail(std::move(finding))
+                                                       : Judgement::note(std::move(finding));
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    effect_version,
+    {.name = "effect.version",
+     .explanation =
+         {.promise =
+              "Autograd's version counter of an argument that the schema declares written is increased.",
+          .why =
+              "A backward that has saved a tensor compares its version with the one that it saved, and "
+              "raises "
+              "where it was changed in between. Where an operator writes without increasing the version, the "
+              "gradients of other operators are wrong, and nothing says so. PyTorch does it for operators "
+              "made with torch.library.custom_op, and not for those in C++.",
+          .fix = "After writing, call x.unsafeGetTensorImpl()->bump_version(). Or register "
+                 "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for the dispatch key "
+                 "ADInplaceOrView, or write with ATen's in-place operators.",
+          .example =
+              "Fused kernels that update running statistics or a cache in place, in a model that is trained.",
+          .wrong = R"(void halve(at::Tensor& x) {
+  auto* data = x.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) data[i] /= 2;
+})",
+          .right = R"(void halve(at::Tensor& x) {
+  auto* data = x.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) data[i] /= 2;
+  x.unsafeGetTensorImpl()->bump_version();
+})"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .first_sample = true,
+               .writes = true},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::effect_version

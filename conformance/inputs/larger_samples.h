@@ -1,0 +1,17 @@
+// Samples made larger: what an operator does differently above some size shows in these alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "spec/spec.h"
+
+namespace opgate {
+
+/// Copies of `sample` in which sizes of tensors are multiplied by one factor, the largest for which the tensors have at most
+/// `elements` elements together. In the first copy all sizes above 1 are multiplied, in each other one a single size
+/// wherever it occurs. Other arguments stay, so an operator may refuse a copy. Empty where the values of a tensor fit one
+/// size only (offsets, literals), where callers answer for values, and where the sample is as large already.
+std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements);
+
+}  // namespace opgate

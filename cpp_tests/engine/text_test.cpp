@@ -1,0 +1,22 @@
+// Numbers in names: as short as they read back the same.
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace opgate::text_test {
+namespace {
+
+TEST(Text, NumbersAreAsShortAsTheyReadBackTheSame) {
+  EXPECT_EQ(shortest_numbers("2x8,9.9999999999999995e-07,[3, 3]"), "2x8,1e-06,[3, 3]");
+  EXPECT_EQ(shortest_numbers("[-0.80000000000000004, 0.29999999999999999]"), "[-0.8, 0.3]");
+  EXPECT_EQ(shortest_numbers("10000000.300000001"), "10000000.3");
+}
+
+TEST(Text, OtherTextStaysAsItIs) {
+  for (const std::string text : {"", "2.", "-2.", "0.1", "12345678901234567890", "v1.2.3",
+                                 "0.3333333333333333", "a0", "1.e", "0.1e", "aten::add.Scalar"})
+    EXPECT_EQ(shortest_numbers(text), text) << text;
+}
+
+}  // namespace
+}  // namespace opgate::text_test
