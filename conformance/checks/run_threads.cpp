@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kIntraOp = 4;
 constexpr int kCallers = 4;
-constexpr size_t kCallsEach = 4;
+constexpr size_t kCallsEach = 8;
 // at::parallel_for divides element-wise work from 32,768 elements on.
 constexpr int64_t kElements = int64_t{1} << 18;
 

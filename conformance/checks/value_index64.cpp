@@ -11,6 +11,8 @@
 namespace opgate::value_index64 {
 namespace {
 
+constexpr size_t kAgain = 3;
+
 struct Far {
   std::string_view how;
   Geometry (*geometry)(c10::IntArrayRef sizes);
@@ -34,46 +36,71 @@ bool is_wrong_nearby(CallUnderTest& under_test, const TensorInput& input, const 
   return !call.ok() || judge_same(nearby, call, dense, key.spec->same_bits_in_any_layout(), "").finding;
 }
 
+// The call with one input far in its storage. A pass has a note where the input is refused in words. `alive` gets the tensor, so
+// that the next call has memory of its own.
+Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
+                    std::vector<at::Tensor>& alive) {
+  const CallKey& key = under_test.key();
+  Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
+  const TensorInput& input = arguments.tensors[position];
+  if (input.tensor.numel() == 0) return Judgement::pass();
+  const at::Tensor tensor =
+      alive.emplace_back(far_tensor(far.geometry(input.geometry.sizes), input.tensor.scalar_type()));
+  tensor.copy_(input.tensor);
+  arguments.replace(input, tensor);
+  const Outcome call = call_on(key, arguments.stack);
+  const std::string promised = fmt::format(
+      "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, because of {}",
+      input.name, far.how);
+  if (call.ok()) {
+    return judge_same(under_test, call, under_test.observed().outcome, key.spec->same_bits_in_any_layout(),
+                      promised);
+  }
+  if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) return Judgement::pass();
+  if (auto refused = note_of_refused_layout(*key.spec, call.raised->message)) return *std::move(refused);
+  return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
+}
+
+// Says what the reason of a finding is, if not the width of an integer. False where it is the width.
+bool has_another_reason(CallUnderTest& under_test, size_t position, const Far& far, Finding& finding,
+                        std::vector<at::Tensor>& alive) {
+  const TensorInput& input = under_test.observed().arguments.tensors[position];
+  if (is_wrong_nearby(under_test, input, far)) {
+    finding.likely = fmt::format(
+        "not the width of an integer: the result is wrong in little memory, too, where `{}` is {}",
+        input.name, far.near);
+    finding.fault = {std::string(fault::kLayout), input.name.substr(0, input.name.find('['))};
+    return true;
+  }
+  for (size_t again = 0; again < kAgain; ++again) {
+    if (judge_far(under_test, position, far, alive).verdict != Verdict::pass) continue;
+    finding.likely = "the same call is right in other memory: something is kept by address";
+    finding.fault = {std::string(fault::kKept), ""};
+    return true;
+  }
+  return false;
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
   const size_t tensors = tensor_slots(*key.spec, *key.sample).size();
-  Judgement other =
-      Judgement::pass();  // unless an input is refused in words, or read wrongly in little memory, too
+  Judgement other = Judgement::pass();  // a note, or a finding with another reason
   for (size_t i = 0; i < tensors; ++i) {
     for (const Far& far : kFar) {
-      Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
-      const TensorInput& input = arguments.tensors[i];
-      if (input.tensor.numel() == 0) continue;
-      const at::Tensor tensor = far_tensor(far.geometry(input.geometry.sizes), input.tensor.scalar_type());
-      tensor.copy_(input.tensor);
-      arguments.replace(input, tensor);
-      const Outcome call = call_on(key, arguments.stack);
-      const std::string promised = fmt::format(
-          "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, because of {}",
-          input.name, far.how);
-      if (!call.ok()) {
-        if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) continue;
-        if (auto refused = note_of_refused_layout(*key.spec, call.raised->message)) {
-          if (!other.finding) other = *std::move(refused);
-          continue;
-        }
+      std::vector<at::Tensor> alive;
+      Judgement judgement = judge_far(under_test, i, far, alive);
+      if (judgement.verdict == Verdict::pass) {
+        if (judgement.finding && !other.finding) other = std::move(judgement);
+        continue;
       }
-      Judgement judgement = call.ok()
-                                ? judge_same(under_test, call, under_test.observed().outcome,
-                                             key.spec->same_bits_in_any_layout(), promised)
-                                : Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
-      if (!judgement.finding) continue;
-      if (is_wrong_nearby(under_test, input, far)) {
-        judgement.finding->likely = fmt::format(
-            "not the width of an integer: the result is wrong in little memory, too, where `{}` is {}",
-            input.name, far.near);
-        judgement.finding->fault = {std::string(fault::kLayout), input.name.substr(0, input.name.find('['))};
+      if (judgement.finding && has_another_reason(under_test, i, far, *judgement.finding, alive)) {
         other = std::move(judgement);
         continue;
       }
-      judgement.finding->likely =
-          "an offset is computed in 32 bits: use int64_t, or let TensorIterator split";
+      if (judgement.finding)
+        judgement.finding->likely =
+            "an offset is computed in 32 bits: use int64_t, or let TensorIterator split";
       return judgement;
     }
   }

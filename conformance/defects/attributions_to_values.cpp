@@ -43,6 +43,15 @@ const BrokenCase* wrong_for_bad_input(const BrokenCase& broken, const Symptoms& 
   return all.at_undamaged_samples({fault::kValues});
 }
 
+// What is wrong for empty tensors is wrong, too, where one of several is empty and the reference takes it.
+const BrokenCase* wrong_where_one_is_empty(const BrokenCase& broken, const Symptoms& all) {
+  if (broken.check != "error.raises" || !broken.variant.ends_with(".size0=0") || broken.is_crash())
+    return nullptr;
+  return all.find([&](const BrokenCase& each) {
+    return each.check == "value.empty" && each.fault.differs == broken.fault.differs && !each.is_crash();
+  });
+}
+
 // Several threads, and the calls of one package, share what is kept from call to call.
 const BrokenCase* kept_between_calls(const BrokenCase& broken, const Symptoms& all) {
   const bool makes_calls = broken.check == "run.threads" || broken.check.starts_with("aoti.");
@@ -62,9 +71,10 @@ const BrokenCase* refused_dtype(const BrokenCase& broken, const Symptoms& all) {
 }
 
 constexpr std::array kToValues{
-    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},     Attribution{&wrong_in_a_sequence},
-    Attribution{&wrong_for_bad_input}, Attribution{&kept_between_calls}, Attribution{&threads_in_packages},
-    Attribution{&refused_dtype},
+    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
+    Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
+    Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
+    Attribution{&refused_dtype},       Attribution{&wrong_where_one_is_empty},
 };
 
 }  // namespace

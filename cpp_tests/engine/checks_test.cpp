@@ -60,6 +60,23 @@ std::string said(const std::string& op, const std::string& check, const Case& ab
   return said(judge(op, check, about));
 }
 
+// Runs registration.tags on an operator that draws random numbers, as its spec says.
+std::string said_of_random_tags(const std::string& op) {
+  Spec spec = spec_of(op, {{uniform({4, 6})}}, {c10::kFloat});
+  spec.promises.insert(Promise::nondeterministic_seeded);
+  const std::vector<Check> all = native_checks();
+  const Check& check = find_check(all, "registration.tags");
+  WorkerCache cache;
+  return said(judge_call({&spec, &spec.samples[0], c10::kFloat, c10::kCPU, "contiguous"}, {&check}, cache)
+                  .at(check.name));
+}
+
+TEST(RegistrationTags, AnOperatorThatDrawsRandomNumbersSaysSo) {
+  EXPECT_THAT(said_of_random_tags("opgate_test::doubled"),
+              AllOf(HasSubstr("fail"), HasSubstr("nondeterministic_seeded")));
+  EXPECT_THAT(said_of_random_tags("aten::rand_like"), HasSubstr("pass"));
+}
+
 const std::vector<std::string> kAll{"effect.alias", "effect.mutation", "fake.metadata",
                                     "value.dtype",  "value.layout",    "value.reference"};
 

@@ -50,6 +50,20 @@ class DefectsTest : public ::testing::Test {
 constexpr auto kPlain = "float32/4x6/contiguous";
 constexpr auto kStepped = "float32/4x6/x=stepped";
 
+TEST_F(DefectsTest, WhatIsWrongForEmptyTensorsIsWrongWhereOneOfThemIsEmpty) {
+  add("value.empty", "float32/4x6/size6=0", fault_of("", "", "metadata"));
+  add("error.raises", "float32/4x6/bad:x.size0=0", fault_of("", "", "metadata"));
+  EXPECT_THAT(ids(), ElementsAre("value.empty"));
+}
+
+TEST_F(DefectsTest, ButNotForOtherBadInputsNorOtherFaults) {
+  add("value.empty", "float32/4x6/size6=0", fault_of("", "", "metadata"));
+  add("error.raises", "float32/4x6/bad:x.size0+1", fault_of("", "", "metadata"));
+  EXPECT_THAT(ids(), UnorderedElementsAre("value.empty", "error.raises"));
+  add("error.raises", "float32/4x6/bad:y.size0=0", other_values());
+  EXPECT_THAT(ids(), UnorderedElementsAre("value.empty", "error.raises"));
+}
+
 TEST_F(DefectsTest, NothingBrokenIsNoDefect) { EXPECT_THAT(defects_.found(), IsEmpty()); }
 
 TEST_F(DefectsTest, ACrashIsOneWhicheverCheckAskedForTheCall) {
