@@ -11,6 +11,10 @@ if(OPGATE_CACHE AND OPGATE_CCACHE)
   set(OPGATE_CCACHE_HERE "${CMAKE_COMMAND}" -E env ${_environment} "${OPGATE_CCACHE}")
   # ccache passes paths below the source folder to the compiler as relative paths, so that they are the same in each clone.
   set(OPGATE_CCACHE_ANYWHERE "${CMAKE_COMMAND}" -E env ${_environment} "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${OPGATE_CCACHE}")
+  # Where a header has changed, the preprocessor would read the old precompiled headers, and ccache would take the result for
+  # unchanged. In this mode it asks the compiler for the headers instead.
+  set(OPGATE_CCACHE_HEADERS "${CMAKE_COMMAND}" -E env ${_environment} CCACHE_DEPEND=1 "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+      "${OPGATE_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OPGATE_CCACHE_ANYWHERE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${OPGATE_CCACHE_ANYWHERE})
   set(CMAKE_UNITY_BUILD_RELOCATABLE ON)

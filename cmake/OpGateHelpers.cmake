@@ -23,6 +23,9 @@ function(opgate_own_code target headers)
     file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${_from}.cpp" CONTENT "// Only its precompiled headers matter.\n")
     add_library(${_from} OBJECT "${PROJECT_BINARY_DIR}/${_from}.cpp")
     set_target_properties(${_from} PROPERTIES OPGATE_COMPILED_FMT ON)
+    if(OPGATE_CCACHE_HEADERS)
+      set_target_properties(${_from} PROPERTIES CXX_COMPILER_LAUNCHER "${OPGATE_CCACHE_HEADERS}")
+    endif()
     target_link_libraries(${_from} PRIVATE OpGate::torch)
     set(_common <ATen/core/Tensor.h> <ATen/core/dispatch/Dispatcher.h> <ATen/core/function_schema.h> <ATen/core/ivalue.h>
                 <fmt/format.h> <fmt/ranges.h> <algorithm> <filesystem> <functional> <map> <memory> <optional> <set> <string>

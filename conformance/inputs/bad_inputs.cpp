@@ -128,6 +128,7 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
     case BadInput::Kind::integer:
     case BadInput::Kind::number:
     case BadInput::Kind::list:
+    case BadInput::Kind::text:
       break;  // the sample holds the whole damage
   }
   return arguments;

@@ -24,6 +24,7 @@ struct BadInput {
     integer,    ///< an integer is 0, -1 or 2^62
     number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite
     list,       ///< a list has another length or a bad entry
+    text,       ///< a string is another word
   };
   std::string text;  ///< the variant's text: "bad:weight.rank+1", "bad:indices.value=-1", "bad:eps=nan"
   Kind kind;

@@ -144,6 +144,7 @@ class DamagedTensors {
       retyped(c10::kDouble, &not_double);
       retyped(c10::kFloat, &is_double);
       retyped(c10::kHalf, &is_float_or_double);
+      retyped(c10::kInt, &is_float_or_double);
     } else if (c10::isIntegralType(*fixed, /*includeBool=*/false)) {
       retyped(c10::kFloat, nullptr);
       retyped(*fixed == c10::kLong ? c10::kInt : c10::kLong, nullptr);

@@ -83,6 +83,12 @@ class DamagedValues {
                           (good.isInt() && static_cast<double>(good.toInt()) == bad);
         if (!same) add(Kind::number, std::string("=") + text, text, bad);
       }
+    } else if (good.isString()) {
+      // The name of a mode: another word, and one that begins alike.
+      for (const std::string& bad : {std::string("unknown"), good.toStringRef() + "x"}) {
+        const bool fits_into_id = bad.find('/') == std::string::npos;
+        if (fits_into_id) add(Kind::text, "=" + bad, bad, c10::IValue(bad));
+      }
     } else if (good.isIntList() && is_integer_list(type)) {
       integers(good.toIntVector());
     } else if (good.isDoubleList()) {

@@ -107,6 +107,7 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
     case Kind::number:
     case Kind::integer:
     case Kind::list:
+    case Kind::text:
       break;
     case Kind::dtype:
       return has_any(message, {"mixed dtype", "same dtype", "same datatype", "same type"});

@@ -63,7 +63,8 @@ void RunProgress::show(const std::vector<std::string>& current) {
   const std::string failed = broken_ > 0 ? fmt::format(" | {} failed", broken_) : "";
   const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
   line_.show(fmt::format("{:3} % | {:.0f} cases/s{}{}{}", 100 * done_ / std::max<size_t>(total_, 1), rate,
-                         time_left(seconds), failed, at));
+                         time_left(seconds), failed, at),
+             fmt::format("{}{}", done_, at));
 }
 
 }  // namespace opgate

@@ -57,14 +57,15 @@ bool ProgressLine::is_due() {
   return now - last_ >= (terminal ? kTerminalSeconds : kFileSeconds);
 }
 
-void ProgressLine::show(const std::string& text) {
+void ProgressLine::show(const std::string& text, const std::string& state) {
   last_ = seconds_now();
   if (isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr, "\r\033[K{}", text.substr(0, terminal_width() - 1));
     shown_ = true;
-  } else {
+  } else if (state != state_) {
     fmt::print(stderr, "{}\n", text);
   }
+  state_ = state;
   std::fflush(stderr);
 }
 

@@ -31,7 +31,9 @@ class ProgressLine {
  public:
   /// Returns true if enough time has passed for another line. Callers make the text only then.
   bool is_due();
-  void show(const std::string& text);
+  /// `state` says what has come of the work, without times. In a log, a line whose state is that of the last one is left out.
+  void show(const std::string& text, const std::string& state);
+  void show(const std::string& text) { show(text, text); }
   /// Prints a line that stays, above the progress line.
   void print(const std::string& text);
   /// Removes the line, so that results start on an empty line.
@@ -40,6 +42,7 @@ class ProgressLine {
  private:
   bool shown_ = false;
   double last_ = 0;
+  std::string state_;
 };
 
 }  // namespace opgate
