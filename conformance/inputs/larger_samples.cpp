@@ -62,13 +62,15 @@ std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64
       if (size > 1) all.insert(size);
     }
   }
+  if (elements_of(spec, sample) == 0) return {};  // it stays without elements, whatever the other sizes are
   std::vector<Sizes> choices;
   if (all.size() > 1) choices.push_back(all);
   for (const int64_t size : all) choices.push_back({size});
   std::vector<Sample> larger;
   for (const Sizes& sizes : choices) {
     int64_t factor = 1;
-    while (elements_of(spec, multiplied(sample, sizes, factor * 2)) <= elements) factor *= 2;
+    while (factor < elements && elements_of(spec, multiplied(sample, sizes, factor * 2)) <= elements)
+      factor *= 2;
     if (factor > 1) larger.push_back(multiplied(sample, sizes, factor));
   }
   return larger;

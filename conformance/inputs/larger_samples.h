@@ -11,7 +11,7 @@ namespace opgate {
 /// Copies of `sample` in which sizes of tensors are multiplied by one factor, the largest for which the tensors have at most
 /// `elements` elements together. In the first copy all sizes above 1 are multiplied, in each other one a single size
 /// wherever it occurs. Other arguments stay, so an operator may refuse a copy. Empty where the values of a tensor fit one
-/// size only (offsets, literals), where callers answer for values, and where the sample is as large already.
+/// size only (offsets, literals), where callers answer for values, and where the sample is as large already or has no elements.
 std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements);
 
 }  // namespace opgate
