@@ -91,7 +91,8 @@ Judgement judge(CallUnderTest& under_test) {
       std::vector<at::Tensor> alive;
       Judgement judgement = judge_far(under_test, i, far, alive);
       if (judgement.verdict == Verdict::pass) {
-        if (judgement.finding && !other.finding) other = std::move(judgement);
+        const bool is_note = judgement.finding || !judgement.reason.empty();
+        if (is_note && !other.finding) other = std::move(judgement);
         continue;
       }
       if (judgement.finding && has_another_reason(under_test, i, far, *judgement.finding, alive)) {
