@@ -85,7 +85,15 @@ def test_a_finding_is_shown_as_the_command_line_does_and_without_a_stack(run_pyt
     assert "pytest_plugin.py" not in result.stdout
 
 
-def test_a_defect_is_told_once_and_named_in_the_other_items(run_pytest: Pytest) -> None:
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_a_defect_is_told_once_and_named_in_the_other_items(
+    run_pytest: Pytest, ci: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where CI is set, pytest writes whole messages into its summary.
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    if ci:
+        monkeypatch.setenv("CI", ci)
     result = run_pytest("-q", "-k", "(value.reference or value.empty) and cpu")
     assert result.returncode == 1, result.stdout
     assert result.stdout.count("promised") == 1, result.stdout

@@ -101,10 +101,17 @@ class OpGateItem(pytest.Item):
             pytest.skip(f"owed: {result.verdicts[0]['reason']}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> Any:
-        """The finding, as the command line prints it, without a traceback."""
-        if isinstance(excinfo.value, Broken):
-            return "\n\n".join(excinfo.value.findings)
-        return super().repr_failure(excinfo)
+        """The findings, as the command line prints them, without a traceback.
+
+        The summary gets their first line alone: where `CI` is set, pytest shortens nothing there.
+        """
+        if not isinstance(excinfo.value, Broken):
+            return super().repr_failure(excinfo)
+        text = "\n\n".join(excinfo.value.findings)
+        shown: Any = excinfo.getrepr(style="native")
+        shown.reprtraceback.reprentries[0].lines = [text + "\n"]
+        shown.reprcrash.message = text.splitlines()[0]
+        return shown
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """The opgate.toml of the item, and the name of the item."""
