@@ -36,23 +36,33 @@ Judgement judge(CallUnderTest& under_test) {
   const BadInput bad = find_bad_input(key);
   // There are many words for an argument without elements, and most of them are about what would be read.
   if (bad.text.ends_with(".size0=0")) return Judgement::pass();
-  if (names_what_is_wrong(message, bad, key, call.arguments)) return Judgement::pass();
-  return unclear(key,
-                 {fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),
+  const std::string advice = "say which argument is wrong and what was given: \"x must ..., got \"";
+  Finding finding{fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),
                   "raised: " + message,
-                  "say which argument is wrong and what was given: \"x must ..., got \"",
+                  advice,
                   {},
-                  {std::string(fault::kMessage), first_line(message)}});
+                  {std::string(fault::kMessage), first_line(message)}};
+  if (!key.spec->promised(Promise::clear_errors)) {
+    const bool says_something = names_what_is_wrong(message, bad, key, call.arguments);
+    return says_something ? Judgement::pass() : Judgement::note(std::move(finding));
+  }
+  const auto lacks = lacking_in_message(message, bad, key, call.arguments);
+  if (!lacks) return Judgement::pass();
+  finding.promised = fmt::format("where {}, the exception names the argument and what is wrong with it",
+                                 describe_bad_input(bad.text));
+  finding.likely = *lacks + "; " + advice;
+  return Judgement::fail(std::move(finding));
 }
 
 OPGATE_REGISTER_CHECK(
     error_message,
     {.name = "error.message",
      .explanation =
-         {.promise =
-              "The exception for a bad input names what is wrong: an argument, a number of the call, the "
-              "dtype, or the fault by its common name. A note where the spec does not promise "
-              "`clear_errors`, and not asked of a draft.",
+         {.promise = "The exception for a bad input names what is wrong. Where the spec promises "
+                     "`clear_errors`: the "
+                     "argument, and a number of the call, the dtype, or the fault by its common name. "
+                     "Elsewhere one of "
+                     "them, or a note; not asked of a draft.",
           .why =
               "A caller of a model with a hundred operators sees \"shapes must match\", or "
               "\"vector::_M_range_check\", and has to find out in a debugger which argument of which call is "

@@ -22,11 +22,20 @@
 namespace opgate::error_raises {
 namespace {
 
-Judgement judge_rejection(const Rejection& rejection, const Outcome& call) {
+Judgement judge_rejection(const Rejection& rejection, const Outcome& call, bool draft) {
   const std::string promised =
       fmt::format("`{}` raises{} ({})", rejection.sample.name,
                   rejection.because.empty() ? "" : fmt::format(", and says \"{}\"", rejection.because),
                   rejection.sample.where);
+  // Nobody has promised it: the operator may have learnt to take it since it was recorded.
+  if (call.ok() && draft) {
+    return Judgement::note(
+        {fmt::format("`{}` raised when it was recorded ({})", rejection.sample.name, rejection.sample.where),
+         "the operator accepts it now",
+         "a check is gone; where it takes these arguments on purpose, record again with --anew",
+         {},
+         {std::string(fault::kUnchecked), ""}});
+  }
   if (call.ok()) {
     return Judgement::fail({promised,
                             "the operator accepts it and returns a result",
@@ -119,7 +128,7 @@ Judgement judge(CallUnderTest& under_test) {
     return next.finding ? unchecked_index(*bad, next.finding->happened) : next;
   }
   if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
-  Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome)
+  Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome, spec.draft)
                      : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)
                                           : Judgement::pass();
   if (answer.verdict != Verdict::pass) return answer;

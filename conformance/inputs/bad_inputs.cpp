@@ -129,6 +129,8 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
     case BadInput::Kind::number:
     case BadInput::Kind::list:
     case BadInput::Kind::text:
+    case BadInput::Kind::flag:
+    case BadInput::Kind::choice:
       break;  // the sample holds the whole damage
   }
   return arguments;

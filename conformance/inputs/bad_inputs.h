@@ -22,7 +22,9 @@ struct BadInput {
     index,      ///< one element of an integer tensor is outside its domain
     special,    ///< one element of a floating tensor is NaN, infinite or -0
     integer,    ///< an integer is 0, -1 or 2^62
-    number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite
+    number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite; a Scalar is complex
+    flag,       ///< a bool has the other value
+    choice,     ///< a dtype, memory format or layout is another one
     list,       ///< a list has another length or a bad entry
     text,       ///< a string is another word
   };

@@ -4,9 +4,11 @@
 #include <ATen/core/jit_type.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "base/dtypes.h"
 #include "inputs/tensor_slots.h"
 
 namespace opgate {
@@ -29,6 +31,9 @@ struct NamedInteger {
   int64_t value;
 };
 constexpr std::array<NamedInteger, 3> kIntegers{{{"0", 0}, {"-1", -1}, {"2^62", kHuge}}};
+
+constexpr std::array<c10::ScalarType, 5> kDtypes{c10::kFloat, c10::kHalf, c10::kLong, c10::kBool,
+                                                 c10::kComplexFloat};
 
 // At most this many entries of a list are damaged, one at a time: all of a kernel_size, but not all of a
 // long list.
@@ -73,7 +78,17 @@ class DamagedValues {
 
  private:
   void value(const c10::IValue& good, const c10::TypePtr& type) {
-    if (is_integer(type)) {
+    if (type->kind() == TypeKind::ScalarTypeType) {
+      for (const c10::ScalarType dtype : kDtypes) choice(good, std::string(dtype_name(dtype)), dtype);
+    } else if (type->kind() == TypeKind::LayoutType) {
+      choice(good, "sparse", c10::kSparse);
+    } else if (type->kind() == TypeKind::MemoryFormatType) {
+      choice(good, "channels_last", c10::MemoryFormat::ChannelsLast);
+      choice(good, "contiguous", c10::MemoryFormat::Contiguous);
+    } else if (good.isBool()) {
+      const std::string other = good.toBool() ? "false" : "true";
+      add(Kind::flag, "=" + other, other, c10::IValue(!good.toBool()));
+    } else if (is_integer(type)) {
       for (const auto& [text, bad] : kIntegers) {
         if (!good.isInt() || good.toInt() != bad) add(Kind::integer, std::string("=") + text, text, bad);
       }
@@ -83,6 +98,8 @@ class DamagedValues {
                           (good.isInt() && static_cast<double>(good.toInt()) == bad);
         if (!same) add(Kind::number, std::string("=") + text, text, bad);
       }
+      if (type->kind() == TypeKind::NumberType && !good.isComplexDouble())
+        add(Kind::number, "=1j", "1j", c10::IValue(c10::complex<double>(0, 1)));
     } else if (good.isString()) {
       // The name of a mode: another word, and one that begins alike.
       for (const std::string& bad : {std::string("unknown"), good.toStringRef() + "x"}) {
@@ -94,6 +111,13 @@ class DamagedValues {
     } else if (good.isDoubleList()) {
       numbers(good.toDoubleVector());
     }
+  }
+
+  // The schema stores such a choice as an integer; None, where it is optional, stands for another one.
+  template <class Choice>
+  void choice(const c10::IValue& good, const std::string& name, Choice other) {
+    const auto number = static_cast<int64_t>(other);
+    if (!good.isInt() || good.toInt() != number) add(Kind::choice, "=" + name, name, c10::IValue(number));
   }
 
   static bool is_integer_list(const c10::TypePtr& type) {

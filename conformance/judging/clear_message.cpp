@@ -44,11 +44,13 @@ bool in_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 // Only digits belong to a number: "4x8" has a 4 and an 8.
 bool in_number(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
+bool names(const std::string& message, const std::string& argument) {
+  return argument != "a" && has_word(message, lower(argument), &in_identifier);  // "a" is in every sentence
+}
+
 bool names_an_argument(const std::string& message, const c10::FunctionSchema& schema) {
-  return std::ranges::any_of(schema.arguments(), [&](const c10::Argument& argument) {
-    const std::string name = lower(argument.name());
-    return name != "a" && has_word(message, name, &in_identifier);  // "a" is in every sentence
-  });
+  return std::ranges::any_of(schema.arguments(),
+                             [&](const c10::Argument& argument) { return names(message, argument.name()); });
 }
 
 // The sizes, ranks, element counts and lengths of the call's arguments and of the undamaged sample's.
@@ -103,11 +105,16 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
       return has_any(message, {"device", "cuda", "cpu"});
     case Kind::index:
       return has_any(message, {"out of range", "out of bound", "negative"});
+    case Kind::choice:
+      return has_any(message, {"not implemented for", "dtype", "memory format", "memory_format", "layout"});
+    case Kind::list:
+      if (message.find('[') != std::string::npos) return true;  // it shows the list, or one like it
+      break;
     case Kind::special:
     case Kind::number:
     case Kind::integer:
-    case Kind::list:
     case Kind::text:
+    case Kind::flag:
       break;
     case Kind::dtype:
       return has_any(message, {"mixed dtype", "same dtype", "same datatype", "same type"});
@@ -117,6 +124,7 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
   }
   if (bad.given == "nan") return has_any(message, {"nan", "finite", "not a number"});
   if (bad.given == "inf") return has_any(message, {"inf", "finite", "overflow"});
+  if (bad.given == "1j") return has_any(message, {"complex", "imaginary", "converted to type"});
   if (bad.given == "0") return has_any(message, {"zero", "positive", "greater than"});
   if (bad.given == "-1") return has_any(message, {"negative", "positive", "greater than"});
   if (bad.given == "2^62") return true;  // any refusal is clear enough: see clear_message.h
@@ -125,6 +133,18 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
 
 bool shows_the_value(const std::string& message, const BadInput& bad) {
   return !bad.given.empty() && has_word(message, bad.given, &in_identifier);
+}
+
+bool shows_what_is_wrong(const std::string& message, const BadInput& bad, const CallKey& key,
+                         const Arguments& arguments) {
+  const std::set<int64_t> numbers = numbers_of(key, arguments);
+  return names_the_fault(message, bad) || shows_the_value(message, bad) ||
+         std::ranges::any_of(numbers, [&](int64_t number) { return has_number(message, number); }) ||
+         (bad.kind == Kind::dtype && names_a_dtype(message, bad, key, arguments));
+}
+
+bool is_the_dispatchers(const std::string& message) {
+  return has_any(message, {"could not run '", "no tensor arguments to this function"});
 }
 
 }  // namespace
@@ -149,12 +169,24 @@ std::optional<std::string> useless_message(const std::string& message) {
 bool names_what_is_wrong(const std::string& message, const BadInput& bad, const CallKey& key,
                          const Arguments& arguments) {
   const std::string text = lower(message);
-  const std::set<int64_t> numbers = numbers_of(key, arguments);
-  return names_an_argument(text, key.spec->op->schema()) || names_the_fault(text, bad) ||
-         shows_the_value(text, bad) ||
-         std::ranges::any_of(numbers, [&](int64_t number) { return has_number(text, number); }) ||
-         (bad.kind == Kind::dtype && names_a_dtype(text, bad, key, arguments)) ||
-         has_any(text, {"could not run '", "no tensor arguments to this function"});
+  return names_an_argument(text, key.spec->op->schema()) || shows_what_is_wrong(text, bad, key, arguments) ||
+         is_the_dispatchers(text);
+}
+
+std::optional<std::string> lacking_in_message(const std::string& message, const BadInput& bad,
+                                              const CallKey& key, const Arguments& arguments) {
+  const std::string text = lower(message);
+  if (is_the_dispatchers(text) || bad.given == "2^62") return std::nullopt;
+  const bool of_several = bad.kind == Kind::shape || bad.kind == Kind::dtype || bad.kind == Kind::device;
+  const std::string argument = argument_name(*key.spec, bad.position);
+  const bool named = names(text, argument) || ((of_several || shows_the_value(text, bad)) &&
+                                               names_an_argument(text, key.spec->op->schema()));
+  if (bad.kind == Kind::undefined && (named || names_the_fault(text, bad))) return std::nullopt;
+  if (!named && argument != "a") return fmt::format("the message does not name `{}`", argument);
+  if (!shows_what_is_wrong(text, bad, key, arguments))
+    return fmt::format("the message does not say what is wrong with `{}`: what was given, or what is wanted",
+                       argument);
+  return std::nullopt;
 }
 
 }  // namespace opgate

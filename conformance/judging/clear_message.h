@@ -28,4 +28,11 @@ std::optional<std::string> useless_message(const std::string& message);
 bool names_what_is_wrong(const std::string& message, const BadInput& bad, const CallKey& key,
                          const Arguments& arguments);
 
+/// What a message lacks of an operator that promises clear errors: the name of the argument (of any argument, where
+/// shape, dtype or device of several do not fit, or where the bad value is shown), or what was wrong with it, by any of
+/// the other means above. None where it lacks nothing, comes from the dispatcher, or says of an undefined tensor that
+/// there is one.
+std::optional<std::string> lacking_in_message(const std::string& message, const BadInput& bad,
+                                              const CallKey& key, const Arguments& arguments);
+
 }  // namespace opgate

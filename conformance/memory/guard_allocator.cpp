@@ -2,9 +2,11 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -99,6 +101,9 @@ class GuardAllocator final : public c10::Allocator {
   }
 
   c10::DataPtr allocate(size_t bytes) override {
+    const size_t limit = limit_.load(std::memory_order_relaxed);
+    TORCH_CHECK(limit == 0 || bytes <= limit, "an allocation of ", bytes, " bytes is refused: the limit is ",
+                limit, " bytes");
     // Zero bytes get a null pointer, as from torch's own allocator.
     void* const data = bytes == 0 ? nullptr : make(bytes);
     return {data, data, &GuardAllocator::give_back, c10::Device(c10::kCPU)};
@@ -115,6 +120,8 @@ class GuardAllocator final : public c10::Allocator {
     poison_ = poison;
     place_ = place;
   }
+
+  void refuse_above(size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
 
   uint64_t next_serial() {
     const std::lock_guard lock(mutex_);
@@ -304,6 +311,7 @@ class GuardAllocator final : public c10::Allocator {
     if (damage_.size() < kKept) damage_.push_back({header.block, kind, offset, bytes});
   }
 
+  std::atomic<size_t> limit_{0};
   std::mutex mutex_;
   Poison poison_ = kFirstPoison;
   Place place_ = Place::heap;
@@ -341,6 +349,8 @@ void use(const Poison& poison, Place place) {
   GuardAllocator::instance().use(poison, place);
   if (other_device != nullptr) other_device->use(poison);
 }
+
+void refuse_above(size_t bytes) { GuardAllocator::instance().refuse_above(bytes); }
 
 uint64_t next_serial() { return GuardAllocator::instance().next_serial(); }
 

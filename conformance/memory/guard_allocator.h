@@ -43,6 +43,9 @@ void install();
 /// Sets the poison and place of blocks that are allocated from now on.
 void use(const Poison& poison, Place place = Place::heap);
 
+/// Blocks of more bytes are refused with a c10::Error, until another limit is set; 0: no limit.
+void refuse_above(size_t bytes);
+
 /// The serial of the next block. Blocks that are allocated from now on have this serial or a later one.
 uint64_t next_serial();
 

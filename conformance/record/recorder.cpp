@@ -37,6 +37,9 @@ using nlohmann::json;
 // with random sizes has thousands.
 constexpr size_t kKindsKept = 256;
 
+// A kind that always raises is described again this many times, until one of its calls succeeds.
+constexpr uint64_t kDescribedAgain = 16;
+
 // The namespaces that libtorch and the Python package torch define.
 const std::set<std::string, std::less<>> kOwnNamespaces{"_c10d_functional",
                                                         "_c10d_functional_autograd",
@@ -175,7 +178,13 @@ class Recorder {
     };
     try {
       const std::string text = kind_of_call(arguments);
-      if (const auto found = calls.kinds.find(text); found != calls.kinds.end()) return &found->second;
+      if (const auto found = calls.kinds.find(text); found != calls.kinds.end()) {
+        Kind& known = found->second;
+        // Until a call of this kind succeeds, its values may be what is refused: those of the next call replace them.
+        if (known.calls > 0 && known.raised == known.calls && known.calls < kDescribedAgain)
+          log_.write({{"again", known.number}, {"arguments", described_arguments(arguments)}});
+        return &known;
+      }
       if (calls.kinds.size() >= kKindsKept)
         return leave_out(fmt::format("of a further kind, after {}", kKindsKept));
       const json described = described_arguments(arguments);

@@ -35,6 +35,8 @@ std::string_view to_string(Promise promise) {
       return "clear_errors";
     case Promise::refuses_overlap:
       return "refuses_overlap";
+    case Promise::large_sizes:
+      return "large_sizes";
     case Promise::picklable:
       return "picklable";
     case Promise::flattenable:
@@ -46,9 +48,10 @@ std::string_view to_string(Promise promise) {
 Promise known_promise(const std::string& word, const std::string& where) {
   if (word == "draws_random") return nondeterministic_seeded;  // the name of this promise until 0.1
   std::vector<std::string_view> known;
-  for (const Promise promise : {deterministic, layout_invariant, thread_invariant, batch_invariant,
-                                nondeterministic_seeded, capturable, differentiable, twice_differentiable,
-                                forward_differentiable, vmappable, clear_errors, refuses_overlap}) {
+  for (const Promise promise :
+       {deterministic, layout_invariant, thread_invariant, batch_invariant, nondeterministic_seeded,
+        capturable, differentiable, twice_differentiable, forward_differentiable, vmappable, clear_errors,
+        refuses_overlap, large_sizes}) {
     known.push_back(to_string(promise));
     if (known.back() == word) return promise;
   }

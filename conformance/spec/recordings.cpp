@@ -16,12 +16,17 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::vector<Sample> samples_of(const json& recorded, const std::string& where) {
+// What the names of recorded calls that raised begin with.
+constexpr std::string_view kRaised = "raised ";
+
+std::vector<Sample> samples_of(const json& described_samples, const std::string& where,
+                               std::string_view prefix = "") {
   std::vector<Sample> samples;
   std::set<std::string> names;
-  for (const json& described : recorded.at("samples")) {
+  for (const json& described : described_samples) {
     Sample sample = sample_from_json(described);
     sample.where = where;
+    sample.name.insert(0, prefix);
     std::ranges::replace(sample.name, '/', '_');  // '/' separates the parts of a case id
     const std::string base = sample.name;
     for (int again = 2; !names.insert(sample.name).second; ++again)
@@ -105,8 +110,7 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
     spec = std::prev(subjects.end());
   }
   const auto found = find_op(op);
-  for (Sample& sample : samples_of(recorded, where)) {
-    if (spec->find_sample(sample.name) != nullptr) continue;  // the spec's own sample has precedence
+  const auto fit = [&](Sample& sample) {
     try {
       if (found) fit_sample(sample, found->schema());
     } catch (const SpecError& error) {
@@ -114,7 +118,16 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
           fmt::format("{}; it was recorded when the schema was {}: delete the file and record again",
                       error.what(), recorded.at("schema").get<std::string>()));
     }
+  };
+  for (Sample& sample : samples_of(recorded.at("samples"), where)) {
+    if (spec->find_sample(sample.name) != nullptr) continue;  // the spec's own sample has precedence
+    fit(sample);
     spec->samples.push_back(std::move(sample));
+  }
+  for (Sample& sample : samples_of(recorded.value("rejections", json::array()), where, kRaised)) {
+    if (spec->find_sample(sample.name) != nullptr) continue;
+    fit(sample);
+    spec->rejections.push_back({std::move(sample), ""});
   }
   if (spec->draft && found) {
     for (const std::string& name : integer_tensors(found->schema(), spec->samples)) {

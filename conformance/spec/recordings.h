@@ -2,7 +2,10 @@
 //
 //   {"recorded": 1, "op": "ns::op", "schema": "...", "torch": "2.15.0", "calls": 240,
 //    "dtypes": {"cpu": ["float32"]}, "differentiated": true,
+//    "rejections": [{"arguments": [...]}, ...],
 //    "samples": [{"arguments": [...], "calls": 12, "layouts": {"x strides (1, 8)": 3}}, ...]}
+//
+// The rejections are calls that always raised; there may be none.
 #pragma once
 
 #include <filesystem>

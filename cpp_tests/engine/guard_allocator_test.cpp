@@ -48,6 +48,15 @@ TEST_F(Guarded, BlocksAreAlignedAsTorchPromises) {
   }
 }
 
+TEST_F(Guarded, BlocksAboveALimitAreRefusedUntilItIsLifted) {
+  guard::refuse_above(1000);
+  EXPECT_EQ(bytes(1000).numel(), 1000);
+  EXPECT_THAT(testing::message_of<c10::Error>([] { bytes(1001); }),
+              ::testing::HasSubstr("an allocation of 1001 bytes is refused: the limit is 1000 bytes"));
+  guard::refuse_above(0);
+  EXPECT_EQ(bytes(1001).numel(), 1001);
+}
+
 TEST_F(Guarded, AnUntouchedBlockIsNotDamaged) {
   at::Tensor kept = bytes(100);
   std::memset(data(kept), 1, 100);

@@ -75,7 +75,7 @@ inline at::Tensor empty_sum(const at::Tensor& x, const at::Tensor& other) {
 inline at::Tensor empty_sum(const at::Tensor& x, const at::Scalar& other) {
   check_add_dtype("x", x.scalar_type());
   const at::ScalarType dtype = at::result_type(x, other);
-  check_add_dtype("the sum", dtype);
+  check_add_dtype("the sum with other", dtype);
   return at::empty_like(x, x.options().dtype(dtype));
 }
 

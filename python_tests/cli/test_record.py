@@ -148,7 +148,7 @@ def test_a_program_s_calls_become_samples_and_are_checked(
     assert result.returncode == 0, result
     assert result.stdout.startswith(alone.stdout), "the program computes what it computes without"
     assert "recorded: 9 calls of 2 operators, 4 samples in " in result.stdout
-    assert "not kept: 1 calls that raised" in result.stdout
+    assert "1 kinds of call that raised, kept as such" in result.stdout
     blind = recorded(folder, "blind")
     assert (blind["calls"], blind["dtypes"]) == (8, {"cpu": ["float32", "float64"]})
     assert [sample["calls"] for sample in blind["samples"]] == [5, 1, 1]
@@ -178,6 +178,43 @@ def test_a_program_s_calls_become_samples_and_are_checked(
         "fake.metadata",
     }
     assert not any("value.reference" in case for case in results.cases)
+
+
+REFUSED = """
+import torch
+
+torch.ops.load_library("libseen.so")
+x = torch.arange(24.0).reshape(4, 6)
+for rows in ([9, 0, 3], [3, 0, 3], [2, 99]):
+    try:
+        torch.ops.seen.pick(x, torch.tensor(rows), [0.5])
+    except (IndexError, RuntimeError):
+        pass
+"""
+
+
+def test_what_always_raised_is_asked_again_and_what_raised_first_has_values_that_did_not(
+    folder: Path, record: Record, opgate: OpGate
+) -> None:
+    (folder / "program.py").write_text(REFUSED)
+    assert record(folder).returncode == 0
+    pick = recorded(folder, "pick")
+    assert [sample["arguments"][1]["values"] for sample in pick["samples"]] == ["literal(3,0,3)"]
+    assert [refused["arguments"][1]["values"] for refused in pick["rejections"]] == ["literal(2,99)"]
+    words = ["--op", "pick", "--check", "error.raises"]
+    run = opgate("run", *words, folder=folder)
+    assert run.returncode == 0, run
+    assert "when it was recorded" not in run.stdout
+    refused = [case for case in read_results(folder / ".opgate").of("pick") if "/raised " in case]
+    assert len(refused) == 1, run.stdout
+
+    # The same rejection for rows that the operator takes.
+    file = folder / "recorded" / "seen.pick.json"
+    file.write_text(file.read_text().replace("literal(2,99)", "literal(2,1)"))
+    run = opgate("run", *words, folder=folder)
+    assert run.returncode == 0, run
+    assert "raised when it was recorded" in run.stdout
+    assert opgate("run", "--strict", *words, folder=folder).returncode == 1
 
 
 def test_a_layout_that_a_recorded_operator_refuses_in_words_is_a_note(

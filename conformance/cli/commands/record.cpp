@@ -104,6 +104,8 @@ void print_table(const Recording& recording, const fs::path& folder) {
   for (const auto& [name, op] : recording.operators) {
     fmt::print("  {:<{}}  {:>5} samples  {:>8} calls  {}\n", name, width, op.samples, op.calls,
                fmt::join(op.dtypes, ", "));
+    if (op.rejections > 0)
+      fmt::print("  {:<{}}  {:>5} kinds of call that raised, kept as such\n", "", width, op.rejections);
     for (const auto& [reason, count] : op.left_out)
       fmt::print("  {:<{}}  not kept: {} calls {}{}\n", "", width, count,
                  reason.starts_with("of ") || reason.starts_with("that ") ? "" : "with ", reason);

@@ -22,6 +22,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr size_t kSamplesKept = 100;        // for each operator
+constexpr size_t kRejectionsKept = 20;      // for each operator
 constexpr int64_t kElementsKept = 1 << 20;  // in each sample, because every layout of a sample is checked
 
 struct Call {
@@ -71,6 +72,9 @@ void read_log(const fs::path& file, std::map<std::string, Seen>& seen, OperatorO
       if (call.arguments.is_null()) call.arguments = line.at("arguments");
       call.names = line.at("names");
       by_number[line.at("call")] = &call;
+    } else if (line.contains("again")) {
+      const auto described = by_number.find(line.at("again"));
+      if (described != by_number.end()) described->second->arguments = line.at("arguments");
     } else if (line.contains("left_out")) {
       seen[line.at("left_out")].left_out[line.at("because")] += line.at("count").get<uint64_t>();
     } else if (line.contains("count")) {
@@ -195,10 +199,40 @@ std::vector<SampleSeen> chosen(std::map<std::string, SampleSeen> samples,
   return all;
 }
 
+// Whether the recording holds everything that the operator may have refused: values, layout and device.
+bool is_known_whole(const json& tensor) {
+  const json& shape = tensor.at("shape");
+  const bool has_elements = std::ranges::find(shape, json(0)) == shape.end();
+  const bool has_values = tensor.at("values").get<std::string>().starts_with("literal(");
+  return (has_values || !has_elements) && tensor.at("device") == "cpu" && !tensor.contains("strides") &&
+         !tensor.contains("offset") && !tensor.contains("view") && !tensor.contains("requires_grad");
+}
+
+// The arguments of a call that raised, as those of a sample; none where they do not say what was refused.
+std::optional<json> rejection_of(json arguments) {
+  for (json& argument : arguments) {
+    for (json* tensor : tensors_of(argument)) {
+      if (!is_known_whole(*tensor)) return std::nullopt;
+      *tensor = json{
+          {"shape", tensor->at("shape")}, {"values", tensor->at("values")}, {"dtype", tensor->at("dtype")}};
+    }
+  }
+  return arguments;
+}
+
 // Writes one sample per line, because people read and compare the file, too.
-std::string text_of(const json& head, const std::vector<SampleSeen>& samples) {
+std::string text_of(const json& head, const std::vector<SampleSeen>& samples,
+                    const std::set<std::string>& rejections) {
   std::string text = head.dump(1);
   text.resize(text.rfind('\n'));
+  if (!rejections.empty()) {
+    text += ",\n \"rejections\": [";
+    for (const std::string& rejection : rejections) {
+      text += text.back() == '[' ? "\n  " : ",\n  ";
+      text += "{\"arguments\":" + rejection + "}";
+    }
+    text += "\n ]";
+  }
   text += ",\n \"samples\": [";
   for (size_t i = 0; i < samples.size(); ++i) {
     json sample{{"arguments", samples[i].arguments}, {"calls", samples[i].calls}};
@@ -234,12 +268,18 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
   RecordedOperator told;
   told.left_out = seen.left_out;
   std::vector<Call*> calls;
+  std::set<std::string> rejections;
   for (auto& [key, call] : seen.calls) {
     told.calls += call.calls;
-    if (call.raised == call.calls)
-      told.left_out["that raised"] += call.calls;
-    else
+    if (call.raised != call.calls) {
       calls.push_back(&call);
+      continue;
+    }
+    const std::optional<json> rejection = rejection_of(call.arguments);
+    if (rejection && rejections.size() < kRejectionsKept)
+      rejections.insert(rejection->dump());
+    else
+      told.left_out["that raised"] += call.calls;
   }
   for (const auto& [reason, count] : seen.left_out) told.calls += count;
   if (calls.empty()) return told;
@@ -263,6 +303,9 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
     add_call(*call, varied, samples);
   }
   add_earlier(known, samples);
+  for (const json& old : known.value("rejections", json::array())) {
+    if (rejections.size() < kRejectionsKept) rejections.insert(old.at("arguments").dump());
+  }
   const std::vector<SampleSeen> kept = chosen(std::move(samples), told.left_out);
   if (kept.empty()) return told;
   json head{{"recorded", kRecordingFormat},
@@ -273,8 +316,9 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
             {"dtypes", dtypes},
             {"differentiated", differentiated}};
   if (!told.left_out.empty()) head["left_out"] = told.left_out;
-  AtomicFile(file, text_of(head, kept)).commit();
+  AtomicFile(file, text_of(head, kept, rejections)).commit();
   told.samples = kept.size();
+  told.rejections = rejections.size();
   for (const auto& [device, names] : dtypes)
     told.dtypes.insert(told.dtypes.end(), names.begin(), names.end());
   std::ranges::sort(told.dtypes);

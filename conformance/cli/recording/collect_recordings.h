@@ -11,8 +11,9 @@ namespace opgate {
 
 /// What is known of an operator after a recording.
 struct RecordedOperator {
-  size_t samples = 0;  ///< in its file, including those of earlier recordings
-  uint64_t calls = 0;  ///< in this recording, including those that were left out
+  size_t samples = 0;     ///< in its file, including those of earlier recordings
+  size_t rejections = 0;  ///< calls that always raised, in its file
+  uint64_t calls = 0;     ///< in this recording, including those that were left out
   std::vector<std::string> dtypes;
   std::map<std::string, uint64_t> left_out;  ///< calls of which no sample was kept, by reason
 };

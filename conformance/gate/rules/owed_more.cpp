@@ -30,7 +30,7 @@ void judge(const Change& change, Remarks& remarks) {
         if (device != "cpu") continue;
         const size_t before = is_known ? owed_of(known->second.devices.at(device).owed, check) : owed;
         if (owed > before)
-          refuse(fmt::format("{} cases of {} are owed that were checked before", owed - before, check));
+          refuse(fmt::format("{} more cases of {} are owed than before", owed - before, check));
       }
       if (device != "cpu" && change.strict_gpu && all_owed > 0)
         refuse(fmt::format("{} cases are owed, and --strict-gpu wants none", all_owed));

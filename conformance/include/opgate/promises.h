@@ -18,9 +18,11 @@ enum class Promise {
   twice_differentiable,     ///< has a second derivative; `differentiable` must be promised too
   forward_differentiable,   ///< has a tangent (forward mode, torch.func.jvp) where an input has one
   vmappable,                ///< torch.func.vmap returns what the calls one by one return
-  clear_errors,             ///< exceptions name the argument that is wrong, or what was given
+  clear_errors,             ///< exceptions name the argument that is wrong, and what was wrong or expected
   /// Raises where an argument that is written shares memory with another one or overlaps itself.
   refuses_overlap,
+  /// Takes tensors of 2^32 elements that lie in little memory (stride 0), and allocates no tensor of that size.
+  large_sizes,
   /// A class has def_pickle. The engine sets this itself, where the class has it or is meant for
   /// torch.export.
   picklable,
@@ -47,5 +49,6 @@ inline constexpr Promise forward_differentiable = Promise::forward_differentiabl
 inline constexpr Promise vmappable = Promise::vmappable;
 inline constexpr Promise clear_errors = Promise::clear_errors;
 inline constexpr Promise refuses_overlap = Promise::refuses_overlap;
+inline constexpr Promise large_sizes = Promise::large_sizes;
 
 }  // namespace opgate

@@ -1,0 +1,111 @@
+// fake.accepted: an input that a spec does not mention and the operator accepts is accepted by the fake kernel, too.
+#include <ATen/core/function_schema.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "inputs/bad_inputs.h"
+#include "judging/check.h"
+#include "judging/fake_kernel.h"
+#include "judging/fault.h"
+#include "judging/output_judgement.h"
+
+namespace opgate::fake_accepted {
+namespace {
+
+// What a fake kernel cannot see, or is never asked.
+bool is_asked(const BadInput& bad) {
+  if (bad.given == "2^62") return false;  // a loop of that many steps would not end
+  switch (bad.kind) {
+    case BadInput::Kind::shape:
+    case BadInput::Kind::dtype:
+    case BadInput::Kind::integer:
+    case BadInput::Kind::number:
+    case BadInput::Kind::list:
+    case BadInput::Kind::text:
+    case BadInput::Kind::flag:
+    case BadInput::Kind::choice:
+      return true;
+    case BadInput::Kind::device:
+    case BadInput::Kind::undefined:
+    case BadInput::Kind::index:
+    case BadInput::Kind::special:
+      return false;
+  }
+  return false;
+}
+
+bool has_sizes_of(const Outcome& call, const Outcome& reference) {
+  const std::vector<at::Tensor> got = call.values(), want = expected_values(reference, call);
+  return std::ranges::equal(got, want, [](const at::Tensor& a, const at::Tensor& b) {
+    return a.defined() == b.defined() && (!a.defined() || a.sizes() == b.sizes());
+  });
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  if (auto owed = fake_lives_in_python(*key.spec)) return *std::move(owed);
+  if (key.spec->lacks_fake) return Judgement::owed(std::string(kNoFakeKernel));
+  if (key.spec->find_rejection(*key.sample) != nullptr) return Judgement::pass();
+  const BadInput bad = find_bad_input(key);
+  if (!is_asked(bad)) return Judgement::pass();
+  const Outcome& real = under_test.observed().outcome;
+  // An input that the reference refuses is a bad one: error.raises says so.
+  if (!real.ok() || !under_test.reference().ok()) return Judgement::pass();
+  if (!has_sizes_of(real, under_test.reference()))
+    return Judgement::pass();  // it is the real kernel that is wrong
+  const std::string promised = fmt::format(
+      "where {}, which operator and reference accept, the meta kernel returns what the real one returns",
+      describe_bad_input(bad.text));
+  const Outcome& meta = under_test.fake();
+  const Fault fault{std::string(fault::kFake), ""};
+  if (!meta.ok()) {
+    if (meta.raised->message.find("data-dependent shape") != std::string::npos) return Judgement::pass();
+    return Judgement::note(
+        {promised,
+         "the meta kernel raises: " + first_line(meta.raised->message),
+         "a check is in one of the two kernels alone; put it into a function that both call",
+         {},
+         fault});
+  }
+  const auto difference = metadata_difference(meta, real);
+  if (!difference) return Judgement::pass();
+  return Judgement::fail(
+      {promised,
+       "under the meta kernel " + *difference + ", as the real kernel returned",
+       "the meta kernel assumes what the real one does not check: compute the sizes and the dtype of "
+       "the output in a function that both call",
+       {},
+       fault});
+}
+
+OPGATE_REGISTER_CHECK(
+    fake_accepted,
+    {.name = "fake.accepted",
+     .explanation =
+         {.promise =
+              "The fake (meta) kernel returns the metadata of the real result also for inputs that no sample "
+              "shows, where the operator and its reference accept them.",
+          .why = "Operators take more than their tests show: a bias that broadcasts, a weight of another "
+                 "dtype, a "
+                 "negative dim. Eager mode is right there, and the compiler plans memory and strides by what "
+                 "the fake "
+                 "kernel says. The inputs are those of error.raises.",
+          .fix = "Let both kernels call one function that checks the arguments and computes sizes and dtype "
+                 "of the "
+                 "output; at::infer_size and at::result_type are what the real kernel uses.",
+          .example = "A fake that returns empty_like(x), for an operator that adds a bias of more dims.",
+          .wrong = R"(at::Tensor biased_meta(const at::Tensor& x, const at::Tensor& bias) {
+  return at::empty_like(x);  // but x + bias may be larger
+})",
+          .right = R"(at::Tensor biased_meta(const at::Tensor& x, const at::Tensor& bias) {
+  return at::empty(at::infer_size(x.sizes(), bias.sizes()), x.options().dtype(at::result_type(x, bias)));
+})"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first, .reference = true},
+     .needs_fake = true,
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::fake_accepted
