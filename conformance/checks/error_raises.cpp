@@ -30,8 +30,8 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call, bool 
   // Nobody has promised it: the operator may have learnt to take it since it was recorded.
   if (call.ok() && draft) {
     return Judgement::note(
-        {fmt::format("`{}` raised when it was recorded ({})", rejection.sample.name, rejection.sample.where),
-         "the operator accepts it now",
+        {fmt::format("`{}` raises ({})", rejection.sample.name, rejection.sample.where),
+         fmt::format("`{}` raised when it was recorded, and is accepted now", rejection.sample.name),
          "a check is gone; where it takes these arguments on purpose, record again with --anew",
          {},
          {std::string(fault::kUnchecked), ""}});
@@ -131,7 +131,7 @@ Judgement judge(CallUnderTest& under_test) {
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome, spec.draft)
                      : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)
                                           : Judgement::pass();
-  if (answer.verdict != Verdict::pass) return answer;
+  if (answer.verdict != Verdict::pass || answer.finding) return answer;
   if (!call.state_changes.empty()) {
     return Judgement::fail(
         {"the process and the thread are as before, after an exception",

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 
@@ -25,8 +27,10 @@ namespace {
 constexpr int kIntraOp = 4;
 constexpr int kCallers = 4;
 constexpr size_t kCallsEach = 8;
-// at::parallel_for divides element-wise work from 32,768 elements on.
-constexpr int64_t kElements = int64_t{1} << 18;
+// Tensors are enlarged step by step, as long as a call is short: of some operators, four times the elements are 64 times the
+// work. at::parallel_for divides element-wise work from 32,768 elements on.
+constexpr std::array<int64_t, 3> kElements{int64_t{1} << 14, int64_t{1} << 16, int64_t{1} << 18};
+constexpr double kShortCall = 0.002;  // seconds of CPU time
 
 class IntraOpThreads {
  public:
@@ -161,22 +165,48 @@ Judgement judge_callers(const std::vector<CallUnderTest*>& calls) {
   return Judgement::pass();
 }
 
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// The larger samples of each step up to the first step in which the operator takes some of them and is not fast.
+std::vector<Sample> samples_to_enlarge_to(const CallKey& key) {
+  std::vector<Sample> samples;
+  for (const int64_t elements : kElements) {
+    std::vector<Sample> step = larger_samples(*key.spec, *key.sample, elements);
+    if (step.empty()) break;
+    // Without a reference, only the first: in it, equal sizes stay equal.
+    if (key.spec->reference == nullptr) step.resize(1);
+    samples = std::move(step);
+    double slowest = 0;
+    for (const Sample& sample : samples) {
+      CallKey larger = key;
+      larger.sample = &sample;
+      ValueCache values;
+      const Arguments arguments = materialize(larger, values, {.take_snapshots = false});
+      const double begin = cpu_seconds();
+      if (call_on(larger, arguments.stack).ok()) slowest = std::max(slowest, cpu_seconds() - begin);
+    }
+    if (slowest > kShortCall) break;
+  }
+  return samples;
+}
+
 // Threads share work, and calls meet, where there is enough to do: the same on the first of the larger samples that the
 // operator takes.
 Judgement judge_larger(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
-  std::vector<Sample> samples = larger_samples(*key.spec, *key.sample, kElements);
-  if (key.spec->reference == nullptr && samples.size() > 1)
-    samples.resize(1);  // in it, equal sizes stay equal
-  for (const Sample& sample : samples) {
+  for (const Sample& sample : samples_to_enlarge_to(key)) {
     CallKey larger_key = key;
     larger_key.sample = &sample;
     WorkerCache cache = under_test.cache();
     cache.values = ValueCache();  // it knows samples by their addresses
     CallUnderTest larger(larger_key, cache);
+    if (!larger.observed().outcome.ok()) continue;
     // A size that does not fit the others is the matter of error.raises, which asks with the operator's own samples.
     if (key.spec->reference != nullptr && !larger.reference().ok()) continue;
-    if (!larger.observed().outcome.ok()) continue;
     Judgement judgement = judge_intra_op(larger);
     if (!judgement.finding) judgement = judge_callers({&larger});
     if (!judgement.finding) judgement = judge_callers({&larger, &under_test});

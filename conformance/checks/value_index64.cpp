@@ -1,4 +1,4 @@
-// value.index64: elements that lie beyond 2^31 elements of a storage are reached.
+// value.index64: elements that lie beyond 2^31 and 2^32 elements of a storage are reached.
 #include <fmt/format.h>
 
 #include "judging/check.h"
@@ -15,13 +15,16 @@ constexpr size_t kAgain = 3;
 
 struct Far {
   std::string_view how;
-  Geometry (*geometry)(c10::IntArrayRef sizes);
+  Geometry (*geometry)(c10::IntArrayRef sizes, int64_t elements);
+  int bits;  ///< the last element lies beyond 2^bits elements
   std::string_view
       near;  ///< the layout that differs from contiguous in the same way and lies in little memory
 };
 
-constexpr std::array<Far, 2> kFar{Far{"a stride", &far_strided, "stepped"},
-                                  Far{"a storage offset", &far_offset, "offset"}};
+// An unsigned index wraps around at 2^32.
+constexpr std::array<Far, 4> kFar{
+    Far{"a stride", &far_strided, 31, "stepped"}, Far{"a storage offset", &far_offset, 31, "offset"},
+    Far{"a stride", &far_strided, 32, "stepped"}, Far{"a storage offset", &far_offset, 32, "offset"}};
 
 // Whether the operator is wrong for a tensor in little memory that is laid out in the same way: then the width of its integers
 // is not the reason.
@@ -44,14 +47,14 @@ Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
   Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
   const TensorInput& input = arguments.tensors[position];
   if (input.tensor.numel() == 0) return Judgement::pass();
-  const at::Tensor tensor =
-      alive.emplace_back(far_tensor(far.geometry(input.geometry.sizes), input.tensor.scalar_type()));
+  const at::Tensor tensor = alive.emplace_back(
+      far_tensor(far.geometry(input.geometry.sizes, int64_t{1} << far.bits), input.tensor.scalar_type()));
   tensor.copy_(input.tensor);
   arguments.replace(input, tensor);
   const Outcome call = call_on(key, arguments.stack);
   const std::string promised = fmt::format(
-      "the same result where the elements of `{}` lie beyond 2^31 elements of its storage, because of {}",
-      input.name, far.how);
+      "the same result where the elements of `{}` lie beyond 2^{} elements of its storage, because of {}",
+      input.name, far.bits, far.how);
   if (call.ok()) {
     return judge_same(under_test, call, under_test.observed().outcome, key.spec->same_bits_in_any_layout(),
                       promised);
@@ -111,7 +114,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(
     value_index64,
     {.name = "value.index64",
-     .explanation = {.promise = "Elements beyond 2^31 elements of a storage are read and written right.",
+     .explanation = {.promise =
+                         "Elements beyond 2^31 and 2^32 elements of a storage are read and written right.",
                      .why = "A slice of a large tensor has large strides and offsets although it has few "
                             "elements. An index in 32 bits wraps around and reads somewhere else, or faults. "
                             "The check reserves this memory and does not use it, so it costs nothing.",

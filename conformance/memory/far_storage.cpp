@@ -9,7 +9,7 @@
 namespace opgate {
 namespace {
 
-constexpr int64_t kBeyond = (int64_t{1} << 31) + 64;
+constexpr int64_t kSome = 64;
 
 }  // namespace
 
@@ -32,18 +32,21 @@ at::Tensor far_tensor(const Geometry& geometry, c10::ScalarType dtype) {
   return tensor;
 }
 
-Geometry far_strided(c10::IntArrayRef sizes) {
+Geometry far_strided(c10::IntArrayRef sizes, int64_t elements) {
+  const int64_t beyond = elements + kSome;
   std::vector<int64_t> strides = dense_strides(sizes);
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
     if (sizes[dim] < 2) continue;
     const int64_t steps = sizes[dim] - 1;
     strides[dim] =
-        std::max(strides[dim], (kBeyond + steps - 1) / steps);  // rounded up: the last one lies beyond
+        std::max(strides[dim], (beyond + steps - 1) / steps);  // rounded up: the last one lies beyond
     return geometry(sizes.vec(), std::move(strides));
   }
-  return far_offset(sizes);
+  return far_offset(sizes, elements);
 }
 
-Geometry far_offset(c10::IntArrayRef sizes) { return geometry(sizes.vec(), dense_strides(sizes), kBeyond); }
+Geometry far_offset(c10::IntArrayRef sizes, int64_t elements) {
+  return geometry(sizes.vec(), dense_strides(sizes), elements + kSome);
+}
 
 }  // namespace opgate

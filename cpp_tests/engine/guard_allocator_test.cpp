@@ -230,16 +230,18 @@ TEST_F(GuardPagesDeath, AFreedBlockCannotBeRead) {
 }
 
 TEST(FarStorage, ReachesBeyond32BitsAndKeepsWhatIsWrittenThere) {
-  for (const Geometry& geometry :
-       {far_strided({2, 3}), far_offset({2, 3}), far_strided({1, 1}), far_strided({1000})}) {
-    int64_t last = geometry.offset;
-    for (size_t dim = 0; dim < geometry.sizes.size(); ++dim)
-      last += (geometry.sizes[dim] - 1) * geometry.strides[dim];
-    EXPECT_GT(last, int64_t{1} << 31);
-    const at::Tensor far = far_tensor(geometry, at::kDouble);
-    const at::Tensor values = testing::counted(geometry.sizes, at::kDouble);
-    far.copy_(values);
-    EXPECT_TRUE(testing::same_bits(far, values));
+  for (const int64_t beyond : {int64_t{1} << 31, int64_t{1} << 32}) {
+    for (const Geometry& geometry : {far_strided({2, 3}, beyond), far_offset({2, 3}, beyond),
+                                     far_strided({1, 1}, beyond), far_strided({1000}, beyond)}) {
+      int64_t last = geometry.offset;
+      for (size_t dim = 0; dim < geometry.sizes.size(); ++dim)
+        last += (geometry.sizes[dim] - 1) * geometry.strides[dim];
+      EXPECT_GT(last, beyond);
+      const at::Tensor far = far_tensor(geometry, at::kDouble);
+      const at::Tensor values = testing::counted(geometry.sizes, at::kDouble);
+      far.copy_(values);
+      EXPECT_TRUE(testing::same_bits(far, values));
+    }
   }
 }
 
