@@ -15,6 +15,8 @@ Modifiers::Modifiers(std::string_view opcode) {
   }
 }
 
+bool Modifiers::has(std::string_view word) const { return std::find(words_.begin(), words_.end(), word) != words_.end(); }
+
 bool Modifiers::take(std::string_view word) {
   const auto found = std::find(words_.begin(), words_.end(), word);
   if (found == words_.end()) return false;

@@ -20,6 +20,7 @@ class Modifiers {
 
   const std::string& name() const { return name_; }
 
+  bool has(std::string_view word) const;
   bool take(std::string_view word);
 
   /// The index of the first of these words that is there.
@@ -39,6 +40,8 @@ class Modifiers {
 
   /// 1, 2, 4 or 8 with `.v2`, `.v4` or `.v8`.
   int take_lanes();
+
+  void take_all() { words_.clear(); }
 
   bool none_left() const { return words_.empty(); }
 
