@@ -24,8 +24,6 @@ void wait_some_time(Thread& thread, const Instruction& in) {
   thread.state = Thread::State::yields;
 }
 
-void do_nothing(Thread&, const Instruction&) {}
-
 // Where a call hands its argument over: 8 bytes, or fewer where the argument is shorter.
 std::uint64_t argument_of(Thread& thread, const Call& call, std::size_t index) {
   if (index >= call.arguments.size()) return 0;
@@ -75,8 +73,10 @@ Handler select_nanosleep(Draft& draft) { return draft.modifiers.take_type() == T
 Handler select_no_effect(Draft& draft) {
   draft.modifiers.take_all();
   draft.operands.clear();
-  return &control::do_nothing;
+  return &execute_nothing;
 }
+
+void execute_nothing(Thread&, const Instruction&) {}
 
 void execute_unsupported(Thread&, const Instruction& in) {
   throw KernelFault{Fault::unsupported, *in.text + " is not simulated"};

@@ -16,9 +16,7 @@ struct Operand {
   Kind kind = Kind::value;
   std::vector<Slot> slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`
   std::int64_t offset = 0;  ///< of an address
-  /// For an address that begins with the name of a kernel's parameter, which is then part of the offset; and for one that begins
-  /// with a variable of the function or the parameter of a call, both of which lie in local memory.
-  bool names_parameter = false;
+  /// The address begins with a variable of the function or with the parameter of a call, both of which lie in local memory.
   bool names_local = false;
 };
 
@@ -40,11 +38,21 @@ struct Draft {
   }
 };
 
-/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated. Whoever takes no
-/// modifiers off the draft rejects all that have some.
+/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated, as is an instruction of
+/// which words are left over.
 using Selector = Handler (*)(Draft& draft);
 
-/// Null for a name that no instruction has.
-Selector selector_named(const std::string& name);
+/// How instructions of one name are decoded.
+struct Decoder {
+  Selector select = nullptr;
+  std::size_t least = 0;  ///< operands, where `{a, b}`, `[a+4]` and `p|q` are one
+  std::size_t most = 0;
+};
+
+/// `most` of an instruction whose operands need not be read.
+constexpr std::size_t kNotRead = 99;
+
+/// Null for a name that no instruction has, or that is not simulated.
+const Decoder* decoder_named(const std::string& name);
 
 }  // namespace opgate::simulator

@@ -69,7 +69,9 @@ Handler select_move(Draft& draft) {
 Handler select_address_conversion(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   const bool from_generic = modifiers.take("to");
-  const std::uint64_t window = window_of(modifiers.take_space());
+  const Space space = modifiers.take_space();
+  // What a function is handed over lies in local memory.
+  const std::uint64_t window = window_of(space == Space::parameter && !draft.in_kernel ? Space::local : space);
   draft.instruction.immediate = static_cast<std::int64_t>(from_generic ? 0 - window : window);
   const Type type = modifiers.take_type();
   return type == Type::u64 || type == Type::b64 ? &moves::shift_address : nullptr;

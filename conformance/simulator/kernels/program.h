@@ -28,7 +28,6 @@ struct FrameValue {
     lane_mask_greater_or_equal,
     warp,            ///< %warpid
     warps,           ///< %nwarpid
-    linear_block,    ///< %clusterid of a grid without clusters, and %gridid's neighbours
     dynamic_shared,  ///< bytes of it
     total_shared,
     local_address,   ///< `value` bytes behind the begin of the frame's local memory
@@ -70,6 +69,7 @@ struct VariableSlot {
   std::size_t function = 0;
   Slot slot = 0;
   std::string variable;
+  std::uint64_t addend = 0;
 };
 
 struct Program {

@@ -49,6 +49,7 @@ Handler select_nanosleep(Draft& draft);
 Handler select_no_effect(Draft& draft);       // fences, prefetches
 
 // What decoding itself inserts or needs.
+void execute_nothing(Thread& thread, const Instruction& in);
 void execute_unsupported(Thread& thread, const Instruction& in);
 void execute_call(Thread& thread, const Instruction& in);
 void execute_branch_table(Thread& thread, const Instruction& in);

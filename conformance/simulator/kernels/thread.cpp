@@ -77,8 +77,6 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
       return linear / kWarpSize;
     case Kind::warps:
       return (launch.block.x * launch.block.y * launch.block.z + kWarpSize - 1) / kWarpSize;
-    case Kind::linear_block:
-      return block->index().x + std::uint64_t{launch.grid.x} * (block->index().y + std::uint64_t{launch.grid.y} * block->index().z);
     case Kind::dynamic_shared:
       return launch.dynamic_shared_bytes;
     case Kind::total_shared:
