@@ -11,7 +11,7 @@
 #include "simulator/kernels/program_builder.h"
 
 namespace opgate::simulator {
-namespace module {
+namespace ptx_module {
 
 class PtxModule final : public Module {
  public:
@@ -91,8 +91,8 @@ class PtxModule final : public Module {
   bool addresses_are_written_ = true;
 };
 
-}  // namespace module
+}  // namespace ptx_module
 
-std::unique_ptr<Module> Module::parse(std::string ptx) { return std::make_unique<module::PtxModule>(std::move(ptx)); }
+std::unique_ptr<Module> Module::parse(std::string ptx) { return std::make_unique<ptx_module::PtxModule>(std::move(ptx)); }
 
 }  // namespace opgate::simulator

@@ -33,7 +33,7 @@ struct Always {
   std::uint64_t value;
 };
 
-constexpr std::array<Always, 12> kAlways{{
+constexpr std::array<Always, 9> kAlways{{
     {"%smid", 0},
     {"%nsmid", 1},
     {"%gridid", 0},
@@ -43,9 +43,6 @@ constexpr std::array<Always, 12> kAlways{{
     {"%cluster_ctarank", 0},
     {"%cluster_nctarank", 1},
     {"%current_graph_exec", 0},
-    {"%reserved_smem_offset_begin", 0},
-    {"%reserved_smem_offset_end", 0},
-    {"%reserved_smem_offset_cap", 0},
 }};
 
 Named always(std::uint64_t value) {
@@ -83,7 +80,7 @@ Named special_register(std::string_view name) {
     named.kind = Named::Kind::clock;
     return named;
   }
-  if (name.starts_with("%envreg") || name.starts_with("%pm")) return always(0);
+  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_")) return always(0);
   for (const Always& known : kAlways) {
     if (name == known.name) return always(known.value);
   }

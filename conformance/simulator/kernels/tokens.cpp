@@ -65,7 +65,10 @@ Token Tokens::scan() {
     if (end == std::string_view::npos) throw ParseError(line_, "a string without an end");
     at_ = end + 1;
   } else if (is_word(text_[at_])) {
+    // Directives need no blank between them: ".reg.b16". An opcode keeps its modifiers.
+    const bool is_directive = text_[begin] == '.';
     while (at_ < text_.size()) {
+      if (is_directive && at_ != begin && text_[at_] == '.') break;
       if (is_word(text_[at_])) {
         ++at_;
       } else if (text_.compare(at_, 2, "::") == 0) {
