@@ -11,10 +11,10 @@ namespace opgate::simulator {
 namespace {
 
 // A thread that runs longer may be waiting for another one, as at a lock.
-constexpr std::uint64_t kTurnOfThread = 1 << 16;
+constexpr std::uint64_t kTurnOfThread = 1 << 10;
 constexpr int kTurnsOfWarp = 1 << 12;
 // A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
-constexpr int kTurnsOfBlock = 4;
+constexpr int kTurnsOfBlock = 1 << 6;
 
 }  // namespace
 

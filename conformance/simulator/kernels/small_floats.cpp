@@ -110,7 +110,7 @@ float rounded_to_float(double value, Rounding rounding) {
 std::uint8_t encode_e4m3(double value) {
   if (value != value) return 0x7f;
   const std::uint8_t sign = std::signbit(value) ? 0x80 : 0;
-
+  if (value == 0) return sign;
   const double magnitude = std::min(std::fabs(value), 448.0);
   int exponent = 0;
   std::frexp(magnitude, &exponent);
