@@ -221,7 +221,7 @@ class Reader {
   }
 
   void emit(Instruction instruction, const Token& opcode) {
-    instruction.text = builder_.text(opcode.text);
+    if (instruction.text == nullptr) instruction.text = builder_.text(opcode.text);
     instruction.line = opcode.line;
     instruction.location = location_;
     function_.code.push_back(instruction);
@@ -259,6 +259,7 @@ class Reader {
 
   // call (result), function, (arguments), prototype
   Instruction decode_call(const Statement& statement, std::size_t at) {
+    const Token opcode = statement[at - 1];
     Call call;
     const auto skip_comma = [&] {
       if (at < statement.size() && statement[at].is(",")) ++at;
@@ -272,6 +273,7 @@ class Reader {
     skip_comma();
     if (at < statement.size() && statement[at].is("(")) call.arguments = read_arguments(statement, at);
     Instruction instruction;
+    instruction.text = builder_.text(std::string(opcode.text) + " " + std::string(callee.text));
     instruction.execute = choose_call(callee, call);
     instruction.immediate = static_cast<std::int64_t>(function_.calls.size());
     function_.calls.push_back(std::move(call));

@@ -81,7 +81,7 @@ std::uint64_t OperandReader::read_number(const Token& token, bool negative) cons
   if (const auto value = number(token.text)) return negative ? 0 - *value : *value;
   double value = 0;
   const char* const end = token.text.data() + token.text.size();
-  if (std::from_chars(token.text.data(), end, value).ptr != end)
+  if (token.text.find('.') == std::string_view::npos || std::from_chars(token.text.data(), end, value).ptr != end)
     throw ParseError(token.line, "`" + std::string(token.text) + "` is not a number");
   if (negative) value = -value;
   if (opcode_.ends_with(".f64")) return std::bit_cast<std::uint64_t>(value);
