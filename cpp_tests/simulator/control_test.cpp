@@ -84,6 +84,21 @@ TEST(SimulatedControl, CallsByAddress) {
   EXPECT_EQ(values_of(ptx, 2, {2}), (std::vector<std::uint32_t>{20, 55}));
 }
 
+TEST(SimulatedControl, TablesOfFunctions) {
+  const std::string ptx = kernel_of(R"(
+    mul.wide.u32 %rd2, %r1, 8; mov.u64 %rd3, table; add.u64 %rd3, %rd3, %rd2; ld.global.u64 %rd4, [%rd3];
+    { .param .b32 in; .param .b32 out; st.param.b32 [in], 10; call (out), %rd4, (in), prototype_0; ld.param.b32 %r2, [out]; }
+    prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)",
+                                    kFunctions + ".global .align 8 .u64 table[3] = {fibonacci, twice, fibonacci};");
+  FakeDevice device;
+  const std::unique_ptr<Module> module = Module::parse(ptx);
+  module->place("table", device.allocate(module->variables()[0].initial));
+  const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(3));
+  expect_no_fault(module->run(launch_of("k", {}, {3}, Arguments(memory)), device));
+  EXPECT_EQ(device.read<std::uint32_t>(memory), (std::vector<std::uint32_t>{55, 20, 55}));
+}
+
 TEST(SimulatedControl, PrintfDoesNothing) {
   const std::string ptx = kernel_of(R"(
     { .param .b64 a; .param .b64 b; .param .b32 out; st.param.b64 [a], 0; st.param.b64 [b], 0; call.uni (out), vprintf, (a, b); }
@@ -112,6 +127,17 @@ TEST(SimulatedControl, SpecialRegistersWithoutAMeaningHere) {
   const std::vector<std::uint32_t> values = values_of(ptx, 70, {70});
   EXPECT_EQ(values[0], 103u);
   EXPECT_EQ(values[69], 123u);
+}
+
+TEST(SimulatedControl, WorkspaceOfCooperativeLaunches) {
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<std::uint64_t>(1));
+  Launch launch = launch_of("k", {}, {}, Arguments(memory));
+  launch.grid_workspace = 0x123456789abc;
+  const std::unique_ptr<Module> module =
+      Module::parse(kernel_of("mov.u32 %r2, %envreg2; mov.u32 %r3, %envreg1; mov.b64 %rd2, {%r2, %r3}; st.global.u64 [%rd1], %rd2;"));
+  expect_no_fault(module->run(launch, device));
+  EXPECT_EQ(device.read<std::uint64_t>(memory)[0], 0x123456789abcu);
 }
 
 TEST(SimulatedControl, TimePasses) {

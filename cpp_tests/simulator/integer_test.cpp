@@ -160,6 +160,20 @@ TEST(SimulatedIntegers, DotProducts) {
         sources, 32);
 }
 
+TEST(SimulatedIntegers, DifferencesOfBytes) {
+  const auto difference = [](U a, U b, int shift, bool is_signed) {
+    const Wide x = is_signed ? as<std::int8_t>(a >> shift) : as<std::uint8_t>(a >> shift);
+    const Wide y = is_signed ? as<std::int8_t>(b >> shift) : as<std::uint8_t>(b >> shift);
+    return static_cast<U>(x < y ? y - x : x - y);
+  };
+  check({"vabsdiff4.u32.u32.u32 %r0, %r1, %r2, %r3;",
+         [&](U a, U b, U) { return difference(a, b, 0, false) | difference(a, b, 8, false) << 8 | difference(a, b, 16, false) << 16 | difference(a, b, 24, false) << 24; }},
+        combinations(edges_of_32_bits(), 3), 32);
+  check({"vabsdiff4.s32.s32.s32.add %r0, %r1, %r2, %r3;",
+         [&](U a, U b, U c) { return c + difference(a, b, 0, true) + difference(a, b, 8, true) + difference(a, b, 16, true) + difference(a, b, 24, true); }},
+        combinations(edges_of_32_bits(), 3), 32);
+}
+
 TEST(SimulatedIntegers, CarriesBuildWiderIntegers) {
   using Unsigned = unsigned __int128;
   // a * 2^64 + b plus b * 2^64 + c, upper and lower half

@@ -288,6 +288,7 @@ class Reader {
     if (call.callee >= 0) return &execute_call;
     if (builder_.declarations().function(name) != nullptr) return &execute_unsupported;
     call.address = names_.slot_of(names_.find(callee), callee);
+    builder_.add_functions_in_variables();
     return &execute_call;
   }
 

@@ -26,6 +26,7 @@ const Decoder* decoder_named(const std::string& name) {
       {"sad", {&select_integer_extra, 4, 4}},
       {"dp4a", {&select_integer_extra, 4, 4}},
       {"dp2a", {&select_integer_extra, 4, 4}},
+      {"vabsdiff4", {&select_byte_differences, 4, 4}},
       {"and", {&select_bits, 3, 3}},
       {"or", {&select_bits, 3, 3}},
       {"xor", {&select_bits, 3, 3}},

@@ -1,6 +1,8 @@
 #include "simulator/kernels/declarations.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 namespace opgate::simulator {
 namespace declarations {
@@ -11,10 +13,23 @@ class Reader {
 
   Declarations read() {
     while (!tokens_.peek().at_end()) read_statement();
+    put_addresses_of_functions();
     return std::move(result_);
   }
 
  private:
+  // Those of other variables are known only when the module is placed in memory.
+  void put_addresses_of_functions() {
+    for (Declared& variable : result_.variables) {
+      for (const AddressInVariable& place : variable.addresses) {
+        const DeclaredFunction* const function = result_.function(place.symbol);
+        if (function == nullptr || place.offset + sizeof(std::uint64_t) > variable.initial.size()) continue;
+        const std::uint64_t address = result_.address_of(*function);
+        std::memcpy(variable.initial.data() + place.offset, &address, sizeof(address));
+      }
+    }
+  }
+
   void read_statement() {
     const Token word = tokens_.next();
     if (word.is(";") || word.is(".visible") || word.is(".extern") || word.is(".weak") || word.is(".common")) return;
@@ -147,6 +162,11 @@ const DeclaredFunction* Declarations::function(const std::string& name) const {
   const auto alias = aliases.find(name);
   const auto found = functions.find(alias == aliases.end() ? name : alias->second);
   return found == functions.end() ? nullptr : &found->second;
+}
+
+std::uint64_t Declarations::address_of(const DeclaredFunction& function) const {
+  const auto index = std::distance(functions.begin(), functions.find(function.name));
+  return kFunctionWindow + static_cast<std::uint64_t>(index) * kFunctionStep;
 }
 
 Declarations read_declarations(const std::string& ptx) { return declarations::Reader(ptx).read(); }

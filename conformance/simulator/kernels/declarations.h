@@ -61,6 +61,9 @@ struct Declarations {
   /// Null where there is none.
   const Declared* variable(const std::string& name) const;
   const DeclaredFunction* function(const std::string& name) const;
+
+  /// What stands for the address of a function; the same in all kernels of the module.
+  std::uint64_t address_of(const DeclaredFunction& function) const;
 };
 
 /// Throws ParseError.

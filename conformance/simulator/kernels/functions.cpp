@@ -33,7 +33,12 @@ void execute_float(Thread& thread, const Instruction& in) {
   write(thread, in, 0, flush ? flushed(result) : result);
 }
 
-// rcp.approx.ftz.f64 and rsqrt.approx.f64 compute the upper half; the lower one is 0.
+template <Function function>
+void execute_double(Thread& thread, const Instruction& in) {
+  write<double>(thread, in, 0, function(read<double>(thread, in, 1)));
+}
+
+// With `.ftz`, rcp and rsqrt of double precision compute the upper half; the lower one is 0.
 template <Function function>
 void execute_upper_half(Thread& thread, const Instruction& in) {
   double value = read<double>(thread, in, 1);
@@ -67,7 +72,7 @@ Handler for_type(Draft& draft) {
     case Type::f32:
       return flush ? &execute_float<function, true> : &execute_float<function, false>;
     case Type::f64:
-      return &execute_upper_half<function>;
+      return flush ? &execute_upper_half<function> : &execute_double<function>;
     case Type::f16:
       return &execute_small<Half, function>;
     case Type::bf16:

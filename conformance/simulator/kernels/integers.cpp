@@ -271,6 +271,21 @@ Handler dot_product(Draft& draft) {
   return b_signed ? &dot_of_two<std::uint16_t, std::int8_t> : &dot_of_two<std::uint16_t, std::uint8_t>;
 }
 
+// vabsdiff4 d, a, b, c: differences of bytes; with `.add` their sum plus c. This is the only instruction on four bytes that the
+// devices still have.
+template <class T, bool adds>
+void differences_of_bytes(Thread& thread, const Instruction& in) {
+  const auto a = read<std::uint32_t>(thread, in, 1);
+  const auto b = read<std::uint32_t>(thread, in, 2);
+  std::uint32_t result = adds ? read<std::uint32_t>(thread, in, 3) : 0;
+  for (int shift = 0; shift < 32; shift += 8) {
+    const int difference = static_cast<T>(a >> shift) - static_cast<T>(b >> shift);
+    const auto magnitude = static_cast<std::uint32_t>(difference < 0 ? -difference : difference);
+    result += adds ? magnitude : magnitude << shift;
+  }
+  write(thread, in, 0, result);
+}
+
 }  // namespace integers
 
 Handler integer_arithmetic(Draft& draft, Type type) {
@@ -294,6 +309,18 @@ Handler integer_arithmetic(Draft& draft, Type type) {
   if (relu && type != Type::s32 && type != Type::s16x2) return nullptr;
   if (name == "min") return relu ? for_packed<Relu<Minimum>>(type) : for_packed<Minimum>(type);
   if (name == "max") return relu ? for_packed<Relu<Maximum>>(type) : for_packed<Maximum>(type);
+  return nullptr;
+}
+
+Handler select_byte_differences(Draft& draft) {
+  using namespace integers;
+  Modifiers& modifiers = draft.modifiers;
+  const bool adds = modifiers.take("add");
+  modifiers.take_type();
+  const Type type = modifiers.take_type();
+  if (modifiers.take_type() != type) return nullptr;
+  if (type == Type::u32) return adds ? &differences_of_bytes<std::uint8_t, true> : &differences_of_bytes<std::uint8_t, false>;
+  if (type == Type::s32) return adds ? &differences_of_bytes<std::int8_t, true> : &differences_of_bytes<std::int8_t, false>;
   return nullptr;
 }
 

@@ -90,9 +90,9 @@ Named Names::outside_of_function(const Token& name) {
     if (shared->second.sized) named.value = builder_.place_shared_of_module(shared->second);
   } else if (builder_.declarations().variable(text) != nullptr) {
     named.kind = Named::Kind::variable;
-  } else if (const int function = builder_.function_index(text); function >= 0) {
+  } else if (builder_.function_index(text) >= 0) {
     named.kind = Named::Kind::constant;
-    named.value = kFunctionWindow + static_cast<std::uint64_t>(function) * kFunctionStep;
+    named.value = builder_.function_address(text);
   } else {
     throw ParseError(name.line, "`" + text + "` is not declared");
   }

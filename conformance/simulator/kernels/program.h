@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -29,6 +30,8 @@ struct FrameValue {
     warp,            ///< %warpid
     warps,           ///< %nwarpid
     dynamic_shared,  ///< bytes of it
+    workspace_low,   ///< %envreg2 and %envreg1, from which `grid.sync()` takes its address
+    workspace_high,
     total_shared,
     local_address,   ///< `value` bytes behind the begin of the frame's local memory
   };
@@ -76,14 +79,11 @@ struct Program {
   Signature signature;
   std::vector<std::unique_ptr<Function>> functions;  ///< the kernel is the first
   std::vector<VariableSlot> variable_slots;
+  std::map<std::uint64_t, std::size_t> addresses;  ///< of functions whose address may be in a register, with their index
   std::size_t dynamic_shared_offset = 0;
   std::uint32_t sites = 0;
   std::set<std::string> texts;         ///< of opcodes; instructions refer to them
   std::vector<std::string> locations;  ///< "file:line"; the first is empty
 };
-
-/// Stands for the address of a function in registers and memory.
-constexpr std::uint64_t kFunctionWindow = std::uint64_t{1} << 51;
-constexpr std::uint64_t kFunctionStep = 16;
 
 }  // namespace opgate::simulator

@@ -41,6 +41,21 @@ int ProgramBuilder::function_index(const std::string& name) {
   return known->second;
 }
 
+std::uint64_t ProgramBuilder::function_address(const std::string& name) {
+  const int index = function_index(name);
+  const std::uint64_t address = declarations_.address_of(*declarations_.function(name));
+  program_->addresses[address] = static_cast<std::size_t>(index);
+  return address;
+}
+
+void ProgramBuilder::add_functions_in_variables() {
+  for (const Declared& variable : declarations_.variables) {
+    for (const AddressInVariable& place : variable.addresses) {
+      if (function_index(place.symbol) >= 0) function_address(place.symbol);
+    }
+  }
+}
+
 std::size_t ProgramBuilder::place_shared(const Declared& variable) {
   std::size_t& top = program_->signature.static_shared_bytes;
   const std::size_t offset = aligned(top, variable.alignment);

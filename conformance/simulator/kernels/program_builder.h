@@ -26,6 +26,11 @@ class ProgramBuilder {
   /// The index in the program, where the function is decoded later. Negative where it has no body.
   int function_index(const std::string& name);
 
+  /// The address of a function that has a body, for code that calls it by this address.
+  std::uint64_t function_address(const std::string& name);
+  /// A call by address may be one of any function whose address is in a variable.
+  void add_functions_in_variables();
+
   /// The offset in shared memory. Variables of the module get one when a function names them.
   std::size_t place_shared(const Declared& variable);
   std::size_t place_shared_of_module(const Declared& variable);

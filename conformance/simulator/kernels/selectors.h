@@ -15,6 +15,7 @@ Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carrie
 
 Handler select_carry(Draft& draft);           // addc subc madc
 Handler select_integer_extra(Draft& draft);   // mul24 mad24 sad dp4a dp2a
+Handler select_byte_differences(Draft& draft);  // vabsdiff4
 Handler select_bits(Draft& draft);            // and or xor not cnot shl shr popc clz bfind brev bfe bfi szext bmsk fns
 Handler select_lop3(Draft& draft);
 Handler select_permute(Draft& draft);         // prmt

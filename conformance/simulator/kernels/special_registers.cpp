@@ -13,7 +13,7 @@ struct ByThread {
   Frame kind;
 };
 
-constexpr std::array<ByThread, 11> kByThread{{
+constexpr std::array<ByThread, 13> kByThread{{
     {"%laneid", Frame::lane},
     {"%warpid", Frame::warp},
     {"%nwarpid", Frame::warps},
@@ -25,6 +25,8 @@ constexpr std::array<ByThread, 11> kByThread{{
     {"%dynamic_smem_size", Frame::dynamic_shared},
     {"%total_smem_size", Frame::total_shared},
     {"%aggr_smem_size", Frame::total_shared},
+    {"%envreg1", Frame::workspace_high},
+    {"%envreg2", Frame::workspace_low},
 }};
 
 // Each block is a cluster of its own, on the only multiprocessor of the device.
@@ -80,13 +82,13 @@ Named special_register(std::string_view name) {
     named.kind = Named::Kind::clock;
     return named;
   }
-  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_")) return always(0);
   for (const Always& known : kAlways) {
     if (name == known.name) return always(known.value);
   }
   for (const ByThread& known : kByThread) {
     if (name == known.name) return by_thread(known.kind);
   }
+  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_")) return always(0);
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos || dot + 2 != name.size()) return {};
   const char axis = name[dot + 1];

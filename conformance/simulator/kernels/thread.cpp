@@ -79,6 +79,10 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
       return (launch.block.x * launch.block.y * launch.block.z + kWarpSize - 1) / kWarpSize;
     case Kind::dynamic_shared:
       return launch.dynamic_shared_bytes;
+    case Kind::workspace_low:
+      return launch.grid_workspace & 0xffffffffu;
+    case Kind::workspace_high:
+      return launch.grid_workspace >> 32;
     case Kind::total_shared:
       return block->shared_bytes();
     case Kind::local_address:
@@ -100,10 +104,11 @@ void Thread::call(const Call& call) {
   const Program& program = block->program();
   std::size_t callee = static_cast<std::size_t>(call.callee);
   if (call.callee < 0) {
-    const std::uint64_t offset = registers[call.address] - kFunctionWindow;
-    callee = offset / kFunctionStep;
-    if (offset % kFunctionStep != 0 || callee >= program.functions.size())
-      throw KernelFault{Fault::trap, "a call of " + hexadecimal(registers[call.address]) + ", which is not a function"};
+    const std::uint64_t address = registers[call.address];
+    const auto known = program.addresses.find(address);
+    if (known == program.addresses.end())
+      throw KernelFault{Fault::trap, "a call of " + hexadecimal(address) + ", which is not a function"};
+    callee = known->second;
   }
   enter(*program.functions[callee], &call);
   const Frame& to = frames_.back();

@@ -53,6 +53,10 @@ constexpr std::uint64_t kLocalWindow = std::uint64_t{1} << 49;
 constexpr std::uint64_t kParameterWindow = std::uint64_t{1} << 50;
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32;
 
+/// Functions have addresses here, by which they can be called but not read.
+constexpr std::uint64_t kFunctionWindow = std::uint64_t{1} << 51;
+constexpr std::uint64_t kFunctionStep = 16;
+
 /// Where the window of a space begins; 0 for global memory, whose addresses are the generic ones.
 constexpr std::uint64_t window_of(Space space) {
   switch (space) {
