@@ -14,14 +14,16 @@ TEST(SimulatedBarriers, SumInSharedMemory) {
 again: bar.sync 0; setp.ge.u32 %p1, %r1, %r4; @%p1 bra skip;
     mad.lo.u32 %r5, %r4, 4, %r3; ld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, [%r3]; add.u32 %r7, %r7, %r6; st.shared.u32 [%r3], %r7;
 skip: shr.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra again;
-    barrier.sync.aligned 0; ld.shared.u32 %r0, [s];)" + kStore);
+    barrier.sync.aligned 0; ld.shared.u32 %r0, [s];)" +
+                                    kStore);
   EXPECT_EQ(values_of(ptx, 256, {256}, {3}), std::vector<std::uint32_t>(256, 255 * 128));
 }
 
 TEST(SimulatedBarriers, ExitedThreadsDoNotCount) {
   const std::string ptx = kernel_of(R"(
     .shared .u32 s; mov.u32 %r0, 1;
-    setp.ge.u32 %p1, %r1, 40; @%p1 ret; setp.eq.u32 %p2, %r1, 5; @%p2 st.shared.u32 [s], 77; bar.sync 0; ld.shared.u32 %r0, [s];)" + kStore);
+    setp.ge.u32 %p1, %r1, 40; @%p1 ret; setp.eq.u32 %p2, %r1, 5; @%p2 st.shared.u32 [s], 77; bar.sync 0; ld.shared.u32 %r0, [s];)" +
+                                    kStore);
   const std::vector<std::uint32_t> values = values_of(ptx, 100, {100});
   EXPECT_EQ(values[0], 77u);
   EXPECT_EQ(values[39], 77u);
@@ -33,7 +35,8 @@ TEST(SimulatedBarriers, Reductions) {
     rem.u32 %r2, %r1, 3; setp.eq.u32 %p1, %r2, 0; setp.lt.u32 %p2, %r1, 100;
     bar.red.popc.u32 %r3, 0, %p1; bar.red.and.pred %p3, 0, %p2; bar.red.or.pred %p4, 1, %p1; barrier.red.popc.aligned.u32 %r4, 2, 96, !%p1;
     selp.u32 %r5, 1000, 0, %p3; selp.u32 %r6, 10000, 0, %p4;
-    add.u32 %r0, %r3, %r5; add.u32 %r0, %r0, %r6; mad.lo.u32 %r0, %r4, 100000, %r0;)" + kStore);
+    add.u32 %r0, %r3, %r5; add.u32 %r0, %r0, %r6; mad.lo.u32 %r0, %r4, 100000, %r0;)" +
+                                    kStore);
   EXPECT_EQ(values_of(ptx, 96, {96}), std::vector<std::uint32_t>(96, 32 + 1000 + 10000 + 6400000));
 }
 

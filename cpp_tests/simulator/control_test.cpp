@@ -56,21 +56,24 @@ TEST(SimulatedControl, CallsWithStructures) {
     st.param.b32 [in], %r1; st.param.b64 [in+8], 41; st.param.b32 [more], 5; call.uni (out), make, (in, more);
     ld.param.b32 %r2, [out]; ld.param.b64 %rd3, [out+8]; }
     cvt.u32.u64 %r3, %rd3; mad.lo.u32 %r2, %r3, 1000, %r2;
-    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)", kFunctions);
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)",
+                                    kFunctions);
   EXPECT_EQ(values_of(ptx, 3, {3}), (std::vector<std::uint32_t>{42005, 42007, 42009}));
 }
 
 TEST(SimulatedControl, Recursion) {
   const std::string ptx = kernel_of(R"(
     { .param .b32 in; .param .b32 out; st.param.b32 [in], %r1; call.uni (out), fibonacci, (in); ld.param.b32 %r2, [out]; }
-    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)", kFunctions);
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)",
+                                    kFunctions);
   EXPECT_EQ(values_of(ptx, 10, {10}), (std::vector<std::uint32_t>{0, 1, 1, 2, 3, 5, 8, 13, 21, 34}));
 }
 
 TEST(SimulatedControl, RegistersAsParametersAndNoResult) {
   const std::string ptx = kernel_of(R"(
     call (%r2), sum, (%r1, 40); { .param .b64 where; st.param.b64 [where], %rd1; call sets_global, (where); }
-    st.global.u32 [%rd1+4], %r2;)", kFunctions);
+    st.global.u32 [%rd1+4], %r2;)",
+                                    kFunctions);
   EXPECT_EQ(values_of(ptx, 2, {}), (std::vector<std::uint32_t>{31, 40}));
 }
 
@@ -80,17 +83,19 @@ TEST(SimulatedControl, CallsByAddress) {
     { .param .b32 in; .param .b32 out; st.param.b32 [in], 10;
     prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);
     call (out), %rd4, (in), prototype_0; ld.param.b32 %r2, [out]; }
-    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)", kFunctions);
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)",
+                                    kFunctions);
   EXPECT_EQ(values_of(ptx, 2, {2}), (std::vector<std::uint32_t>{20, 55}));
 }
 
 TEST(SimulatedControl, TablesOfFunctions) {
-  const std::string ptx = kernel_of(R"(
+  const std::string ptx =
+      kernel_of(R"(
     mul.wide.u32 %rd2, %r1, 8; mov.u64 %rd3, table; add.u64 %rd3, %rd3, %rd2; ld.global.u64 %rd4, [%rd3];
     { .param .b32 in; .param .b32 out; st.param.b32 [in], 10; call (out), %rd4, (in), prototype_0; ld.param.b32 %r2, [out]; }
     prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);
     mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)",
-                                    kFunctions + ".global .align 8 .u64 table[3] = {fibonacci, twice, fibonacci};");
+                kFunctions + ".global .align 8 .u64 table[3] = {fibonacci, twice, fibonacci};");
   FakeDevice device;
   const std::unique_ptr<Module> module = Module::parse(ptx);
   module->place("table", device.allocate(module->variables()[0].initial));
@@ -102,7 +107,8 @@ TEST(SimulatedControl, TablesOfFunctions) {
 TEST(SimulatedControl, PrintfDoesNothing) {
   const std::string ptx = kernel_of(R"(
     { .param .b64 a; .param .b64 b; .param .b32 out; st.param.b64 [a], 0; st.param.b64 [b], 0; call.uni (out), vprintf, (a, b); }
-    st.global.u32 [%rd1], 3;)", ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);");
+    st.global.u32 [%rd1], 3;)",
+                                    ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);");
   EXPECT_EQ(values_of(ptx, 1, {}), std::vector<std::uint32_t>{3});
 }
 
@@ -134,8 +140,8 @@ TEST(SimulatedControl, WorkspaceOfCooperativeLaunches) {
   const std::uint64_t memory = device.allocate(std::vector<std::uint64_t>(1));
   Launch launch = launch_of("k", {}, {}, Arguments(memory));
   launch.grid_workspace = 0x123456789abc;
-  const std::unique_ptr<Module> module =
-      Module::parse(kernel_of("mov.u32 %r2, %envreg2; mov.u32 %r3, %envreg1; mov.b64 %rd2, {%r2, %r3}; st.global.u64 [%rd1], %rd2;"));
+  const std::unique_ptr<Module> module = Module::parse(kernel_of(
+      "mov.u32 %r2, %envreg2; mov.u32 %r3, %envreg1; mov.b64 %rd2, {%r2, %r3}; st.global.u64 [%rd1], %rd2;"));
   expect_no_fault(module->run(launch, device));
   EXPECT_EQ(device.read<std::uint64_t>(memory)[0], 0x123456789abcu);
 }
@@ -156,7 +162,9 @@ TEST(SimulatedControl, WhatHasNoEffect) {
 }
 
 TEST(SimulatedControl, AlwaysTheSame) {
-  const std::string ptx = kernel_of("atom.global.add.u32 %r2, [%rd1], 1; mad.lo.u32 %r3, %r2, 31, %r1; atom.global.xor.b32 %r4, [%rd1+4], %r3;");
+  const std::string ptx = kernel_of(
+      "atom.global.add.u32 %r2, [%rd1], 1; mad.lo.u32 %r3, %r2, 31, %r1; atom.global.xor.b32 %r4, [%rd1+4], "
+      "%r3;");
   EXPECT_EQ(values_of(ptx, 2, {100}, {7}), values_of(ptx, 2, {100}, {7}));
   FakeDevice device;
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(2));

@@ -16,7 +16,8 @@ namespace opgate::simulator::tests {
 
 class FakeDevice final : public DeviceMemory {
  public:
-  void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until, std::string& why) override {
+  void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
+                  std::string& why) override {
     ++questions;
     const auto next = allocations_.upper_bound(address);
     if (next == allocations_.begin()) {
@@ -99,8 +100,8 @@ inline Launch launch_of(const std::string& kernel, Extent grid, Extent block, co
 }
 
 /// Parses a module with one kernel `k`, and runs that.
-inline Outcome run(FakeDevice& device, const std::string& ptx, Extent grid, Extent block, const Arguments& arguments,
-                   std::size_t dynamic_shared = 0) {
+inline Outcome run(FakeDevice& device, const std::string& ptx, Extent grid, Extent block,
+                   const Arguments& arguments, std::size_t dynamic_shared = 0) {
   const std::unique_ptr<Module> module = Module::parse(ptx);
   Launch launch = launch_of("k", grid, block, arguments);
   launch.dynamic_shared_bytes = dynamic_shared;
@@ -116,14 +117,15 @@ inline void expect_no_fault(const Outcome& outcome) {
 /// %r1 the thread's index in the block.
 inline std::string kernel_of(const std::string& body, const std::string& before = "") {
   return ".version 8.0\n.target sm_90\n.address_size 64\n" + before +
-         "\n.visible .entry k(.param .u64 pointer) {\n.reg .pred %p<20>; .reg .b16 %h<40>; .reg .b32 %r<40>; .reg .b64 %rd<40>;\n"
+         "\n.visible .entry k(.param .u64 pointer) {\n.reg .pred %p<20>; .reg .b16 %h<40>; .reg .b32 %r<40>; "
+         ".reg .b64 %rd<40>;\n"
          ".reg .f32 %f<40>; .reg .f64 %fd<40>;\nld.param.u64 %rd1, [pointer];\nmov.u32 %r1, %tid.x;\n" +
          body + "\nret;\n}\n";
 }
 
 /// What a kernel of `kernel_of` leaves in memory of so many 32-bit values, which begin as 0.
-inline std::vector<std::uint32_t> values_of(const std::string& ptx, std::size_t values, Extent block, Extent grid = {},
-                                            std::size_t dynamic_shared = 0) {
+inline std::vector<std::uint32_t> values_of(const std::string& ptx, std::size_t values, Extent block,
+                                            Extent grid = {}, std::size_t dynamic_shared = 0) {
   FakeDevice device;
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(values));
   expect_no_fault(run(device, ptx, grid, block, Arguments(memory), dynamic_shared));

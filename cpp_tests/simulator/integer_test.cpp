@@ -16,7 +16,8 @@ Wide as(U value) {
 }
 
 Wide clamp32(Wide value) {
-  return std::clamp<Wide>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+  return std::clamp<Wide>(value, std::numeric_limits<std::int32_t>::min(),
+                          std::numeric_limits<std::int32_t>::max());
 }
 
 // `operation` of wide integers must be the instruction of each type.
@@ -24,8 +25,8 @@ template <class T>
 void check_binary(const std::string& opcode, const std::string& type, const std::string& letter,
                   const std::vector<std::uint64_t>& edges, Wide (*operation)(Wide a, Wide b)) {
   const std::string text = opcode + type + " %" + letter + "0, %" + letter + "1, %" + letter + "2;";
-  check({text.c_str(), [&](U a, U b, U) { return static_cast<U>(operation(as<T>(a), as<T>(b))); }}, combinations(edges, 2),
-        8 * sizeof(T));
+  check({text.c_str(), [&](U a, U b, U) { return static_cast<U>(operation(as<T>(a), as<T>(b))); }},
+        combinations(edges, 2), 8 * sizeof(T));
 }
 
 void check_all_types(const std::string& opcode, Wide (*operation)(Wide a, Wide b)) {
@@ -57,29 +58,40 @@ TEST(SimulatedIntegers, DivisionAndRemainder) {
 }
 
 TEST(SimulatedIntegers, UpperHalfOfProducts) {
-  const auto high = [](U a, U b, U) { return static_cast<U>((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32); };
+  const auto high = [](U a, U b, U) {
+    return static_cast<U>((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32);
+  };
   check({"mul.hi.s32 %r0, %r1, %r2;", high}, combinations(edges_of_32_bits(), 2), 32);
-  check({"mul.hi.u32 %r0, %r1, %r2;", [](U a, U b, U) { return (a * b) >> 32; }}, combinations(edges_of_32_bits(), 2), 32);
-  check({"mul.hi.u64 %rd0, %rd1, %rd2;", [](U a, U b, U) { return static_cast<U>((static_cast<unsigned __int128>(a) * b) >> 64); }},
+  check({"mul.hi.u32 %r0, %r1, %r2;", [](U a, U b, U) { return (a * b) >> 32; }},
+        combinations(edges_of_32_bits(), 2), 32);
+  check({"mul.hi.u64 %rd0, %rd1, %rd2;",
+         [](U a, U b, U) { return static_cast<U>((static_cast<unsigned __int128>(a) * b) >> 64); }},
         combinations(edges_of_64_bits(), 2), 64);
-  check({"mul.hi.s64 %rd0, %rd1, %rd2;", [](U a, U b, U) { return static_cast<U>((as<std::int64_t>(a) * as<std::int64_t>(b)) >> 64); }},
+  check({"mul.hi.s64 %rd0, %rd1, %rd2;",
+         [](U a, U b, U) { return static_cast<U>((as<std::int64_t>(a) * as<std::int64_t>(b)) >> 64); }},
         combinations(edges_of_64_bits(), 2), 64);
-  check({"mul.hi.s16 %h0, %h1, %h2;", [](U a, U b, U) { return static_cast<U>((as<std::int16_t>(a) * as<std::int16_t>(b)) >> 16); }},
+  check({"mul.hi.s16 %h0, %h1, %h2;",
+         [](U a, U b, U) { return static_cast<U>((as<std::int16_t>(a) * as<std::int16_t>(b)) >> 16); }},
         combinations(edges_of_16_bits(), 2), 16);
 }
 
 TEST(SimulatedIntegers, WideProducts) {
   const std::vector<Row> rows{
-      {"mul.wide.s32 %rd0, %r1, %r2;", [](U a, U b, U) { return static_cast<U>(as<std::int32_t>(a) * as<std::int32_t>(b)); }},
+      {"mul.wide.s32 %rd0, %r1, %r2;",
+       [](U a, U b, U) { return static_cast<U>(as<std::int32_t>(a) * as<std::int32_t>(b)); }},
       {"mul.wide.u32 %rd0, %r1, %r2;", [](U a, U b, U) { return a * b; }},
-      {"mad.wide.s32 %rd0, %r1, %r2, %rd2;", [](U a, U b, U) { return static_cast<U>(as<std::int32_t>(a) * as<std::int32_t>(b)) + b; }},
+      {"mad.wide.s32 %rd0, %r1, %r2, %rd2;",
+       [](U a, U b, U) { return static_cast<U>(as<std::int32_t>(a) * as<std::int32_t>(b)) + b; }},
       {"mad.wide.u32 %rd0, %r1, %r2, %rd1;", [](U a, U b, U) { return a * b + a; }},
   };
   for (const Row& row : rows) check(row, combinations(edges_of_32_bits(), 2), 64);
-  check({"mul.wide.s16 %r0, %h1, %h2;", [](U a, U b, U) { return static_cast<U>(as<std::int16_t>(a) * as<std::int16_t>(b)); }},
+  check({"mul.wide.s16 %r0, %h1, %h2;",
+         [](U a, U b, U) { return static_cast<U>(as<std::int16_t>(a) * as<std::int16_t>(b)); }},
         combinations(edges_of_16_bits(), 2), 32);
-  check({"mul.wide.u16 %r0, %h1, %h2;", [](U a, U b, U) { return a * b; }}, combinations(edges_of_16_bits(), 2), 32);
-  check({"mad.wide.u16 %r0, %h1, %h2, %r2;", [](U a, U b, U) { return a * b + b; }}, combinations(edges_of_16_bits(), 2), 32);
+  check({"mul.wide.u16 %r0, %h1, %h2;", [](U a, U b, U) { return a * b; }},
+        combinations(edges_of_16_bits(), 2), 32);
+  check({"mad.wide.u16 %r0, %h1, %h2, %r2;", [](U a, U b, U) { return a * b + b; }},
+        combinations(edges_of_16_bits(), 2), 32);
 }
 
 TEST(SimulatedIntegers, MultiplyAndAdd) {
@@ -88,51 +100,74 @@ TEST(SimulatedIntegers, MultiplyAndAdd) {
       {"mad.lo.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return a * b + c; }},
       {"mad.hi.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return ((a * b) >> 32) + c; }},
       {"mad.hi.s32 %r0, %r1, %r2, %r3;",
-       [](U a, U b, U c) { return static_cast<U>(((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32) + static_cast<Wide>(c)); }},
+       [](U a, U b, U c) {
+         return static_cast<U>(((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32) + static_cast<Wide>(c));
+       }},
       {"mad.hi.sat.s32 %r0, %r1, %r2, %r3;",
-       [](U a, U b, U c) { return static_cast<U>(clamp32(((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32) + as<std::int32_t>(c))); }},
+       [](U a, U b, U c) {
+         return static_cast<U>(
+             clamp32(((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32) + as<std::int32_t>(c)));
+       }},
   };
   for (const Row& row : rows) check(row, combinations(edges_of_32_bits(), 3), 32);
-  check({"mad.lo.s16 %h0, %h1, %h2, %h3;", [](U a, U b, U c) { return a * b + c; }}, combinations(edges_of_16_bits(), 3), 16);
-  check({"mad.lo.s64 %rd0, %rd1, %rd2, %rd3;", [](U a, U b, U c) { return a * b + c; }}, combinations(edges_of_64_bits(), 3), 64);
+  check({"mad.lo.s16 %h0, %h1, %h2, %h3;", [](U a, U b, U c) { return a * b + c; }},
+        combinations(edges_of_16_bits(), 3), 16);
+  check({"mad.lo.s64 %rd0, %rd1, %rd2, %rd3;", [](U a, U b, U c) { return a * b + c; }},
+        combinations(edges_of_64_bits(), 3), 64);
 }
 
 TEST(SimulatedIntegers, Saturation) {
-  const auto sum = [](U a, U b, U) { return static_cast<U>(clamp32(as<std::int32_t>(a) + as<std::int32_t>(b))); };
-  const auto difference = [](U a, U b, U) { return static_cast<U>(clamp32(as<std::int32_t>(a) - as<std::int32_t>(b))); };
+  const auto sum = [](U a, U b, U) {
+    return static_cast<U>(clamp32(as<std::int32_t>(a) + as<std::int32_t>(b)));
+  };
+  const auto difference = [](U a, U b, U) {
+    return static_cast<U>(clamp32(as<std::int32_t>(a) - as<std::int32_t>(b)));
+  };
   check({"add.sat.s32 %r0, %r1, %r2;", sum}, combinations(edges_of_32_bits(), 2), 32);
   check({"sub.sat.s32 %r0, %r1, %r2;", difference}, combinations(edges_of_32_bits(), 2), 32);
   check({"max.relu.s32 %r0, %r1, %r2;",
-         [](U a, U b, U) { return static_cast<U>(std::max<Wide>({as<std::int32_t>(a), as<std::int32_t>(b), 0})); }},
+         [](U a, U b, U) {
+           return static_cast<U>(std::max<Wide>({as<std::int32_t>(a), as<std::int32_t>(b), 0}));
+         }},
         combinations(edges_of_32_bits(), 2), 32);
 }
 
 TEST(SimulatedIntegers, SignsAndDifferences) {
-  check({"abs.s32 %r0, %r1;", [](U a, U, U) { return static_cast<U>(as<std::int32_t>(a) < 0 ? -as<std::int32_t>(a) : as<std::int32_t>(a)); }},
+  check({"abs.s32 %r0, %r1;",
+         [](U a, U, U) {
+           return static_cast<U>(as<std::int32_t>(a) < 0 ? -as<std::int32_t>(a) : as<std::int32_t>(a));
+         }},
         combinations(edges_of_32_bits(), 1), 32);
   check({"neg.s32 %r0, %r1;", [](U a, U, U) { return 0 - a; }}, combinations(edges_of_32_bits(), 1), 32);
   check({"neg.s64 %rd0, %rd1;", [](U a, U, U) { return 0 - a; }}, combinations(edges_of_64_bits(), 1), 64);
-  check({"abs.s64 %rd0, %rd1;", [](U a, U, U) { return static_cast<std::int64_t>(a) < 0 ? 0 - a : a; }}, combinations(edges_of_64_bits(), 1), 64);
+  check({"abs.s64 %rd0, %rd1;", [](U a, U, U) { return static_cast<std::int64_t>(a) < 0 ? 0 - a : a; }},
+        combinations(edges_of_64_bits(), 1), 64);
   check({"sad.s32 %r0, %r1, %r2, %r3;",
          [](U a, U b, U c) {
            const Wide difference = as<std::int32_t>(a) - as<std::int32_t>(b);
            return static_cast<U>((difference < 0 ? -difference : difference) + static_cast<Wide>(c));
          }},
         combinations(edges_of_32_bits(), 3), 32);
-  check({"sad.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return (a > b ? a - b : b - a) + c; }}, combinations(edges_of_32_bits(), 3), 32);
+  check({"sad.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return (a > b ? a - b : b - a) + c; }},
+        combinations(edges_of_32_bits(), 3), 32);
 }
 
 TEST(SimulatedIntegers, TwentyFourBits) {
-  const auto narrow = [](U value) { return static_cast<Wide>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value) << 8) >> 8); };
+  const auto narrow = [](U value) {
+    return static_cast<Wide>(static_cast<std::int32_t>(static_cast<std::uint32_t>(value) << 8) >> 8);
+  };
   check({"mul24.lo.s32 %r0, %r1, %r2;", [&](U a, U b, U) { return static_cast<U>(narrow(a) * narrow(b)); }},
         combinations(edges_of_32_bits(), 2), 32);
-  check({"mul24.hi.s32 %r0, %r1, %r2;", [&](U a, U b, U) { return static_cast<U>((narrow(a) * narrow(b)) >> 16); }},
+  check({"mul24.hi.s32 %r0, %r1, %r2;",
+         [&](U a, U b, U) { return static_cast<U>((narrow(a) * narrow(b)) >> 16); }},
         combinations(edges_of_32_bits(), 2), 32);
-  check({"mul24.lo.u32 %r0, %r1, %r2;", [](U a, U b, U) { return (a & 0xffffff) * (b & 0xffffff); }}, combinations(edges_of_32_bits(), 2), 32);
+  check({"mul24.lo.u32 %r0, %r1, %r2;", [](U a, U b, U) { return (a & 0xffffff) * (b & 0xffffff); }},
+        combinations(edges_of_32_bits(), 2), 32);
   check({"mul24.hi.u32 %r0, %r1, %r2;", [](U a, U b, U) { return ((a & 0xffffff) * (b & 0xffffff)) >> 16; }},
         combinations(edges_of_32_bits(), 2), 32);
-  check({"mad24.lo.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return (a & 0xffffff) * (b & 0xffffff) + c; }},
-        combinations(edges_of_32_bits(), 3), 32);
+  check(
+      {"mad24.lo.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return (a & 0xffffff) * (b & 0xffffff) + c; }},
+      combinations(edges_of_32_bits(), 3), 32);
 }
 
 TEST(SimulatedIntegers, DotProducts) {
@@ -145,17 +180,24 @@ TEST(SimulatedIntegers, DotProducts) {
     return static_cast<U>(sum);
   };
   const auto sources = combinations(edges_of_32_bits(), 3);
-  check({"dp4a.s32.s32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, true, true); }}, sources, 32);
-  check({"dp4a.u32.u32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, false, false); }}, sources, 32);
-  check({"dp4a.u32.s32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, false, true); }}, sources, 32);
+  check({"dp4a.s32.s32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, true, true); }},
+        sources, 32);
+  check({"dp4a.u32.u32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, false, false); }},
+        sources, 32);
+  check({"dp4a.u32.s32 %r0, %r1, %r2, %r3;", [&](U a, U b, U c) { return dot4(a, b, c, false, true); }},
+        sources, 32);
   check({"dp2a.lo.s32.u32 %r0, %r1, %r2, %r3;",
          [](U a, U b, U c) {
-           return static_cast<U>(as<std::int16_t>(a) * as<std::uint8_t>(b) + as<std::int16_t>(a >> 16) * as<std::uint8_t>(b >> 8)) + c;
+           return static_cast<U>(as<std::int16_t>(a) * as<std::uint8_t>(b) +
+                                 as<std::int16_t>(a >> 16) * as<std::uint8_t>(b >> 8)) +
+                  c;
          }},
         sources, 32);
   check({"dp2a.hi.u32.s32 %r0, %r1, %r2, %r3;",
          [](U a, U b, U c) {
-           return static_cast<U>(as<std::uint16_t>(a) * as<std::int8_t>(b >> 16) + as<std::uint16_t>(a >> 16) * as<std::int8_t>(b >> 24)) + c;
+           return static_cast<U>(as<std::uint16_t>(a) * as<std::int8_t>(b >> 16) +
+                                 as<std::uint16_t>(a >> 16) * as<std::int8_t>(b >> 24)) +
+                  c;
          }},
         sources, 32);
 }
@@ -167,10 +209,16 @@ TEST(SimulatedIntegers, DifferencesOfBytes) {
     return static_cast<U>(x < y ? y - x : x - y);
   };
   check({"vabsdiff4.u32.u32.u32 %r0, %r1, %r2, %r3;",
-         [&](U a, U b, U) { return difference(a, b, 0, false) | difference(a, b, 8, false) << 8 | difference(a, b, 16, false) << 16 | difference(a, b, 24, false) << 24; }},
+         [&](U a, U b, U) {
+           return difference(a, b, 0, false) | difference(a, b, 8, false) << 8 |
+                  difference(a, b, 16, false) << 16 | difference(a, b, 24, false) << 24;
+         }},
         combinations(edges_of_32_bits(), 3), 32);
   check({"vabsdiff4.s32.s32.s32.add %r0, %r1, %r2, %r3;",
-         [&](U a, U b, U c) { return c + difference(a, b, 0, true) + difference(a, b, 8, true) + difference(a, b, 16, true) + difference(a, b, 24, true); }},
+         [&](U a, U b, U c) {
+           return c + difference(a, b, 0, true) + difference(a, b, 8, true) + difference(a, b, 16, true) +
+                  difference(a, b, 24, true);
+         }},
         combinations(edges_of_32_bits(), 3), 32);
 }
 
@@ -203,12 +251,19 @@ TEST(SimulatedIntegers, CarriesBuildWiderIntegers) {
 TEST(SimulatedIntegers, PairsOf16Bits) {
   const auto pair = [](U a, U b, auto operation) {
     const U low = static_cast<U>(operation(as<std::int16_t>(a), as<std::int16_t>(b))) & 0xffff;
-    return low | (static_cast<U>(operation(as<std::int16_t>(a >> 16), as<std::int16_t>(b >> 16))) & 0xffff) << 16;
+    return low | (static_cast<U>(operation(as<std::int16_t>(a >> 16), as<std::int16_t>(b >> 16))) & 0xffff)
+                     << 16;
   };
   const auto sources = combinations(edges_of_32_bits(), 2);
-  check({"add.u16x2 %r0, %r1, %r2;", [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return x + y; }); }}, sources, 32);
-  check({"min.s16x2 %r0, %r1, %r2;", [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return std::min(x, y); }); }}, sources, 32);
-  check({"max.s16x2 %r0, %r1, %r2;", [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return std::max(x, y); }); }}, sources, 32);
+  check({"add.u16x2 %r0, %r1, %r2;",
+         [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return x + y; }); }},
+        sources, 32);
+  check({"min.s16x2 %r0, %r1, %r2;",
+         [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return std::min(x, y); }); }},
+        sources, 32);
+  check({"max.s16x2 %r0, %r1, %r2;",
+         [&](U a, U b, U) { return pair(a, b, [](Wide x, Wide y) { return std::max(x, y); }); }},
+        sources, 32);
 }
 
 }  // namespace integer_test

@@ -13,8 +13,10 @@ TEST(SimulatedMemory, NarrowLoadsFillTheirRegister) {
     ld.global.s16 %r3, [%rd1+2]; st.global.u32 [%rd1+16], %r3;
     ld.global.s32 %rd2, [%rd1]; shr.u64 %rd2, %rd2, 32; st.global.u32 [%rd1+20], %rd2;
     ld.global.u32 %rd2, [%rd1]; shr.u64 %rd2, %rd2, 32; st.global.u32 [%rd1+24], %rd2;
-    st.global.u8 [%rd1+28], %r2; st.global.u16 [%rd1+30], %r2;)"), 8, {});
-  EXPECT_EQ(values, (std::vector<std::uint32_t>{0x8180fffe, 0xfe, 0xfffffffe, 0x8180, 0xffff8180, 0xffffffff, 0, 0xfffe00fe}));
+    st.global.u8 [%rd1+28], %r2; st.global.u16 [%rd1+30], %r2;)"),
+                                                      8, {});
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{0x8180fffe, 0xfe, 0xfffffffe, 0x8180, 0xffff8180, 0xffffffff,
+                                                0, 0xfffe00fe}));
 }
 
 TEST(SimulatedMemory, VectorsAndHints) {
@@ -27,7 +29,8 @@ TEST(SimulatedMemory, VectorsAndHints) {
     st.release.sys.global.v2.f32 [%rd1+32], {%f3, %f1};
     ldu.global.v2.u16 {%h1, %h2}, [%rd1];
     st.global.v4.b8 [%rd1+40], {%h1, %h2, %h1, %h1};
-    ld.global.ca.L2::cache_hint.u32 %r6, [%rd1+4], %rd2; st.global.wb.u32 [%rd1+44], %r6;)"), 12, {});
+    ld.global.ca.L2::cache_hint.u32 %r6, [%rd1+4], %rd2; st.global.wb.u32 [%rd1+44], %r6;)"),
+                                                      12, {});
   EXPECT_EQ(values, (std::vector<std::uint32_t>{10, 11, 12, 13, 12, 13, 10, 11, 13, 10, 0x0a0a000a, 11}));
 }
 
@@ -45,7 +48,8 @@ TEST(SimulatedMemory, SharedAndLocalAlsoByGenericAddresses) {
     isspacep.shared %p1, %rd2; selp.u32 %r5, 1, 0, %p1; isspacep.local %p1, %rd5; selp.u32 %r6, 2, 0, %p1;
     isspacep.global %p1, %rd1; selp.u32 %r7, 4, 0, %p1; isspacep.global %p1, %rd5; selp.u32 %r8, 8, 0, %p1;
     add.u32 %r5, %r5, %r6; add.u32 %r5, %r5, %r7; add.u32 %r5, %r5, %r8; st.global.u32 [%rd1+20], %r5;
-    ld.shared.u32 %r5, [first]; st.global.u32 [%rd1+24], %r5; ld.local.u32 %r5, [depot]; st.global.u32 [%rd1+28], %r5;)"), 8, {});
+    ld.shared.u32 %r5, [first]; st.global.u32 [%rd1+24], %r5; ld.local.u32 %r5, [depot]; st.global.u32 [%rd1+28], %r5;)"),
+                                                      8, {});
   // What was not written holds the fill byte.
   EXPECT_EQ(values, (std::vector<std::uint32_t>{5, 6, 7, 7, 5, 7, 0xffffffff, 0xffffffff}));
 }
@@ -54,7 +58,8 @@ TEST(SimulatedMemory, LocalMemoryIsOfTheThread) {
   const std::vector<std::uint32_t> values = values_of(kernel_of(R"(
     .local .align 4 .b8 depot[4];
     st.local.u32 [depot], %r1; bar.sync 0; ld.local.u32 %r2, [depot];
-    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)"), 70, {70});
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)"),
+                                                      70, {70});
   for (std::uint32_t i = 0; i < 70; ++i) EXPECT_EQ(values[i], i);
 }
 
@@ -113,7 +118,8 @@ TEST(SimulatedMemory, ParametersOfKernels) {
   FakeDevice device;
   const std::uint64_t out = device.allocate(std::vector<std::uint32_t>(5));
   expect_no_fault(run(device, ptx, {}, {}, Arguments(std::uint8_t{200}, Mixed{1, 77.5, 0xbeef}, out, 1.0f)));
-  EXPECT_EQ(device.read<std::uint32_t>(out), (std::vector<std::uint32_t>{200, 77, 0xbeef, 0xbeef, 0x3f800000}));
+  EXPECT_EQ(device.read<std::uint32_t>(out),
+            (std::vector<std::uint32_t>{200, 77, 0xbeef, 0xbeef, 0x3f800000}));
 }
 
 TEST(SimulatedMemory, VariablesOfTheModule) {
@@ -152,7 +158,8 @@ TEST(SimulatedMemory, VariablesOfTheModule) {
 TEST(SimulatedMemory, FewQuestionsToTheDevice) {
   FakeDevice device;
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4096));
-  const std::string ptx = kernel_of(R"(mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 128, %r1; mul.wide.u32 %rd2, %r2, 4;
+  const std::string ptx =
+      kernel_of(R"(mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 128, %r1; mul.wide.u32 %rd2, %r2, 4;
     add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r2;)");
   expect_no_fault(run(device, ptx, {32}, {128}, Arguments(memory)));
   EXPECT_EQ(device.questions, 1);

@@ -10,7 +10,8 @@
 namespace opgate::simulator::tests {
 namespace nvcc_test {
 
-Outcome run_compiled(FakeDevice& device, const std::string& kernel, Extent grid, Extent block, const Arguments& arguments) {
+Outcome run_compiled(FakeDevice& device, const std::string& kernel, Extent grid, Extent block,
+                     const Arguments& arguments) {
   const std::unique_ptr<Module> module = Module::parse(kCompiledKernels);
   EXPECT_NE(module->find(kernel), nullptr);
   return module->run(launch_of(kernel, grid, block, arguments), device);
@@ -45,7 +46,8 @@ TEST(SimulatedCompiled, SumOfBlocks) {
   FakeDevice device;
   const std::uint64_t from = device.allocate(in);
   const std::uint64_t to = device.allocate(std::vector<float>(1));
-  expect_no_fault(run_compiled(device, "block_sums", {5}, {192}, Arguments(to, from, static_cast<int>(in.size()))));
+  expect_no_fault(
+      run_compiled(device, "block_sums", {5}, {192}, Arguments(to, from, static_cast<int>(in.size()))));
   EXPECT_EQ(device.read<float>(to)[0], static_cast<float>(sum));
 }
 
@@ -57,12 +59,14 @@ std::uint64_t reversed(std::uint64_t value) {
 
 std::uint64_t hashed(std::uint64_t h, int rounds) {
   for (int k = 0; k < rounds; ++k) {
-    const auto high = static_cast<std::uint64_t>((static_cast<unsigned __int128>(h) * 0x9E3779B97F4A7C15u) >> 64);
+    const auto high =
+        static_cast<std::uint64_t>((static_cast<unsigned __int128>(h) * 0x9E3779B97F4A7C15u) >> 64);
     h = high ^ std::rotl(h, 7) ^ (h % 1000003) ^ static_cast<std::uint64_t>(std::popcount(h));
     const std::int64_t divisor = k - 5 != 0 ? k - 5 : 1;
     h += static_cast<std::uint64_t>(static_cast<std::int64_t>(h) / divisor);
     // The bytes 1, 4, 7 and 2, lowest first.
-    const std::uint64_t bytes = (h >> 8 & 0xff) | (h >> 32 & 0xff) << 8 | (h >> 56 & 0xff) << 16 | (h >> 16 & 0xff) << 24;
+    const std::uint64_t bytes =
+        (h >> 8 & 0xff) | (h >> 32 & 0xff) << 8 | (h >> 56 & 0xff) << 16 | (h >> 16 & 0xff) << 24;
     h ^= reversed(h) ^ bytes;
   }
   return h;

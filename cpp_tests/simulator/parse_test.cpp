@@ -38,17 +38,23 @@ TEST(SimulatedParsing, DeclarationsOfKernels) {
 }
 
 TEST(SimulatedParsing, ErrorsOutsideOfFunctions) {
-  EXPECT_EQ(error_of(kHead + "\n.unheard of"), "line 5 of the PTX: `.unheard` is not known outside of functions");
-  EXPECT_EQ(error_of(kHead + ".global .align 3 .b8 x;"), "line 4 of the PTX: an alignment that is not a power of two");
+  EXPECT_EQ(error_of(kHead + "\n.unheard of"),
+            "line 5 of the PTX: `.unheard` is not known outside of functions");
+  EXPECT_EQ(error_of(kHead + ".global .align 3 .b8 x;"),
+            "line 4 of the PTX: an alignment that is not a power of two");
   EXPECT_EQ(error_of(kHead + ".global x;"), "line 4 of the PTX: a declaration without a type");
-  EXPECT_EQ(error_of(kHead + ".global .u32 x[2] = {1, 2,\n 3};"), "line 5 of the PTX: more values than `x` has elements");
+  EXPECT_EQ(error_of(kHead + ".global .u32 x[2] = {1, 2,\n 3};"),
+            "line 5 of the PTX: more values than `x` has elements");
   EXPECT_EQ(error_of(kHead + ".entry k() {\n {\n }"), "line 4 of the PTX: `{` without `}`");
   EXPECT_EQ(error_of(kHead + "/* open"), "line 4 of the PTX: a comment without an end");
-  EXPECT_EQ(error_of(kHead + ".entry k(.param .u32 a\n ret"), "line 5 of the PTX: expected `,`, but found `ret`");
+  EXPECT_EQ(error_of(kHead + ".entry k(.param .u32 a\n ret"),
+            "line 5 of the PTX: expected `,`, but found `ret`");
 }
 
 TEST(SimulatedParsing, ErrorsInBodies) {
-  const auto in_body = [](const std::string& body) { return error_of(kHead + ".entry k()\n{\n.reg .u32 %r<3>; .reg .pred %p;\n" + body + "\n}\n"); };
+  const auto in_body = [](const std::string& body) {
+    return error_of(kHead + ".entry k()\n{\n.reg .u32 %r<3>; .reg .pred %p;\n" + body + "\n}\n");
+  };
   EXPECT_EQ(in_body("ret;"), "nothing");
   EXPECT_EQ(in_body("add.u32 %r1, %r2, %r3;"), "line 7 of the PTX: `%r3` is not declared");
   EXPECT_EQ(in_body("add.u32 %r1, %r2;"), "line 7 of the PTX: `add.u32` takes 3 operands, not 2");
@@ -65,7 +71,8 @@ TEST(SimulatedParsing, ErrorsInBodies) {
 }
 
 TEST(SimulatedParsing, OneBadKernelDoesNotSpoilTheOthers) {
-  const std::unique_ptr<Module> module = Module::parse(kHead + ".entry bad() { add.u32 ; }\n.entry good() { ret; }");
+  const std::unique_ptr<Module> module =
+      Module::parse(kHead + ".entry bad() { add.u32 ; }\n.entry good() { ret; }");
   EXPECT_NE(module->find("good"), nullptr);
   EXPECT_THROW(module->find("bad"), std::runtime_error);
 }

@@ -13,7 +13,9 @@ using Quad = __float128;
 
 inline float as_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 inline double as_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
-inline std::uint64_t bits_of(float value) { return value != value ? 0x7fffffff : std::bit_cast<std::uint32_t>(value); }
+inline std::uint64_t bits_of(float value) {
+  return value != value ? 0x7fffffff : std::bit_cast<std::uint32_t>(value);
+}
 inline std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
 
 /// The neighbour of an exact value in the direction of the letter of PTX: n, z, m, p. `lost` is what 113 bits could not hold of it.
@@ -25,8 +27,10 @@ T rounded_to(Quad exact, char direction, Quad lost = 0) {
   const bool exact_is_infinite = exact == Quad(infinity) || exact == -Quad(infinity);
   if (exact_is_infinite) return nearest;
   const bool up = direction == 'p' || (direction == 'z' && exact < 0);
-  if (up && (Quad(nearest) < exact || (Quad(nearest) == exact && lost > 0))) nearest = std::nextafter(nearest, infinity);
-  if (!up && (Quad(nearest) > exact || (Quad(nearest) == exact && lost < 0))) nearest = std::nextafter(nearest, -infinity);
+  if (up && (Quad(nearest) < exact || (Quad(nearest) == exact && lost > 0)))
+    nearest = std::nextafter(nearest, infinity);
+  if (!up && (Quad(nearest) > exact || (Quad(nearest) == exact && lost < 0)))
+    nearest = std::nextafter(nearest, -infinity);
   return nearest;
 }
 
@@ -38,12 +42,15 @@ inline Quad lost_in_sum(Quad a, Quad b) {
   return lost == lost ? lost : 0;
 }
 
-inline float without_subnormal(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value; }
+inline float without_subnormal(float value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
+}
 
 /// A format of 16 bits as the list of its numbers that are not below zero; the index is the bits.
 class SmallFormat {
  public:
-  SmallFormat(int fraction, int exponent) : infinity_(static_cast<std::uint32_t>(((1 << exponent) - 1) << fraction)) {
+  SmallFormat(int fraction, int exponent)
+      : infinity_(static_cast<std::uint32_t>(((1 << exponent) - 1) << fraction)) {
     const int bias = (1 << (exponent - 1)) - 1;
     for (std::uint32_t bits = 0; bits < infinity_; ++bits) {
       const int power = static_cast<int>(bits >> fraction);
@@ -57,7 +64,9 @@ class SmallFormat {
 
   double number(std::uint64_t bits) const {
     const std::uint32_t magnitude = bits & 0x7fff;
-    double value = magnitude < infinity_ ? numbers_[magnitude] : magnitude == infinity_ ? HUGE_VAL : std::nan("");
+    double value = magnitude < infinity_    ? numbers_[magnitude]
+                   : magnitude == infinity_ ? HUGE_VAL
+                                            : std::nan("");
     return (bits & 0x8000) != 0 ? -value : value;
   }
 
@@ -89,7 +98,9 @@ class SmallFormat {
   }
 
  private:
-  static std::uint64_t with_sign(std::uint32_t bits, bool negative) { return bits | (negative ? 0x8000u : 0u); }
+  static std::uint64_t with_sign(std::uint32_t bits, bool negative) {
+    return bits | (negative ? 0x8000u : 0u);
+  }
 
   std::uint32_t infinity_;
   std::vector<double> numbers_;

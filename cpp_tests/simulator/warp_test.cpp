@@ -10,11 +10,13 @@ namespace warp_test {
 // Each thread runs the body, which leaves its result in %r0. %r1 is the index of the thread.
 std::vector<std::uint32_t> results(const std::string& body, unsigned threads = 32) {
   return values_of(kernel_of(body + R"(
-    mov.u32 %r39, %tid.x; mul.wide.u32 %rd39, %r39, 4; add.u64 %rd39, %rd39, %rd1; st.global.u32 [%rd39], %r0;)"), threads, {threads});
+    mov.u32 %r39, %tid.x; mul.wide.u32 %rd39, %r39, 4; add.u64 %rd39, %rd39, %rd1; st.global.u32 [%rd39], %r0;)"),
+                   threads, {threads});
 }
 
 // By the pseudo code of the manual, with the lane's own value where the source is outside.
-std::uint32_t shuffled(const std::string& mode, std::uint32_t lane, std::uint32_t b, std::uint32_t c, std::uint32_t (*value)(std::uint32_t)) {
+std::uint32_t shuffled(const std::string& mode, std::uint32_t lane, std::uint32_t b, std::uint32_t c,
+                       std::uint32_t (*value)(std::uint32_t)) {
   const auto segment = static_cast<int>(c >> 8 & 31);
   const auto clamp = static_cast<int>(c & 31);
   const int self = static_cast<int>(lane);
@@ -45,41 +47,50 @@ TEST(SimulatedWarps, Shuffles) {
       for (const unsigned by : {0u, 1u, 3u, 5u, 17u, 31u, 33u}) {
         const unsigned c = (32 - width) << 8 | (mode == "up" ? 0 : 31);
         const std::vector<std::uint32_t> values =
-            results("mul.lo.u32 %r2, %r1, %r1; add.u32 %r2, %r2, 7; shfl.sync." + mode + ".b32 %r3|%p1, %r2, " + std::to_string(by) + ", " +
-                    std::to_string(c) + ", -1; selp.u32 %r4, 1, 0, %p1; mad.lo.u32 %r0, %r3, 2, %r4;");
+            results("mul.lo.u32 %r2, %r1, %r1; add.u32 %r2, %r2, 7; shfl.sync." + mode +
+                    ".b32 %r3|%p1, %r2, " + std::to_string(by) + ", " + std::to_string(c) +
+                    ", -1; selp.u32 %r4, 1, 0, %p1; mad.lo.u32 %r0, %r3, 2, %r4;");
         for (std::uint32_t lane = 0; lane < 32; ++lane)
-          EXPECT_EQ(values[lane], shuffled(mode, lane, by, c, [](std::uint32_t i) { return i * i + 7; })) << mode << width << " by " << by << " of " << lane;
+          EXPECT_EQ(values[lane], shuffled(mode, lane, by, c, [](std::uint32_t i) { return i * i + 7; }))
+              << mode << width << " by " << by << " of " << lane;
       }
     }
   }
 }
 
 TEST(SimulatedWarps, ShuffleByAnotherLaneOfEachThread) {
-  const std::vector<std::uint32_t> values = results("sub.u32 %r2, 31, %r1; shfl.sync.idx.b32 %r0, %r1, %r2, 31, 0xffffffff;");
+  const std::vector<std::uint32_t> values =
+      results("sub.u32 %r2, 31, %r1; shfl.sync.idx.b32 %r0, %r1, %r2, 31, 0xffffffff;");
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(values[lane], 31 - lane);
 }
 
 TEST(SimulatedWarps, ALaneThatIsNotThereHasNoValue) {
   const std::vector<std::uint32_t> values = results("shfl.sync.down.b32 %r0, %r1, 4, 31, -1;", 10);
-  EXPECT_EQ(values, (std::vector<std::uint32_t>{4, 5, 6, 7, 8, 9, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}));
+  EXPECT_EQ(values,
+            (std::vector<std::uint32_t>{4, 5, 6, 7, 8, 9, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}));
 }
 
 TEST(SimulatedWarps, Votes) {
   const std::string odd = "and.b32 %r2, %r1, 1; setp.ne.u32 %p1, %r2, 0; ";
   EXPECT_EQ(results(odd + "vote.sync.ballot.b32 %r0, %p1, -1;"), std::vector<std::uint32_t>(32, 0xaaaaaaaa));
   EXPECT_EQ(results(odd + "vote.sync.ballot.b32 %r0, !%p1, -1;"), std::vector<std::uint32_t>(32, 0x55555555));
-  EXPECT_EQ(results(odd + "vote.sync.any.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"), std::vector<std::uint32_t>(32, 1));
-  EXPECT_EQ(results(odd + "vote.sync.all.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"), std::vector<std::uint32_t>(32, 0));
-  EXPECT_EQ(results(odd + "vote.sync.uni.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"), std::vector<std::uint32_t>(32, 0));
+  EXPECT_EQ(results(odd + "vote.sync.any.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"),
+            std::vector<std::uint32_t>(32, 1));
+  EXPECT_EQ(results(odd + "vote.sync.all.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"),
+            std::vector<std::uint32_t>(32, 0));
+  EXPECT_EQ(results(odd + "vote.sync.uni.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;"),
+            std::vector<std::uint32_t>(32, 0));
   // Threads that vote for the lanes of their own half.
-  const std::vector<std::uint32_t> halves = results(odd + R"(setp.lt.u32 %p3, %r1, 16; selp.b32 %r3, 0xffff, 0xffff0000, %p3;
+  const std::vector<std::uint32_t> halves =
+      results(odd + R"(setp.lt.u32 %p3, %r1, 16; selp.b32 %r3, 0xffff, 0xffff0000, %p3;
     vote.sync.ballot.b32 %r0, %p1, %r3;)");
   EXPECT_EQ(halves[3], 0xaaaau);
   EXPECT_EQ(halves[20], 0xaaaa0000u);
 }
 
 TEST(SimulatedWarps, ExitedThreadsDoNotCount) {
-  const std::vector<std::uint32_t> values = results("setp.ge.u32 %p1, %r1, 20; @%p1 exit; setp.eq.u32 %p2, %r1, %r1; vote.sync.ballot.b32 %r0, %p2, -1;");
+  const std::vector<std::uint32_t> values = results(
+      "setp.ge.u32 %p1, %r1, 20; @%p1 exit; setp.eq.u32 %p2, %r1, %r1; vote.sync.ballot.b32 %r0, %p2, -1;");
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(values[lane], lane < 20 ? 0xfffffu : 0);
 }
 
@@ -98,7 +109,8 @@ TEST(SimulatedWarps, ActiveMaskIsOfTheBranch) {
   const std::vector<std::uint32_t> values = results(R"(setp.lt.u32 %p1, %r1, 5; @%p1 bra low;
     activemask.b32 %r0; bra.uni end;
     low: activemask.b32 %r0;
-    end:)", 40);
+    end:)",
+                                                    40);
   EXPECT_EQ(values[2], 0x1fu);
   EXPECT_EQ(values[9], 0xffffffe0u);
   EXPECT_EQ(values[39], 0xffu);
@@ -109,26 +121,34 @@ TEST(SimulatedWarps, Matches) {
   const std::vector<std::uint32_t> any = results(group + "match.any.sync.b32 %r0, %r2, -1;");
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     std::uint32_t expected = 0;
-    for (std::uint32_t other = 0; other < 32; ++other) expected |= std::uint32_t{other % 3 == lane % 3} << other;
+    for (std::uint32_t other = 0; other < 32; ++other)
+      expected |= std::uint32_t{other % 3 == lane % 3} << other;
     EXPECT_EQ(any[lane], expected);
   }
-  EXPECT_EQ(results(group + "match.all.sync.b32 %r3|%p1, %r2, -1; selp.u32 %r0, 1, %r3, %p1;"), std::vector<std::uint32_t>(32, 0));
-  EXPECT_EQ(results("mov.u64 %rd2, 0x100000005; match.all.sync.b64 %r0|%p1, %rd2, -1;"), std::vector<std::uint32_t>(32, 0xffffffff));
-  const std::vector<std::uint32_t> wide = results("and.b32 %r2, %r1, 1; cvt.u64.u32 %rd2, %r2; shl.b64 %rd2, %rd2, 40; match.any.sync.b64 %r0, %rd2, -1;");
+  EXPECT_EQ(results(group + "match.all.sync.b32 %r3|%p1, %r2, -1; selp.u32 %r0, 1, %r3, %p1;"),
+            std::vector<std::uint32_t>(32, 0));
+  EXPECT_EQ(results("mov.u64 %rd2, 0x100000005; match.all.sync.b64 %r0|%p1, %rd2, -1;"),
+            std::vector<std::uint32_t>(32, 0xffffffff));
+  const std::vector<std::uint32_t> wide = results(
+      "and.b32 %r2, %r1, 1; cvt.u64.u32 %rd2, %r2; shl.b64 %rd2, %rd2, 40; match.any.sync.b64 %r0, %rd2, "
+      "-1;");
   EXPECT_EQ(wide[1], 0xaaaaaaaau);
 }
 
 TEST(SimulatedWarps, Reductions) {
   EXPECT_EQ(results("redux.sync.add.u32 %r0, %r1, -1;"), std::vector<std::uint32_t>(32, 496));
-  EXPECT_EQ(results("sub.s32 %r2, 5, %r1; redux.sync.min.s32 %r0, %r2, -1;"), std::vector<std::uint32_t>(32, static_cast<std::uint32_t>(-26)));
-  EXPECT_EQ(results("sub.s32 %r2, 5, %r1; redux.sync.max.u32 %r0, %r2, -1;"), std::vector<std::uint32_t>(32, 0xffffffff));
+  EXPECT_EQ(results("sub.s32 %r2, 5, %r1; redux.sync.min.s32 %r0, %r2, -1;"),
+            std::vector<std::uint32_t>(32, static_cast<std::uint32_t>(-26)));
+  EXPECT_EQ(results("sub.s32 %r2, 5, %r1; redux.sync.max.u32 %r0, %r2, -1;"),
+            std::vector<std::uint32_t>(32, 0xffffffff));
   EXPECT_EQ(results("redux.sync.or.b32 %r0, %r1, -1;"), std::vector<std::uint32_t>(32, 31));
   EXPECT_EQ(results("redux.sync.and.b32 %r0, %r1, -1;"), std::vector<std::uint32_t>(32, 0));
   EXPECT_EQ(results("redux.sync.xor.b32 %r0, %r1, -1;"), std::vector<std::uint32_t>(32, 0));
 }
 
 TEST(SimulatedWarps, OneThreadIsElected) {
-  const std::vector<std::uint32_t> values = results("elect.sync %r2|%p1, 0xffffffff; selp.u32 %r0, 100, %r2, %p1;");
+  const std::vector<std::uint32_t> values =
+      results("elect.sync %r2|%p1, 0xffffffff; selp.u32 %r0, 100, %r2, %p1;");
   EXPECT_EQ(std::count(values.begin(), values.end(), 100u), 1);
 }
 

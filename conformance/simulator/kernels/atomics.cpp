@@ -9,7 +9,17 @@
 namespace opgate::simulator {
 namespace atomics {
 
-enum class Operation : std::uint8_t { conjunction, disjunction, exclusive, exchange, add, increment, decrement, minimum, maximum };
+enum class Operation : std::uint8_t {
+  conjunction,
+  disjunction,
+  exclusive,
+  exchange,
+  add,
+  increment,
+  decrement,
+  minimum,
+  maximum
+};
 
 // `add` of single precision in global memory flushes subnormal numbers.
 struct GlobalFloat {
@@ -75,12 +85,14 @@ template <class T, Operation operation, Space space, bool returns, int lanes, in
 void execute(Thread& thread, const Instruction& in) {
   constexpr int kAddress = returns ? lanes : 0;
   constexpr std::size_t kBytes = sizeof(T) * in_register;
-  unsigned char* const at = locate<space, Access::atomic>(thread, in, address_of(thread, in, kAddress), lanes * kBytes);
+  unsigned char* const at =
+      locate<space, Access::atomic>(thread, in, address_of(thread, in, kAddress), lanes * kBytes);
   for (int lane = 0; lane < lanes; ++lane) {
     const auto given = read<std::uint64_t>(thread, in, kAddress + 1 + lane);
     std::uint64_t before = 0;
     for (int part = 0; part < in_register; ++part) {
-      unsigned char* const place = at + static_cast<std::size_t>(lane) * kBytes + static_cast<std::size_t>(part) * sizeof(T);
+      unsigned char* const place =
+          at + static_cast<std::size_t>(lane) * kBytes + static_cast<std::size_t>(part) * sizeof(T);
       T old;
       std::memcpy(&old, place, sizeof(T));
       const std::uint64_t piece = given >> (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
@@ -122,10 +134,12 @@ struct Form {
 template <class T, Operation operation, Space space, int in_register = 1>
 Handler with_form(const Form& form) {
   if (form.lanes == 1)
-    return form.returns ? &execute<T, operation, space, true, 1, in_register> : &execute<T, operation, space, false, 1, in_register>;
+    return form.returns ? &execute<T, operation, space, true, 1, in_register>
+                        : &execute<T, operation, space, false, 1, in_register>;
   if (space != Space::global && space != Space::generic) return nullptr;
   if (form.lanes == 2)
-    return form.returns ? &execute<T, operation, space, true, 2, in_register> : &execute<T, operation, space, false, 2, in_register>;
+    return form.returns ? &execute<T, operation, space, true, 2, in_register>
+                        : &execute<T, operation, space, false, 2, in_register>;
   // A vector of four that returns the old values has more operands than an instruction can hold here.
   return form.lanes == 4 && !form.returns ? &execute<T, operation, space, false, 4, in_register> : nullptr;
 }
@@ -187,7 +201,8 @@ Handler with_operation(const Form& form, Operation operation) {
     case Operation::add:
       break;
   }
-  if (form.type == Type::f64) return form.lanes == 1 ? with_form<double, Operation::add, space>(form) : nullptr;
+  if (form.type == Type::f64)
+    return form.lanes == 1 ? with_form<double, Operation::add, space>(form) : nullptr;
   if (form.type != Type::f32) return of_small_floats<Operation::add, space>(form);
   if (space == Space::shared) return with_form<float, Operation::add, space>(form);
   return with_form<GlobalFloat, Operation::add, space>(form);

@@ -23,8 +23,10 @@ unsigned Barrier::arrived(const std::vector<Thread>& threads) const {
   for (std::size_t warp = 0; warp < of_warp.size(); ++warp) {
     if (of_warp[warp] == 0) continue;
     const auto begin = threads.begin() + static_cast<std::ptrdiff_t>(warp * kWarpSize);
-    const auto end = threads.begin() + static_cast<std::ptrdiff_t>(std::min(threads.size(), (warp + 1) * kWarpSize));
-    const auto alive = std::count_if(begin, end, [](const Thread& thread) { return thread.state != Thread::State::exited; });
+    const auto end =
+        threads.begin() + static_cast<std::ptrdiff_t>(std::min(threads.size(), (warp + 1) * kWarpSize));
+    const auto alive =
+        std::count_if(begin, end, [](const Thread& thread) { return thread.state != Thread::State::exited; });
     all += of_warp[warp] >= static_cast<unsigned>(alive) ? kWarpSize : of_warp[warp];
   }
   return all;
@@ -35,14 +37,16 @@ bool Barrier::release(const std::vector<Thread>& threads) {
   if (expected_) {
     if (arrived(threads) < *expected_) return false;
   } else {
-    const auto alive =
-        std::count_if(threads.begin(), threads.end(), [](const Thread& thread) { return thread.state != Thread::State::exited; });
+    const auto alive = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
+      return thread.state != Thread::State::exited;
+    });
     if (arrivals_.size() < static_cast<std::size_t>(alive)) return false;
   }
   const auto trues =
       std::count_if(arrivals_.begin(), arrivals_.end(), [](const Arrival& arrival) { return arrival.value; });
-  const auto voters = std::count_if(arrivals_.begin(), arrivals_.end(),
-                                    [](const Arrival& arrival) { return arrival.reduction != Reduction::none; });
+  const auto voters = std::count_if(arrivals_.begin(), arrivals_.end(), [](const Arrival& arrival) {
+    return arrival.reduction != Reduction::none;
+  });
   for (const Arrival& arrival : arrivals_) {
     if (!arrival.waits) continue;
     std::uint64_t& result = arrival.thread->registers[arrival.thread->current().slots[0]];

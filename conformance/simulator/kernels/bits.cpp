@@ -50,7 +50,9 @@ template <class T>
 void shift_left(Thread& thread, const Instruction& in) {
   const auto by = read<std::uint32_t>(thread, in, 2);
   using Wide = std::uint64_t;
-  write(thread, in, 0, by >= 8 * sizeof(T) ? T{0} : static_cast<T>(Wide{read<std::make_unsigned_t<T>>(thread, in, 1)} << by));
+  write(
+      thread, in, 0,
+      by >= 8 * sizeof(T) ? T{0} : static_cast<T>(Wide{read<std::make_unsigned_t<T>>(thread, in, 1)} << by));
 }
 
 template <class T>
@@ -117,7 +119,8 @@ struct Reverse {
 template <class T>
 constexpr std::make_unsigned_t<T> low_ones(unsigned count) {
   using Unsigned = std::make_unsigned_t<T>;
-  return count >= 8 * sizeof(T) ? static_cast<Unsigned>(~Unsigned{0}) : static_cast<Unsigned>((Unsigned{1} << count) - 1);
+  return count >= 8 * sizeof(T) ? static_cast<Unsigned>(~Unsigned{0})
+                                : static_cast<Unsigned>((Unsigned{1} << count) - 1);
 }
 
 // Fields that reach beyond the value are filled with its sign, where the type has one.
@@ -128,7 +131,8 @@ void extract_field(Thread& thread, const Instruction& in) {
   const auto value = read<Unsigned>(thread, in, 1);
   const unsigned at = read<std::uint32_t>(thread, in, 2) & 0xff;
   const unsigned length = read<std::uint32_t>(thread, in, 3) & 0xff;
-  Unsigned field = static_cast<Unsigned>((at < kBits ? static_cast<Unsigned>(value >> at) : Unsigned{0}) & low_ones<T>(length));
+  Unsigned field = static_cast<Unsigned>((at < kBits ? static_cast<Unsigned>(value >> at) : Unsigned{0}) &
+                                         low_ones<T>(length));
   if constexpr (std::is_signed_v<T>) {
     const unsigned top = std::min(at + length - (length != 0 ? 1 : 0), kBits - 1);
     const bool negative = length != 0 && (value >> top & 1) != 0;
@@ -164,7 +168,8 @@ void extend(Thread& thread, const Instruction& in) {
   const unsigned kept = in.immediate != 0 ? count & 31 : std::min(count, std::uint32_t{32});
   const auto value = read<std::uint32_t>(thread, in, 1);
   auto result = static_cast<std::uint32_t>(value & low_ones<std::uint32_t>(kept));
-  if (std::is_signed_v<T> && kept != 0 && (value >> (kept - 1) & 1) != 0) result |= ~low_ones<std::uint32_t>(kept);
+  if (std::is_signed_v<T> && kept != 0 && (value >> (kept - 1) & 1) != 0)
+    result |= ~low_ones<std::uint32_t>(kept);
   write(thread, in, 0, result);
 }
 

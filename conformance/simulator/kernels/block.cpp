@@ -89,7 +89,8 @@ void Block::run_thread(Thread& thread) {
       --left;
       const Instruction& instruction = *thread.next++;
       if (instruction.guard >= 0 &&
-          ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
+          ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) ==
+              0)
         continue;
       instruction.execute(thread, instruction);
       if (thread.state != Thread::State::running) break;
@@ -139,7 +140,9 @@ bool Block::settle_collectives(std::size_t first) {
 
 bool Block::settle_active_masks(std::size_t first) {
   const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
-  const auto waits = [&](std::size_t lane) { return threads_[first + lane].state == Thread::State::at_active_mask; };
+  const auto waits = [&](std::size_t lane) {
+    return threads_[first + lane].state == Thread::State::at_active_mask;
+  };
   for (std::size_t lane = 0; lane < count; ++lane) {
     if (!waits(lane)) continue;
     const Instruction* const where = threads_[first + lane].next;
@@ -179,8 +182,9 @@ void Block::report_deadlock() {
   Thread* first = nullptr;
   for (const auto& [line, place] : places) {
     message += first == nullptr ? " " : "; ";
-    message += std::to_string(place.threads) + (place.threads == 1 ? " waits" : " wait") + " at " + *place.first->current().text + " in line " +
-               std::to_string(line) + " of the PTX, the first is thread " + in_words(place.first->index);
+    message += std::to_string(place.threads) + (place.threads == 1 ? " waits" : " wait") + " at " +
+               *place.first->current().text + " in line " + std::to_string(line) +
+               " of the PTX, the first is thread " + in_words(place.first->index);
     if (place.first->state == Thread::State::at_collective)
       message += " (for the lanes of mask " + hexadecimal(place.first->collective_mask) + ")";
     if (first == nullptr || place.first->linear < first->linear) first = place.first;

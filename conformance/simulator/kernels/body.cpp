@@ -26,8 +26,13 @@ struct Labels {
 class Reader {
  public:
   Reader(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index, Function& function)
-      : builder_(builder), declared_(declared), index_(index), function_(function), names_(builder, declared, index, function),
-        tokens_(declared.body), labels_(1) {}
+      : builder_(builder),
+        declared_(declared),
+        index_(index),
+        function_(function),
+        names_(builder, declared, index, function),
+        tokens_(declared.body),
+        labels_(1) {}
 
   void read() {
     while (!tokens_.peek().at_end()) read_statement();
@@ -103,7 +108,8 @@ class Reader {
       read_branch_targets();
     } else if (directive.is(".pragma") || directive.is(".callprototype") || directive.is(".calltargets")) {
       while (!tokens_.accept(";")) {
-        if (tokens_.next().at_end()) throw ParseError(directive.line, "`" + std::string(directive.text) + "` without `;`");
+        if (tokens_.next().at_end())
+          throw ParseError(directive.line, "`" + std::string(directive.text) + "` without `;`");
       }
     } else {
       throw ParseError(directive.line, "`" + std::string(directive.text) + "` is not known in a function");
@@ -145,7 +151,8 @@ class Reader {
   Statement read_to_semicolon(const Token& first) {
     Statement statement{first};
     while (!tokens_.accept(";")) {
-      if (tokens_.peek().at_end()) throw ParseError(first.line, "`" + std::string(first.text) + "` without `;`");
+      if (tokens_.peek().at_end())
+        throw ParseError(first.line, "`" + std::string(first.text) + "` without `;`");
       statement.push_back(tokens_.next());
     }
     return statement;
@@ -182,7 +189,8 @@ class Reader {
   }
 
   // An instruction that is not simulated is decoded to one that says so when it is executed.
-  Instruction decode(const Token& opcode, const Statement& statement, const std::string& name, std::size_t operands) {
+  Instruction decode(const Token& opcode, const Statement& statement, const std::string& name,
+                     std::size_t operands) {
     Draft draft{Modifiers(opcode.text), {}, {}, declared_.is_kernel, 0};
     draft.instruction.execute = &execute_unsupported;
     const Decoder* const decoder = decoder_named(name);
@@ -204,14 +212,16 @@ class Reader {
     if (count >= decoder.least && count <= decoder.most) return;
     const std::string wanted = std::to_string(decoder.least) +
                                (decoder.most == decoder.least ? "" : " to " + std::to_string(decoder.most));
-    throw ParseError(opcode.line, "`" + std::string(opcode.text) + "` takes " + wanted + " operands, not " + std::to_string(count));
+    throw ParseError(opcode.line, "`" + std::string(opcode.text) + "` takes " + wanted + " operands, not " +
+                                      std::to_string(count));
   }
 
   bool put_operands(Draft& draft) {
     std::size_t next = 0;
     for (const Operand& operand : draft.operands) {
       if (next + operand.slots.size() > kMostOperands) return false;
-      std::copy(operand.slots.begin(), operand.slots.end(), draft.instruction.slots.begin() + static_cast<std::ptrdiff_t>(next));
+      std::copy(operand.slots.begin(), operand.slots.end(),
+                draft.instruction.slots.begin() + static_cast<std::ptrdiff_t>(next));
       next += operand.slots.size();
       if (operand.kind != Operand::Kind::address) continue;
       draft.instruction.immediate = operand.offset;
@@ -250,7 +260,8 @@ class Reader {
       }
       Named& named = names_.find(token);
       const bool in_memory = named.kind == Named::Kind::local;
-      arguments.push_back({!in_memory, in_memory ? 0 : names_.slot_of(named, token), named.value, named.bytes});
+      arguments.push_back(
+          {!in_memory, in_memory ? 0 : names_.slot_of(named, token), named.value, named.bytes});
     }
     if (at >= statement.size()) throw ParseError(line, "`(` without `)`");
     ++at;
@@ -306,7 +317,8 @@ class Reader {
 
 }  // namespace body
 
-void read_body(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index, Function& function) {
+void read_body(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index,
+               Function& function) {
   body::Reader(builder, declared, index, function).read();
 }
 

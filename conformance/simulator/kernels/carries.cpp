@@ -53,7 +53,8 @@ Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carrie
   using namespace carries;
   Modifiers& modifiers = draft.modifiers;
   const bool is_signed = type == Type::s32 || type == Type::s64;
-  if (!is_signed && type != Type::u32 && type != Type::u64 && type != Type::b32 && type != Type::b64) return nullptr;
+  if (!is_signed && type != Type::u32 && type != Type::u64 && type != Type::b32 && type != Type::b64)
+    return nullptr;
   draft.instruction.immediate = (carries_in ? kIn : 0) | (carries_out ? kOut : 0);
   const std::string& name = modifiers.name();
   if (name == "add" || name == "addc") return for_width<Operation::add>(type);

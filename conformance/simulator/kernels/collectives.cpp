@@ -15,8 +15,9 @@ namespace opgate::simulator {
 
 void wait_in_warp(Thread& thread, std::uint32_t mask, Collective collective) {
   if ((mask >> thread.lane & 1) == 0) {
-    throw KernelFault{Fault::trap, *thread.current().text + " for the lanes of mask " + hexadecimal(mask) + " by lane " +
-                                       std::to_string(thread.lane) + ", which is not among them"};
+    throw KernelFault{Fault::trap, *thread.current().text + " for the lanes of mask " + hexadecimal(mask) +
+                                       " by lane " + std::to_string(thread.lane) +
+                                       ", which is not among them"};
   }
   thread.collective = collective;
   thread.collective_mask = mask;
@@ -67,11 +68,13 @@ std::optional<unsigned> source_lane(Direction direction, unsigned lane, std::uin
 
 void shuffle(Thread* const* lanes, std::uint32_t mask) {
   std::array<std::uint32_t, kWarpSize> values{};
-  for_each(lanes, mask, [&](const Thread& thread) { values[thread.lane] = read<std::uint32_t>(thread, thread.current(), 2); });
+  for_each(lanes, mask, [&](const Thread& thread) {
+    values[thread.lane] = read<std::uint32_t>(thread, thread.current(), 2);
+  });
   for_each(lanes, mask, [&](Thread& thread) {
     const Instruction& in = thread.current();
-    const auto from = source_lane(static_cast<Direction>(in.immediate), thread.lane, read<std::uint32_t>(thread, in, 3),
-                                  read<std::uint32_t>(thread, in, 4));
+    const auto from = source_lane(static_cast<Direction>(in.immediate), thread.lane,
+                                  read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4));
     std::uint32_t value = values[from.value_or(thread.lane)];
     // The value of a lane that takes no part is undefined: the same as of memory that nobody has written.
     if (from && (mask >> *from & 1) == 0) value = thread.block->launch().fill * 0x01010101u;
@@ -116,7 +119,8 @@ template <class T, bool all>
 void match(Thread* const* lanes, std::uint32_t mask) {
   constexpr int kSource = all ? 2 : 1;
   std::array<T, kWarpSize> values{};
-  for_each(lanes, mask, [&](const Thread& thread) { values[thread.lane] = read<T>(thread, thread.current(), kSource); });
+  for_each(lanes, mask,
+           [&](const Thread& thread) { values[thread.lane] = read<T>(thread, thread.current(), kSource); });
   for_each(lanes, mask, [&](Thread& thread) {
     std::uint32_t equal = 0;
     for_each(lanes, mask, [&](const Thread& other) {

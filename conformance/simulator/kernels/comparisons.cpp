@@ -120,8 +120,10 @@ template <class T, Comparison comparison>
 void set_pair_of_predicates(Thread& thread, const Instruction& in) {
   const auto combination = static_cast<Combination>(in.immediate);
   const bool other = combination != Combination::none && read<bool>(thread, in, 4);
-  write<std::uint8_t>(thread, in, 0, combined(holds<T, comparison>(thread, in, 2, 3, 0), other, combination) ? 1 : 0);
-  write<std::uint8_t>(thread, in, 1, combined(holds<T, comparison>(thread, in, 2, 3, 16), other, combination) ? 1 : 0);
+  write<std::uint8_t>(thread, in, 0,
+                      combined(holds<T, comparison>(thread, in, 2, 3, 0), other, combination) ? 1 : 0);
+  write<std::uint8_t>(thread, in, 1,
+                      combined(holds<T, comparison>(thread, in, 2, 3, 16), other, combination) ? 1 : 0);
 }
 
 // set d, a, b, c: what a true comparison is, is in the upper part of the immediate value.

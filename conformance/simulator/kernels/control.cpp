@@ -30,7 +30,8 @@ std::uint64_t argument_of(Thread& thread, const Call& call, std::size_t index) {
   const Argument& argument = call.arguments[index];
   if (argument.in_register) return thread.registers[argument.slot];
   std::uint64_t value = 0;
-  std::memcpy(&value, thread.local_memory().data() + thread.local_base() + argument.offset, std::min<std::size_t>(argument.bytes, 8));
+  std::memcpy(&value, thread.local_memory().data() + thread.local_base() + argument.offset,
+              std::min<std::size_t>(argument.bytes, 8));
   return value;
 }
 
@@ -40,7 +41,8 @@ std::string text_at(Thread& thread, std::uint64_t address) {
   std::string text;
   try {
     while (text.size() < kMost) {
-      const auto c = static_cast<char>(*thread.block->grid().global(0, address + text.size(), 1, Access::load, "assert"));
+      const auto c = static_cast<char>(
+          *thread.block->grid().global(0, address + text.size(), 1, Access::load, "assert"));
       if (c == '\0') break;
       text += c;
     }
@@ -66,7 +68,9 @@ Handler select_exit(Draft&) { return &control::exit_thread; }
 
 Handler select_trap(Draft&) { return &control::trap; }
 
-Handler select_nanosleep(Draft& draft) { return draft.modifiers.take_type() == Type::u32 ? &control::wait_some_time : nullptr; }
+Handler select_nanosleep(Draft& draft) {
+  return draft.modifiers.take_type() == Type::u32 ? &control::wait_some_time : nullptr;
+}
 
 // Fences order what threads do at once, and prefetches only save time: neither changes the result of threads that run one after
 // the other. Their words need no reading, and their operands are not needed.
@@ -90,7 +94,8 @@ void execute_branch_table(Thread& thread, const Instruction& in) {
   const auto& table = thread.function().branch_tables[static_cast<std::size_t>(in.immediate)];
   const auto index = read<std::uint32_t>(thread, in, 0);
   if (index >= table.size())
-    throw KernelFault{Fault::trap, "brx.idx with index " + std::to_string(index) + " of " + std::to_string(table.size()) + " targets"};
+    throw KernelFault{Fault::trap, "brx.idx with index " + std::to_string(index) + " of " +
+                                       std::to_string(table.size()) + " targets"};
   thread.branch(table[index]);
 }
 
@@ -101,10 +106,12 @@ void execute_assertion(Thread& thread, const Instruction& in) {
   const std::string file = control::text_at(thread, control::argument_of(thread, call, 1));
   const std::uint64_t line = control::argument_of(thread, call, 2);
   const std::string function = control::text_at(thread, control::argument_of(thread, call, 3));
-  throw KernelFault{Fault::assertion,
-                    "assertion `" + message + "` failed at " + file + ":" + std::to_string(line) + ", in " + function};
+  throw KernelFault{Fault::assertion, "assertion `" + message + "` failed at " + file + ":" +
+                                          std::to_string(line) + ", in " + function};
 }
 
-void execute_clock(Thread& thread, const Instruction& in) { write(thread, in, 0, thread.block->grid().look_at_clock()); }
+void execute_clock(Thread& thread, const Instruction& in) {
+  write(thread, in, 0, thread.block->grid().look_at_clock());
+}
 
 }  // namespace opgate::simulator

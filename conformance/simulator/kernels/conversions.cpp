@@ -91,7 +91,8 @@ void write_number(Thread& thread, const Instruction& in, double value) {
     write(thread, in, 0, value);
   } else if constexpr (std::is_same_v<To, float>) {
     const Rounding rounding = rounding_of(in);
-    float narrow = rounding == Rounding::nearest ? static_cast<float>(value) : rounded_to_float(value, rounding);
+    float narrow =
+        rounding == Rounding::nearest ? static_cast<float>(value) : rounded_to_float(value, rounding);
     narrow = with_one_nan(narrow);
     write(thread, in, 0, (in.immediate & kFlush) != 0 ? flushed(narrow) : narrow);
   } else {
@@ -102,7 +103,8 @@ void write_number(Thread& thread, const Instruction& in, double value) {
 template <class To, class From>
 void between_floats(Thread& thread, const Instruction& in) {
   const double value = as_double<From>(thread, in);
-  write_number<To>(thread, in, (in.immediate & kToIntegral) != 0 ? to_integral(value, rounding_of(in)) : value);
+  write_number<To>(thread, in,
+                   (in.immediate & kToIntegral) != 0 ? to_integral(value, rounding_of(in)) : value);
 }
 
 // The integer as a double, where one that has too many bits is cut to 53, the last of which says whether anything was lost. Rounding
@@ -273,8 +275,8 @@ Handler select_conversion(Draft& draft) {
   draft.instruction.immediate = flags;
   const Type to = modifiers.take_type();
   const Type from = modifiers.take_type();
-  if (draft.operands.size() != 2 || to == Type::tf32 || bytes_of(to) == 0 || to == Type::e4m3x2 || to == Type::e5m2x2 ||
-      from == Type::e4m3x2 || from == Type::e5m2x2)
+  if (draft.operands.size() != 2 || to == Type::tf32 || bytes_of(to) == 0 || to == Type::e4m3x2 ||
+      to == Type::e5m2x2 || from == Type::e4m3x2 || from == Type::e5m2x2)
     return small_conversion(draft, to, from, rounding.value_or(Rounding::nearest));
   return choose(to, from, (flags & kSaturate) != 0);
 }

@@ -32,7 +32,8 @@ class Reader {
 
   void read_statement() {
     const Token word = tokens_.next();
-    if (word.is(";") || word.is(".visible") || word.is(".extern") || word.is(".weak") || word.is(".common")) return;
+    if (word.is(";") || word.is(".visible") || word.is(".extern") || word.is(".weak") || word.is(".common"))
+      return;
     if (word.is(".version") || word.is(".address_size")) {
       tokens_.next();
     } else if (word.is(".target")) {
@@ -115,7 +116,8 @@ class Reader {
       function.body = tokens_.skip_braces();
       function.has_body = true;
     }
-    if (function.is_kernel && std::find(result_.kernels.begin(), result_.kernels.end(), function.name) == result_.kernels.end())
+    if (function.is_kernel &&
+        std::find(result_.kernels.begin(), result_.kernels.end(), function.name) == result_.kernels.end())
       result_.kernels.push_back(function.name);
     DeclaredFunction& known = result_.functions[function.name];
     if (function.has_body || !known.has_body) known = std::move(function);
@@ -153,8 +155,8 @@ class Reader {
 }  // namespace declarations
 
 const Declared* Declarations::variable(const std::string& name) const {
-  const auto found =
-      std::find_if(variables.begin(), variables.end(), [&](const Declared& variable) { return variable.name == name; });
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Declared& variable) { return variable.name == name; });
   return found == variables.end() ? nullptr : &*found;
 }
 

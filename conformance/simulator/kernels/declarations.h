@@ -26,7 +26,7 @@ struct Declared {
   Type type = Type::none;
   std::size_t bytes = 0;
   std::size_t alignment = 1;
-  bool sized = true;        ///< not for `name[]`, whose size the launch decides
+  bool sized = true;          ///< not for `name[]`, whose size the launch decides
   std::size_t registers = 0;  ///< for `%r<14>`: how many registers this declares; 0 for a single one
   std::vector<unsigned char> initial;
   std::vector<AddressInVariable> addresses;

@@ -12,7 +12,8 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 std::string in_words(const Extent& index) {
-  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) + ")";
+  return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) +
+         ")";
 }
 
 }  // namespace opgate::simulator

@@ -152,7 +152,9 @@ constexpr std::int64_t kSaturate = 2;
 class HostRounding {
  public:
   explicit HostRounding(Rounding rounding) {
-    std::fesetround(rounding == Rounding::zero ? FE_TOWARDZERO : rounding == Rounding::down ? FE_DOWNWARD : FE_UPWARD);
+    std::fesetround(rounding == Rounding::zero   ? FE_TOWARDZERO
+                    : rounding == Rounding::down ? FE_DOWNWARD
+                                                 : FE_UPWARD);
   }
   ~HostRounding() { std::fesetround(FE_TONEAREST); }
   HostRounding(const HostRounding&) = delete;
@@ -170,7 +172,8 @@ void execute_rounded(Thread& thread, const Instruction& in) {
   };
   // Compilers do not know of roundings. What is volatile stays between the changes of the rounding.
   volatile T a = source(1);
-  volatile T b = std::is_invocable_v<Operation, T, T> || std::is_invocable_v<Operation, T, T, T> ? source(2) : T(0);
+  volatile T b =
+      std::is_invocable_v<Operation, T, T> || std::is_invocable_v<Operation, T, T, T> ? source(2) : T(0);
   volatile T c = std::is_invocable_v<Operation, T, T, T> ? source(3) : T(0);
   volatile T computed;
   {
@@ -231,7 +234,8 @@ Handler extremum(Draft& draft, Type type) {
 }
 
 Handler division(Draft& draft, Type type) {
-  if (draft.modifiers.take("approx")) return type == Type::f32 ? for_float<DivideApproximately>(draft, type) : nullptr;
+  if (draft.modifiers.take("approx"))
+    return type == Type::f32 ? for_float<DivideApproximately>(draft, type) : nullptr;
   if (draft.modifiers.take("full") && type != Type::f32) return nullptr;
   return for_float<Divide>(draft, type);
 }
@@ -239,7 +243,8 @@ Handler division(Draft& draft, Type type) {
 // abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and stays as well.
 template <class Operation>
 Handler sign_change(Draft& draft, Type type) {
-  if (draft.modifiers.take("ftz")) return type == Type::f32 ? &execute<float, Operation, true, false> : nullptr;
+  if (draft.modifiers.take("ftz"))
+    return type == Type::f32 ? &execute<float, Operation, true, false> : nullptr;
   return type == Type::f32 ? &unary<float, Operation> : &unary<double, Operation>;
 }
 

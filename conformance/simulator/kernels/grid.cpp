@@ -1,6 +1,7 @@
 #include "simulator/kernels/grid.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <utility>
 
 #include "simulator/kernels/faults.h"
@@ -11,12 +12,28 @@ namespace {
 // So many blocks are begun before the first has ended, where it waits for others as `grid.sync()` does.
 constexpr std::size_t kMostResident = 256;
 
+// The host may flush subnormal numbers or round in another direction. The kernel does not.
+class HostFloats {
+ public:
+  HostFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~HostFloats() { std::fesetenv(&before_); }
+  HostFloats(const HostFloats&) = delete;
+  HostFloats& operator=(const HostFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
+
 }  // namespace
 
 Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory)
     : program_(program), launch_(launch), memory_(memory), windows_(program.sites + 1) {}
 
 Outcome Grid::run() {
+  const HostFloats host_floats;
   Outcome outcome;
   try {
     run_all();
@@ -71,13 +88,14 @@ void Grid::count(std::uint64_t instructions) {
   clock_ += instructions;
 }
 
-unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access, const std::string& text) {
+unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                         const std::string& text) {
   std::size_t until = 0;
   std::string why;
   auto* const host = static_cast<unsigned char*>(memory_.translate(address, bytes, access, until, why));
   if (host == nullptr) {
-    throw KernelFault{Fault::illegal_address,
-                      text + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) + ": " + why};
+    throw KernelFault{Fault::illegal_address, text + " of " + std::to_string(bytes) + " bytes at " +
+                                                  hexadecimal(address) + ": " + why};
   }
   windows_[site] = {address, std::max(until, bytes), host};
   return host;

@@ -23,7 +23,8 @@ class Grid {
 
   /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that of the instruction:
   /// what was allowed before needs no question to DeviceMemory.
-  unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access, const std::string& text) {
+  unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                        const std::string& text) {
     const Window& window = windows_[site];
     const std::uint64_t offset = address - window.begin;
     if (offset < window.bytes && bytes <= window.bytes - offset) return window.host + offset;
@@ -47,7 +48,8 @@ class Grid {
     unsigned char* host = nullptr;
   };
 
-  unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access, const std::string& text);
+  unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                     const std::string& text);
   Block& begin_block(std::uint64_t linear);
   void run_all();
   void describe(Outcome& outcome) const;

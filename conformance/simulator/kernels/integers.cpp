@@ -13,9 +13,9 @@ template <class T>
 using Wrapping = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
 template <class T>
-using Twice = std::conditional_t<
-    sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
-    std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+using Twice =
+    std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 struct Add {
   template <class T>
@@ -40,11 +40,15 @@ T clamped(Wide value) {
 }
 
 struct AddSaturating {
-  std::int32_t operator()(std::int32_t a, std::int32_t b) const { return clamped<std::int32_t>(std::int64_t{a} + b); }
+  std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+    return clamped<std::int32_t>(std::int64_t{a} + b);
+  }
 };
 
 struct SubtractSaturating {
-  std::int32_t operator()(std::int32_t a, std::int32_t b) const { return clamped<std::int32_t>(std::int64_t{a} - b); }
+  std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+    return clamped<std::int32_t>(std::int64_t{a} - b);
+  }
 };
 
 struct MultiplyLow {
@@ -186,7 +190,8 @@ Handler multiplication(Draft& draft, Type type) {
   if (modifiers.take("hi")) {
     if (adds && modifiers.take("sat"))
       return type == Type::s32 ? &ternary<std::int32_t, MultiplyHighAddSaturating> : nullptr;
-    return adds ? for_integer<Ternary<MultiplyAdd<MultiplyHigh>>>(type) : for_integer<Binary<MultiplyHigh>>(type);
+    return adds ? for_integer<Ternary<MultiplyAdd<MultiplyHigh>>>(type)
+                : for_integer<Binary<MultiplyHigh>>(type);
   }
   if (!modifiers.take("lo")) return nullptr;
   return adds ? for_integer<Ternary<MultiplyAdd<MultiplyLow>>>(type) : for_integer<Binary<MultiplyLow>>(type);
@@ -197,7 +202,9 @@ Handler multiplication(Draft& draft, Type type) {
 template <class T, int shift>
 T product_of_24_bits(T a, T b) {
   // Shifting up and down extends the 24 bits by their sign where T has one.
-  const auto narrow = [](T value) { return static_cast<Twice<T>>(static_cast<T>(static_cast<std::uint32_t>(value) << 8) >> 8); };
+  const auto narrow = [](T value) {
+    return static_cast<Twice<T>>(static_cast<T>(static_cast<std::uint32_t>(value) << 8) >> 8);
+  };
   return static_cast<T>((narrow(a) * narrow(b)) >> shift);
 }
 
@@ -261,13 +268,15 @@ Handler dot_product(Draft& draft) {
   const bool a_signed = a == Type::s32;
   const bool b_signed = b == Type::s32;
   if (modifiers.name() == "dp4a") {
-    if (a_signed) return b_signed ? &dot_of_four<std::int8_t, std::int8_t> : &dot_of_four<std::int8_t, std::uint8_t>;
+    if (a_signed)
+      return b_signed ? &dot_of_four<std::int8_t, std::int8_t> : &dot_of_four<std::int8_t, std::uint8_t>;
     return b_signed ? &dot_of_four<std::uint8_t, std::int8_t> : &dot_of_four<std::uint8_t, std::uint8_t>;
   }
   const bool high = modifiers.take("hi");
   if (!high && !modifiers.take("lo")) return nullptr;
   draft.instruction.immediate = high ? 2 : 0;
-  if (a_signed) return b_signed ? &dot_of_two<std::int16_t, std::int8_t> : &dot_of_two<std::int16_t, std::uint8_t>;
+  if (a_signed)
+    return b_signed ? &dot_of_two<std::int16_t, std::int8_t> : &dot_of_two<std::int16_t, std::uint8_t>;
   return b_signed ? &dot_of_two<std::uint16_t, std::int8_t> : &dot_of_two<std::uint16_t, std::uint8_t>;
 }
 
@@ -319,8 +328,10 @@ Handler select_byte_differences(Draft& draft) {
   modifiers.take_type();
   const Type type = modifiers.take_type();
   if (modifiers.take_type() != type) return nullptr;
-  if (type == Type::u32) return adds ? &differences_of_bytes<std::uint8_t, true> : &differences_of_bytes<std::uint8_t, false>;
-  if (type == Type::s32) return adds ? &differences_of_bytes<std::int8_t, true> : &differences_of_bytes<std::int8_t, false>;
+  if (type == Type::u32)
+    return adds ? &differences_of_bytes<std::uint8_t, true> : &differences_of_bytes<std::uint8_t, false>;
+  if (type == Type::s32)
+    return adds ? &differences_of_bytes<std::int8_t, true> : &differences_of_bytes<std::int8_t, false>;
   return nullptr;
 }
 
@@ -333,7 +344,8 @@ Handler select_integer_extra(Draft& draft) {
   if (name == "sad") return for_integer<Ternary<SumOfDifference>>(type);
   const bool high = modifiers.take("hi");
   if (!high && !modifiers.take("lo")) return nullptr;
-  if (name == "mul24") return high ? for_32_bits<Binary<Multiply24<16>>>(type) : for_32_bits<Binary<Multiply24<0>>>(type);
+  if (name == "mul24")
+    return high ? for_32_bits<Binary<Multiply24<16>>>(type) : for_32_bits<Binary<Multiply24<0>>>(type);
   if (modifiers.take("sat"))
     return high && type == Type::s32 ? &ternary<std::int32_t, Multiply24HighAddSaturating> : nullptr;
   return high ? for_32_bits<Ternary<MultiplyAdd<Multiply24<16>>>>(type)

@@ -11,7 +11,8 @@ namespace loads {
 // T decides how a narrow value fills its register.
 template <class T, Space space, int lanes>
 void load(Thread& thread, const Instruction& in) {
-  const unsigned char* const from = locate<space, Access::load>(thread, in, address_of(thread, in, lanes), lanes * sizeof(T));
+  const unsigned char* const from =
+      locate<space, Access::load>(thread, in, address_of(thread, in, lanes), lanes * sizeof(T));
   for (int i = 0; i < lanes; ++i) {
     T value;
     std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
@@ -21,7 +22,8 @@ void load(Thread& thread, const Instruction& in) {
 
 template <class T, Space space, int lanes>
 void store(Thread& thread, const Instruction& in) {
-  unsigned char* const to = locate<space, Access::store>(thread, in, address_of(thread, in, 0), lanes * sizeof(T));
+  unsigned char* const to =
+      locate<space, Access::store>(thread, in, address_of(thread, in, 0), lanes * sizeof(T));
   for (int i = 0; i < lanes; ++i) {
     const T value = read<T>(thread, in, i + 1);
     std::memcpy(to + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
@@ -92,7 +94,8 @@ Space space_of_parameter(const Operand& address, bool in_kernel) {
 
 // A hint for the cache may follow as one more operand.
 void drop_hint(Draft& draft, std::size_t expected) {
-  if (draft.modifiers.has("L2::cache_hint") && draft.operands.size() > expected) draft.operands.resize(expected);
+  if (draft.modifiers.has("L2::cache_hint") && draft.operands.size() > expected)
+    draft.operands.resize(expected);
 }
 
 struct Chosen {

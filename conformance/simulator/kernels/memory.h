@@ -11,9 +11,9 @@
 
 namespace opgate::simulator {
 
-
 [[noreturn]] void report_misaligned(const Instruction& in, std::uint64_t address, std::size_t bytes);
-[[noreturn]] void report_outside(const Instruction& in, Space space, std::uint64_t address, std::size_t bytes, std::size_t size);
+[[noreturn]] void report_outside(const Instruction& in, Space space, std::uint64_t address, std::size_t bytes,
+                                 std::size_t size);
 
 /// Where the host can access `bytes` bytes at an address of the space. Throws KernelFault.
 template <Space space, Access access>

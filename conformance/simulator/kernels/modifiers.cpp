@@ -15,7 +15,9 @@ Modifiers::Modifiers(std::string_view opcode) {
   }
 }
 
-bool Modifiers::has(std::string_view word) const { return std::find(words_.begin(), words_.end(), word) != words_.end(); }
+bool Modifiers::has(std::string_view word) const {
+  return std::find(words_.begin(), words_.end(), word) != words_.end();
+}
 
 bool Modifiers::take(std::string_view word) {
   const auto found = std::find(words_.begin(), words_.end(), word);
@@ -35,14 +37,17 @@ std::optional<int> Modifiers::take_one(std::initializer_list<std::string_view> w
 
 void Modifiers::take_hints() {
   static constexpr std::array kHints{
-      std::string_view("volatile"), std::string_view("weak"),    std::string_view("relaxed"), std::string_view("acquire"),
-      std::string_view("release"),  std::string_view("acq_rel"), std::string_view("sc"),      std::string_view("mmio"),
-      std::string_view("cta"),      std::string_view("cluster"), std::string_view("gpu"),     std::string_view("sys"),
-      std::string_view("nc"),       std::string_view("ca"),      std::string_view("cg"),      std::string_view("cs"),
-      std::string_view("lu"),       std::string_view("cv"),      std::string_view("wb"),      std::string_view("wt"),
-      std::string_view("uniform"),  std::string_view("unified"), std::string_view("noftz")};
+      std::string_view("volatile"), std::string_view("weak"),    std::string_view("relaxed"),
+      std::string_view("acquire"),  std::string_view("release"), std::string_view("acq_rel"),
+      std::string_view("sc"),       std::string_view("mmio"),    std::string_view("cta"),
+      std::string_view("cluster"),  std::string_view("gpu"),     std::string_view("sys"),
+      std::string_view("nc"),       std::string_view("ca"),      std::string_view("cg"),
+      std::string_view("cs"),       std::string_view("lu"),      std::string_view("cv"),
+      std::string_view("wb"),       std::string_view("wt"),      std::string_view("uniform"),
+      std::string_view("unified"),  std::string_view("noftz")};
   const auto is_hint = [](std::string_view word) {
-    return std::find(kHints.begin(), kHints.end(), word) != kHints.end() || word.starts_with("L1::") || word.starts_with("L2::");
+    return std::find(kHints.begin(), kHints.end(), word) != kHints.end() || word.starts_with("L1::") ||
+           word.starts_with("L2::");
   };
   words_.erase(std::remove_if(words_.begin(), words_.end(), is_hint), words_.end());
 }

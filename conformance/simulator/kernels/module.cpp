@@ -28,7 +28,8 @@ class PtxModule final : public Module {
     std::vector<Variable> variables;
     for (std::size_t i = 0; i < declarations_.variables.size(); ++i) {
       const Declared& declared = declarations_.variables[i];
-      variables.push_back({declared.name, declared.bytes, declared.alignment, declarations_.is_constant[i], declared.initial});
+      variables.push_back({declared.name, declared.bytes, declared.alignment, declarations_.is_constant[i],
+                           declared.initial});
     }
     return variables;
   }
@@ -42,10 +43,12 @@ class PtxModule final : public Module {
     Program* const program = find_program(launch.kernel);
     if (program == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
     if (launch.parameters.size() != program->signature.parameter_bytes)
-      throw std::runtime_error("the kernel `" + launch.kernel + "` takes " + std::to_string(program->signature.parameter_bytes) +
+      throw std::runtime_error("the kernel `" + launch.kernel + "` takes " +
+                               std::to_string(program->signature.parameter_bytes) +
                                " bytes of parameters, not " + std::to_string(launch.parameters.size()));
     for (const VariableSlot& slot : program->variable_slots)
-      program->functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] = address_of(slot.variable) + slot.addend;
+      program->functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] =
+          address_of(slot.variable) + slot.addend;
     if (!addresses_are_written_) write_addresses(memory);
     return Grid(*program, launch, memory).run();
   }
@@ -61,7 +64,8 @@ class PtxModule final : public Module {
 
   std::uint64_t address_of(const std::string& variable) const {
     const auto known = addresses_.find(variable);
-    if (known == addresses_.end()) throw std::runtime_error("the variable `" + variable + "` has no address yet");
+    if (known == addresses_.end())
+      throw std::runtime_error("the variable `" + variable + "` has no address yet");
     return known->second;
   }
 
@@ -76,8 +80,10 @@ class PtxModule final : public Module {
         const std::uint64_t value = target->second + address.addend;
         std::size_t until = 0;
         std::string why;
-        void* const place = memory.translate(base->second + address.offset, sizeof(value), Access::store, until, why);
-        if (place == nullptr) throw std::runtime_error("the variable `" + variable.name + "` cannot be written: " + why);
+        void* const place =
+            memory.translate(base->second + address.offset, sizeof(value), Access::store, until, why);
+        if (place == nullptr)
+          throw std::runtime_error("the variable `" + variable.name + "` cannot be written: " + why);
         std::memcpy(place, &value, sizeof(value));
       }
     }
@@ -93,6 +99,8 @@ class PtxModule final : public Module {
 
 }  // namespace ptx_module
 
-std::unique_ptr<Module> Module::parse(std::string ptx) { return std::make_unique<ptx_module::PtxModule>(std::move(ptx)); }
+std::unique_ptr<Module> Module::parse(std::string ptx) {
+  return std::make_unique<ptx_module::PtxModule>(std::move(ptx));
+}
 
 }  // namespace opgate::simulator

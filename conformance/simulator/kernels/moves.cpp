@@ -14,7 +14,8 @@ void copy(Thread& thread, const Instruction& in) {
 template <class Part, int parts>
 void split(Thread& thread, const Instruction& in) {
   const auto value = read<std::uint64_t>(thread, in, parts);
-  for (int i = 0; i < parts; ++i) write(thread, in, i, static_cast<Part>(value >> (8 * sizeof(Part) * static_cast<unsigned>(i))));
+  for (int i = 0; i < parts; ++i)
+    write(thread, in, i, static_cast<Part>(value >> (8 * sizeof(Part) * static_cast<unsigned>(i))));
 }
 
 template <class Part, int parts>
@@ -71,7 +72,8 @@ Handler select_address_conversion(Draft& draft) {
   const bool from_generic = modifiers.take("to");
   const Space space = modifiers.take_space();
   // What a function is handed over lies in local memory.
-  const std::uint64_t window = window_of(space == Space::parameter && !draft.in_kernel ? Space::local : space);
+  const std::uint64_t window =
+      window_of(space == Space::parameter && !draft.in_kernel ? Space::local : space);
   draft.instruction.immediate = static_cast<std::int64_t>(from_generic ? 0 - window : window);
   const Type type = modifiers.take_type();
   return type == Type::u64 || type == Type::b64 ? &moves::shift_address : nullptr;

@@ -6,7 +6,8 @@ namespace opgate::simulator {
 
 Names::Names(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index, Function& function)
     : builder_(builder), index_(index), function_(function), scopes_(1) {
-  for (const Formal& formal : declared.parameters) declare_formal(formal, declared.is_kernel, &function.arguments);
+  for (const Formal& formal : declared.parameters)
+    declare_formal(formal, declared.is_kernel, &function.arguments);
   for (const Formal& formal : declared.results) declare_formal(formal, false, &function.results);
 }
 
@@ -84,7 +85,8 @@ Named Names::outside_of_function(const Token& name) {
   if (const Named special = special_register(name.text); special.kind != Named::Kind::unknown) return special;
   const std::string text(name.text);
   Named named;
-  if (const auto shared = builder_.declarations().shared.find(text); shared != builder_.declarations().shared.end()) {
+  if (const auto shared = builder_.declarations().shared.find(text);
+      shared != builder_.declarations().shared.end()) {
     named.kind = shared->second.sized ? Named::Kind::shared : Named::Kind::dynamic_shared;
     named.alignment = shared->second.alignment;
     if (shared->second.sized) named.value = builder_.place_shared_of_module(shared->second);
@@ -102,7 +104,8 @@ Named Names::outside_of_function(const Token& name) {
 Slot Names::slot_of(Named& named, const Token& name, std::uint64_t addend) {
   switch (named.kind) {
     case Named::Kind::register_:
-      if (addend != 0) throw ParseError(name.line, "a sum with the register `" + std::string(name.text) + "`");
+      if (addend != 0)
+        throw ParseError(name.line, "a sum with the register `" + std::string(name.text) + "`");
       if (named.slot < 0) named.slot = fresh();
       return named.slot;
     case Named::Kind::constant:

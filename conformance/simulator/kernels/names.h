@@ -13,7 +13,18 @@ namespace opgate::simulator {
 
 /// What a name stands for.
 struct Named {
-  enum class Kind : std::uint8_t { unknown, register_, constant, parameter, local, shared, dynamic_shared, variable, frame_value, clock };
+  enum class Kind : std::uint8_t {
+    unknown,
+    register_,
+    constant,
+    parameter,
+    local,
+    shared,
+    dynamic_shared,
+    variable,
+    frame_value,
+    clock
+  };
 
   Kind kind = Kind::unknown;
   Slot slot = -1;           ///< of a register; negative until it is used

@@ -24,8 +24,9 @@ bool OperandReader::accept(std::string_view text) {
 void OperandReader::expect(std::string_view text) {
   if (accept(text)) return;
   const Token found = peek();
-  throw ParseError(found.line, "expected `" + std::string(text) + "`, but found " +
-                                   (found.at_end() ? "the end of the instruction" : "`" + std::string(found.text) + "`"));
+  throw ParseError(found.line,
+                   "expected `" + std::string(text) + "`, but found " +
+                       (found.at_end() ? "the end of the instruction" : "`" + std::string(found.text) + "`"));
 }
 
 std::vector<Operand> OperandReader::read_all() {
@@ -33,7 +34,8 @@ std::vector<Operand> OperandReader::read_all() {
   if (peek().at_end()) return operands;
   do operands.push_back(read_one());
   while (accept(","));
-  if (!peek().at_end()) throw ParseError(peek().line, "expected `;` instead of `" + std::string(peek().text) + "`");
+  if (!peek().at_end())
+    throw ParseError(peek().line, "expected `;` instead of `" + std::string(peek().text) + "`");
   return operands;
 }
 
@@ -81,7 +83,8 @@ std::uint64_t OperandReader::read_number(const Token& token, bool negative) cons
   if (const auto value = number(token.text)) return negative ? 0 - *value : *value;
   double value = 0;
   const char* const end = token.text.data() + token.text.size();
-  if (token.text.find('.') == std::string_view::npos || std::from_chars(token.text.data(), end, value).ptr != end)
+  if (token.text.find('.') == std::string_view::npos ||
+      std::from_chars(token.text.data(), end, value).ptr != end)
     throw ParseError(token.line, "`" + std::string(token.text) + "` is not a number");
   if (negative) value = -value;
   if (opcode_.ends_with(".f64")) return std::bit_cast<std::uint64_t>(value);

@@ -16,7 +16,8 @@ using Statement = std::vector<Token>;
 class OperandReader {
  public:
   /// `insert` adds an instruction in front of the one that is read: some operands must be computed.
-  OperandReader(Names& names, const Statement& statement, std::size_t at, std::string_view opcode, std::vector<Instruction>& insert)
+  OperandReader(Names& names, const Statement& statement, std::size_t at, std::string_view opcode,
+                std::vector<Instruction>& insert)
       : names_(names), statement_(statement), at_(at), opcode_(opcode), insert_(insert) {}
 
   std::vector<Operand> read_all();

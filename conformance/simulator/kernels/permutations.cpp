@@ -10,14 +10,16 @@ namespace permutations {
 std::uint32_t by_table(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
   std::uint32_t result = 0;
   for (unsigned row = 0; row < 8; ++row) {
-    if ((table >> row & 1) != 0) result |= ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
+    if ((table >> row & 1) != 0)
+      result |= ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
   }
   return result;
 }
 
 void lookup(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, by_table(read<std::uint32_t>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
-                                read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4)));
+  write(thread, in, 0,
+        by_table(read<std::uint32_t>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
+                 read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4)));
 }
 
 // lop3.or and lop3.and also give a predicate: d|p, a, b, c, table, q. The slot of q is the immediate
@@ -26,15 +28,24 @@ constexpr std::int64_t kOr = 1;
 
 template <bool is_or>
 void lookup_with_predicate(Thread& thread, const Instruction& in) {
-  const std::uint32_t result = by_table(read<std::uint32_t>(thread, in, 2), read<std::uint32_t>(thread, in, 3),
-                                        read<std::uint32_t>(thread, in, 4), read<std::uint32_t>(thread, in, 5));
+  const std::uint32_t result =
+      by_table(read<std::uint32_t>(thread, in, 2), read<std::uint32_t>(thread, in, 3),
+               read<std::uint32_t>(thread, in, 4), read<std::uint32_t>(thread, in, 5));
   const bool other = thread.registers[in.immediate] != 0;
   const bool any = result != 0;
   write(thread, in, 0, result);
   write<std::uint8_t>(thread, in, 1, (is_or ? any || other : any && other) ? 1 : 0);
 }
 
-enum class Permutation : std::uint8_t { table, forward, backward, replicate, clamp_left, clamp_right, replicate_pairs };
+enum class Permutation : std::uint8_t {
+  table,
+  forward,
+  backward,
+  replicate,
+  clamp_left,
+  clamp_right,
+  replicate_pairs
+};
 
 // Which of the eight bytes of {b, a} comes to this place. The upper bit of four replaces a byte by copies of its sign.
 unsigned selected(Permutation mode, std::uint32_t control, unsigned place) {
@@ -59,7 +70,8 @@ unsigned selected(Permutation mode, std::uint32_t control, unsigned place) {
 }
 
 void permute(Thread& thread, const Instruction& in) {
-  const std::uint64_t bytes = read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
+  const std::uint64_t bytes =
+      read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
   const auto control = read<std::uint32_t>(thread, in, 3);
   std::uint32_t result = 0;
   for (unsigned place = 0; place < 4; ++place) {
@@ -73,7 +85,8 @@ void permute(Thread& thread, const Instruction& in) {
 
 template <bool left, bool wraps>
 void funnel_shift(Thread& thread, const Instruction& in) {
-  const std::uint64_t value = read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
+  const std::uint64_t value =
+      read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
   const auto given = read<std::uint32_t>(thread, in, 3);
   const std::uint32_t by = wraps ? given & 31 : std::min(given, std::uint32_t{32});
   write(thread, in, 0, static_cast<std::uint32_t>(left ? value << by >> 32 : value >> by));

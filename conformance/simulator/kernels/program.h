@@ -17,11 +17,11 @@ namespace opgate::simulator {
 /// A slot whose value a new frame must compute. `value` belongs to some of the kinds.
 struct FrameValue {
   enum class Kind : std::uint8_t {
-    thread_index,    ///< %tid, axis `value`
-    block_extent,    ///< %ntid
-    block_index,     ///< %ctaid
-    grid_extent,     ///< %nctaid
-    lane,            ///< %laneid
+    thread_index,  ///< %tid, axis `value`
+    block_extent,  ///< %ntid
+    block_index,   ///< %ctaid
+    grid_extent,   ///< %nctaid
+    lane,          ///< %laneid
     lane_mask_equal,
     lane_mask_less,
     lane_mask_less_or_equal,
@@ -33,7 +33,7 @@ struct FrameValue {
     workspace_low,   ///< %envreg2 and %envreg1, from which `grid.sync()` takes its address
     workspace_high,
     total_shared,
-    local_address,   ///< `value` bytes behind the begin of the frame's local memory
+    local_address,  ///< `value` bytes behind the begin of the frame's local memory
   };
   Kind kind;
   Slot slot = 0;
@@ -49,8 +49,8 @@ struct Argument {
 };
 
 struct Call {
-  int callee = -1;        ///< index in the program; negative where the address is in a register
-  Slot address = 0;       ///< of the function, for a callee that is known only when the call is executed
+  int callee = -1;   ///< index in the program; negative where the address is in a register
+  Slot address = 0;  ///< of the function, for a callee that is known only when the call is executed
   std::vector<Argument> arguments;
   std::vector<Argument> results;
 };
@@ -79,7 +79,8 @@ struct Program {
   Signature signature;
   std::vector<std::unique_ptr<Function>> functions;  ///< the kernel is the first
   std::vector<VariableSlot> variable_slots;
-  std::map<std::uint64_t, std::size_t> addresses;  ///< of functions whose address may be in a register, with their index
+  std::map<std::uint64_t, std::size_t>
+      addresses;  ///< of functions whose address may be in a register, with their index
   std::size_t dynamic_shared_offset = 0;
   std::uint32_t sites = 0;
   std::set<std::string> texts;         ///< of opcodes; instructions refer to them

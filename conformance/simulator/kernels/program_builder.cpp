@@ -12,7 +12,8 @@ std::unique_ptr<Program> ProgramBuilder::build(const DeclaredFunction& kernel) {
   describe(kernel);
   function_index(kernel.name);
   // Reading a body adds the functions that it calls.
-  for (std::size_t i = 0; i < declared_.size(); ++i) read_body(*this, *declared_[i], i, *program_->functions[i]);
+  for (std::size_t i = 0; i < declared_.size(); ++i)
+    read_body(*this, *declared_[i], i, *program_->functions[i]);
   finish_shared();
   return std::move(program_);
 }
@@ -69,7 +70,8 @@ std::size_t ProgramBuilder::place_shared_of_module(const Declared& variable) {
   return shared_of_module_[variable.name] = place_shared(variable);
 }
 
-void ProgramBuilder::add_dynamic_shared_slot(std::size_t function, Slot slot, std::uint64_t addend, std::size_t alignment) {
+void ProgramBuilder::add_dynamic_shared_slot(std::size_t function, Slot slot, std::uint64_t addend,
+                                             std::size_t alignment) {
   dynamic_slots_.push_back({function, slot, addend});
   dynamic_alignment_ = std::max(dynamic_alignment_, alignment);
 }
@@ -81,13 +83,16 @@ void ProgramBuilder::finish_shared() {
         program_->dynamic_shared_offset + dynamic.addend;
 }
 
-const std::string* ProgramBuilder::text(std::string_view opcode) { return &*program_->texts.emplace(opcode).first; }
+const std::string* ProgramBuilder::text(std::string_view opcode) {
+  return &*program_->texts.emplace(opcode).first;
+}
 
 std::uint32_t ProgramBuilder::location(std::uint64_t file, std::uint64_t line) {
   const auto name = declarations_.files.find(file);
   if (name == declarations_.files.end()) return 0;
   const std::string location = name->second + ":" + std::to_string(line);
-  const auto [known, is_new] = locations_.try_emplace(location, static_cast<std::uint32_t>(program_->locations.size()));
+  const auto [known, is_new] =
+      locations_.try_emplace(location, static_cast<std::uint32_t>(program_->locations.size()));
   if (is_new) program_->locations.push_back(location);
   return known->second;
 }

@@ -21,7 +21,8 @@ void binary(Thread& thread, const Instruction& in) {
 
 template <class T, class Operation>
 void ternary(Thread& thread, const Instruction& in) {
-  write<T>(thread, in, 0, Operation()(read<T>(thread, in, 1), read<T>(thread, in, 2), read<T>(thread, in, 3)));
+  write<T>(thread, in, 0,
+           Operation()(read<T>(thread, in, 1), read<T>(thread, in, 2), read<T>(thread, in, 3)));
 }
 
 /// `Family::handler<T>()` for the C++ type of an integer type, and null for other types. `bN` counts as unsigned.

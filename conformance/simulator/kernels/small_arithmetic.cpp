@@ -13,7 +13,7 @@ enum class Operation : std::uint8_t { add, subtract, multiply, multiply_add, min
 constexpr std::int64_t kSaturate = 1;
 constexpr std::int64_t kRelu = 2;
 constexpr std::int64_t kFlush = 4;
-constexpr std::int64_t kNan = 8;         // min and max: NaN where one of them is
+constexpr std::int64_t kNan = 8;          // min and max: NaN where one of them is
 constexpr std::int64_t kMagnitudes = 16;  // min and max: of the magnitudes, with the sign of the product
 
 double extremum(double a, double b, bool smaller) {
@@ -41,7 +41,8 @@ double compute(double a, double b, double c, std::int64_t flags) {
   if ((flags & kNan) != 0 && (a != a || b != b)) return std::nan("");
   constexpr bool kSmaller = operation == Operation::minimum;
   if ((flags & kMagnitudes) == 0) return extremum(a, b, kSmaller);
-  return std::copysign(extremum(std::fabs(a), std::fabs(b), kSmaller), std::signbit(a) != std::signbit(b) ? -1.0 : 1.0);
+  return std::copysign(extremum(std::fabs(a), std::fabs(b), kSmaller),
+                       std::signbit(a) != std::signbit(b) ? -1.0 : 1.0);
 }
 
 // Only f16 has `.ftz`.

@@ -17,7 +17,8 @@ std::uint64_t shifted(std::uint64_t magnitude, int shift, bool negative, Roundin
   const std::uint64_t kept = far ? 0 : magnitude >> shift;
   const std::uint64_t rest = far ? magnitude : magnitude & ((std::uint64_t{1} << shift) - 1);
   if (rest == 0) return kept;
-  const std::uint64_t half = far ? std::numeric_limits<std::uint64_t>::max() : std::uint64_t{1} << (shift - 1);
+  const std::uint64_t half =
+      far ? std::numeric_limits<std::uint64_t>::max() : std::uint64_t{1} << (shift - 1);
   switch (rounding) {
     case Rounding::nearest:
       return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
@@ -55,7 +56,8 @@ std::uint64_t encode(double value, int fraction_bits, int exponent_bits, Roundin
   const std::uint64_t bits = (static_cast<std::uint64_t>(effective - smallest) << fraction_bits) + kept;
   if (bits < infinity) return sign | bits;
   const bool to_infinity = rounding == Rounding::nearest || rounding == Rounding::away ||
-                           (rounding == Rounding::down && negative) || (rounding == Rounding::up && !negative);
+                           (rounding == Rounding::down && negative) ||
+                           (rounding == Rounding::up && !negative);
   return sign | (to_infinity ? infinity : infinity - 1);
 }
 
@@ -85,12 +87,15 @@ double add_to_odd(double a, double b) {
   const double lost = (a - (sum - back)) + (b - back);
   if (lost == 0 || (std::bit_cast<std::uint64_t>(sum) & 1) != 0) return sum;
   // The exact sum lies between this number, which is even, and a neighbour, which is odd.
-  return std::nextafter(sum, lost > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
+  return std::nextafter(
+      sum, lost > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
 }
 
 double to_double(Half value) { return decode(value.bits, 10, 5); }
 
-double to_double(Bfloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+double to_double(Bfloat16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
 
 template <>
 Half rounded<Half>(double value, Rounding rounding) {

@@ -88,11 +88,13 @@ Named special_register(std::string_view name) {
   for (const ByThread& known : kByThread) {
     if (name == known.name) return by_thread(known.kind);
   }
-  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_")) return always(0);
+  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_"))
+    return always(0);
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos || dot + 2 != name.size()) return {};
   const char axis = name[dot + 1];
-  return axis >= 'x' && axis <= 'z' ? of_axis(name.substr(0, dot), static_cast<std::uint64_t>(axis - 'x')) : Named{};
+  return axis >= 'x' && axis <= 'z' ? of_axis(name.substr(0, dot), static_cast<std::uint64_t>(axis - 'x'))
+                                    : Named{};
 }
 
 }  // namespace opgate::simulator

@@ -13,7 +13,8 @@ namespace synchronisation {
 constexpr std::int64_t kHasCount = 1;
 
 Barrier& barrier_of(Thread& thread, std::uint32_t id) {
-  if (id >= kBarriers) throw KernelFault{Fault::trap, "barrier " + std::to_string(id) + ", of which there are 16"};
+  if (id >= kBarriers)
+    throw KernelFault{Fault::trap, "barrier " + std::to_string(id) + ", of which there are 16"};
   return thread.block->barrier(id);
 }
 
@@ -21,7 +22,8 @@ std::optional<unsigned> count_of(const Thread& thread, const Instruction& in, in
   if ((in.immediate & kHasCount) == 0) return std::nullopt;
   const auto count = read<std::uint32_t>(thread, in, operand);
   if (count == 0 || count % kWarpSize != 0)
-    throw KernelFault{Fault::trap, "a barrier for " + std::to_string(count) + " threads, which is not a multiple of 32"};
+    throw KernelFault{Fault::trap,
+                      "a barrier for " + std::to_string(count) + " threads, which is not a multiple of 32"};
   return count;
 }
 
@@ -34,7 +36,8 @@ void meet(Thread& thread, const Instruction& in) {
 template <Reduction reduction>
 void reduce(Thread& thread, const Instruction& in) {
   const bool value = read<bool>(thread, in, 2);
-  barrier_of(thread, read<std::uint32_t>(thread, in, 1)).arrive({&thread, true, reduction, value}, count_of(thread, in, 3));
+  barrier_of(thread, read<std::uint32_t>(thread, in, 1))
+      .arrive({&thread, true, reduction, value}, count_of(thread, in, 3));
 }
 
 // bar.red d, barrier, count, predicate: the count comes last here, where it may be missing.

@@ -14,7 +14,9 @@ constexpr std::size_t kMostLocalBytes = 512 * 1024;
 constexpr std::size_t kMostFrames = 4096;
 constexpr std::size_t kLocalAlignment = 16;
 
-unsigned along(const Extent& extent, std::uint64_t axis) { return axis == 0 ? extent.x : axis == 1 ? extent.y : extent.z; }
+unsigned along(const Extent& extent, std::uint64_t axis) {
+  return axis == 0 ? extent.x : axis == 1 ? extent.y : extent.z;
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ void Thread::start(Block& of, unsigned linear_index) {
 void Thread::enter(const Function& function, const Call* call) {
   if (frames_.size() == kMostFrames || local_.size() + function.local_bytes > kMostLocalBytes)
     throw KernelFault{Fault::trap, "the call of `" + function.name + "` needs more stack than a thread has"};
-  Frame frame{&function, call, next, slots_.size(), (local_.size() + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
+  Frame frame{&function, call, next, slots_.size(),
+              (local_.size() + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
   slots_.insert(slots_.end(), function.initial.begin(), function.initial.end());
   local_.resize(frame.local + function.local_bytes, block->launch().fill);
   frames_.push_back(frame);
@@ -94,7 +97,8 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
 void Thread::hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target) {
   std::uint64_t* const from_slot = &slots_[source.registers + static_cast<std::size_t>(from.slot)];
   std::uint64_t* const to_slot = &slots_[target.registers + static_cast<std::size_t>(to.slot)];
-  const void* const from_bytes = from.in_register ? static_cast<const void*>(from_slot) : &local_[source.local + from.offset];
+  const void* const from_bytes =
+      from.in_register ? static_cast<const void*>(from_slot) : &local_[source.local + from.offset];
   void* const to_bytes = to.in_register ? static_cast<void*>(to_slot) : &local_[target.local + to.offset];
   if (to.in_register) *to_slot = 0;
   std::memcpy(to_bytes, from_bytes, std::min(from.bytes, to.bytes));
@@ -125,7 +129,8 @@ void Thread::leave_function() {
   }
   const Frame& caller = frames_[frames_.size() - 2];
   const std::size_t count = std::min(done.call->results.size(), done.function->results.size());
-  for (std::size_t i = 0; i < count; ++i) hand_over(done.function->results[i], done, done.call->results[i], caller);
+  for (std::size_t i = 0; i < count; ++i)
+    hand_over(done.function->results[i], done, done.call->results[i], caller);
   next = done.back;
   slots_.resize(done.registers);
   local_.resize(done.local);

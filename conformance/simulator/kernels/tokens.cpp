@@ -8,7 +8,8 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%' || c == '.';
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         c == '%' || c == '.';
 }
 
 }  // namespace
@@ -105,8 +106,8 @@ std::optional<std::uint64_t> number(std::string_view text) {
   int base = 10;
   std::string_view digits = text;
   const char kind = text.size() > 2 && text[0] == '0' ? text[1] : '\0';
-  if (((kind == 'f' || kind == 'F') && text.size() == 10) || ((kind == 'd' || kind == 'D') && text.size() == 18) ||
-      kind == 'x' || kind == 'X') {
+  if (((kind == 'f' || kind == 'F') && text.size() == 10) ||
+      ((kind == 'd' || kind == 'D') && text.size() == 18) || kind == 'x' || kind == 'X') {
     base = 16;
     digits.remove_prefix(2);
   } else if (kind == 'b' || kind == 'B') {

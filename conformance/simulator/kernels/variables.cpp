@@ -18,7 +18,8 @@ Declared read_type(Tokens& tokens) {
     const std::string_view name = word.text.substr(1);
     if (name == "align") {
       const std::uint64_t value = integer(tokens.next());
-      if (value == 0 || (value & (value - 1)) != 0) throw ParseError(word.line, "an alignment that is not a power of two");
+      if (value == 0 || (value & (value - 1)) != 0)
+        throw ParseError(word.line, "an alignment that is not a power of two");
       // Behind .ptr it is the alignment of what the parameter points to.
       if (!is_pointer) alignment = value;
     } else if (name == "attribute") {
@@ -53,7 +54,8 @@ void read_value(Tokens& tokens, Declared& declared, std::size_t element, std::si
     token = tokens.next();
     tokens.expect(")");
   }
-  if (at + element > declared.bytes) throw ParseError(first.line, "more values than `" + declared.name + "` has elements");
+  if (at + element > declared.bytes)
+    throw ParseError(first.line, "more values than `" + declared.name + "` has elements");
   if (const auto value = number(token.text)) {
     const std::uint64_t bits = negative ? 0 - *value : *value;
     std::memcpy(declared.initial.data() + at, &bits, std::min<std::size_t>(element, 8));
@@ -92,7 +94,8 @@ void read_initializer(Tokens& tokens, Declared& declared) {
 // The name and what follows it.
 void read_name(Tokens& tokens, Declared& declared) {
   const Token name = tokens.next();
-  if (name.at_end() || name.is(";") || name.is(",") || name.is(")")) throw ParseError(name.line, "a declaration without a name");
+  if (name.at_end() || name.is(";") || name.is(",") || name.is(")"))
+    throw ParseError(name.line, "a declaration without a name");
   declared.name = std::string(name.text);
   if (tokens.accept("<")) {
     declared.registers = integer(tokens.next());
