@@ -52,9 +52,9 @@ TEST(SimulatedBits, ShiftsBeyondTheWidth) {
          }},
         pairs(), 32);
   // A shift by 64 bits takes its distance from a register of 32 bits.
-  check({"shl.b64 %rd0, %rd1, %r2;", [](U a, U b, U) { return (b & 0xffffffff) > 63 ? 0 : a << b; }},
+  check({"shl.b64 %rd0, %rd1, %r2;", [](U a, U b, U) { return (b & 0xffffffff) > 63 ? 0 : a << (b & 63); }},
         combinations(edges_of_64_bits(), 2), 64);
-  check({"shr.u64 %rd0, %rd1, %r2;", [](U a, U b, U) { return (b & 0xffffffff) > 63 ? 0 : a >> b; }},
+  check({"shr.u64 %rd0, %rd1, %r2;", [](U a, U b, U) { return (b & 0xffffffff) > 63 ? 0 : a >> (b & 63); }},
         combinations(edges_of_64_bits(), 2), 64);
   check({"shr.s64 %rd0, %rd1, %r2;",
          [](U a, U b, U) {

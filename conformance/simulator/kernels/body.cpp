@@ -1,27 +1,14 @@
 #include "simulator/kernels/body.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "simulator/kernels/labels.h"
 #include "simulator/kernels/names.h"
 #include "simulator/kernels/operands.h"
 #include "simulator/kernels/selectors.h"
 
 namespace opgate::simulator {
 namespace body {
-
-// Where a label must be put in: the target of a branch, or an entry of a table of targets.
-struct Jump {
-  Token label;
-  std::size_t at = 0;  ///< the instruction, or the table
-  bool in_table = false;
-  std::size_t entry = 0;
-};
-
-struct Labels {
-  std::unordered_map<std::string, std::size_t> places;
-  std::vector<Jump> jumps;
-};
 
 class Reader {
  public:
@@ -32,16 +19,11 @@ class Reader {
         function_(function),
         names_(builder, declared, index, function),
         tokens_(declared.body),
-        labels_(1) {}
+        labels_(function) {}
 
   void read() {
     while (!tokens_.peek().at_end()) read_statement();
-    if (labels_.size() != 1) throw ParseError(tokens_.peek().line, "`{` without `}`");
-    resolve_labels();
-    if (!labels_.back().jumps.empty()) {
-      const Token& label = labels_.back().jumps.front().label;
-      throw ParseError(label.line, "the label `" + std::string(label.text) + "` does not exist");
-    }
+    labels_.finish(tokens_.peek().line);
     // A body may end without `ret`.
     const Token end{"ret", tokens_.peek().line};
     emit(decode(end, {}, "ret", 0), end);
@@ -53,43 +35,17 @@ class Reader {
     if (first.is(";")) return;
     if (first.is("{")) {
       names_.open_scope();
-      labels_.emplace_back();
+      labels_.open_scope();
     } else if (first.is("}")) {
-      if (labels_.size() == 1) throw ParseError(first.line, "`}` without `{`");
-      close_scope();
+      labels_.close_scope(first.line);
+      names_.close_scope();
     } else if (first.is_directive()) {
       read_directive(first);
     } else if (!first.is("@") && tokens_.accept(":")) {
-      labels_.back().places[std::string(first.text)] = function_.code.size();
-      label_ = first;
+      labels_.place(first);
     } else {
       read_instruction(first);
     }
-  }
-
-  void close_scope() {
-    resolve_labels();
-    std::vector<Jump> outwards = std::move(labels_.back().jumps);
-    labels_.pop_back();
-    labels_.back().jumps.insert(labels_.back().jumps.end(), outwards.begin(), outwards.end());
-    names_.close_scope();
-  }
-
-  // Puts the labels of the innermost scope in. What remains may be labels of an outer one.
-  void resolve_labels() {
-    Labels& labels = labels_.back();
-    std::vector<Jump> unknown;
-    for (const Jump& jump : labels.jumps) {
-      const auto place = labels.places.find(std::string(jump.label.text));
-      if (place == labels.places.end()) {
-        unknown.push_back(jump);
-      } else if (jump.in_table) {
-        function_.branch_tables[jump.at][jump.entry] = static_cast<std::int64_t>(place->second);
-      } else {
-        function_.code[jump.at].immediate = static_cast<std::int64_t>(place->second);
-      }
-    }
-    labels.jumps = std::move(unknown);
   }
 
   void read_directive(const Token& directive) {
@@ -133,18 +89,10 @@ class Reader {
     }
   }
 
-  std::size_t branch_table(const std::string& name) {
-    const auto [known, is_new] = tables_.try_emplace(name, function_.branch_tables.size());
-    if (is_new) function_.branch_tables.emplace_back();
-    return known->second;
-  }
-
   void read_branch_targets() {
-    const std::size_t table = branch_table(std::string(label_.text));
-    do {
-      labels_.back().jumps.push_back({tokens_.next(), table, true, function_.branch_tables[table].size()});
-      function_.branch_tables[table].push_back(0);
-    } while (tokens_.accept(","));
+    const std::size_t table = labels_.table(std::string(labels_.latest().text));
+    do labels_.add_target(table, tokens_.next());
+    while (tokens_.accept(","));
     tokens_.expect(";");
   }
 
@@ -172,7 +120,7 @@ class Reader {
       instruction = decode_branch_by_table(statement, at + 1);
     } else {
       instruction = decode(opcode, statement, name, at + 1);
-      if (name == "bra") labels_.back().jumps.push_back({statement.back(), function_.code.size()});
+      if (name == "bra") labels_.add_branch(statement.back());
     }
     instruction.guard = guard;
     emit(instruction, opcode);
@@ -243,7 +191,7 @@ class Reader {
     Instruction instruction;
     instruction.execute = &execute_branch_table;
     instruction.slots[0] = names_.slot_of(names_.find(statement[at]), statement[at]);
-    instruction.immediate = static_cast<std::int64_t>(branch_table(std::string(statement[at + 2].text)));
+    instruction.immediate = static_cast<std::int64_t>(labels_.table(std::string(statement[at + 2].text)));
     return instruction;
   }
 
@@ -309,9 +257,7 @@ class Reader {
   Function& function_;
   Names names_;
   Tokens tokens_;
-  std::vector<Labels> labels_;  ///< of each open scope
-  Token label_;                 ///< the last one, which may be the name of a list of targets
-  std::unordered_map<std::string, std::size_t> tables_;
+  Labels labels_;
   std::uint32_t location_ = 0;
 };
 
