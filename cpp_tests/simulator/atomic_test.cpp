@@ -5,7 +5,8 @@
 namespace opgate::simulator::tests {
 namespace atomic_test {
 
-// What is in memory after the instruction was executed by 100 threads; %r1 is the index of the thread, %rd1 the address.
+// What is in memory after the instruction was executed by 100 threads; %r1 is the index of the thread, %rd1
+// the address.
 template <class T>
 T after(const std::string& body, T before) {
   FakeDevice device;

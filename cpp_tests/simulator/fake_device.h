@@ -113,8 +113,8 @@ inline void expect_no_fault(const Outcome& outcome) {
   EXPECT_EQ(static_cast<int>(outcome.fault), 0) << outcome.message << " at " << outcome.location;
 }
 
-/// A kernel `k` of one pointer, whose body is given. The registers %r, %rd, %f, %fd, %h and %p are declared, %rd1 is the pointer, and
-/// %r1 the thread's index in the block.
+/// A kernel `k` of one pointer, whose body is given. The registers %r, %rd, %f, %fd, %h and %p are declared,
+/// %rd1 is the pointer, and %r1 the thread's index in the block.
 inline std::string kernel_of(const std::string& body, const std::string& before = "") {
   return ".version 8.0\n.target sm_90\n.address_size 64\n" + before +
          "\n.visible .entry k(.param .u64 pointer) {\n.reg .pred %p<20>; .reg .b16 %h<40>; .reg .b32 %r<40>; "

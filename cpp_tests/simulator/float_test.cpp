@@ -1,4 +1,5 @@
-// Single and double precision, against sums, products and quotients of 113 bits that are rounded in all directions.
+// Single and double precision, against sums, products and quotients of 113 bits that are rounded in all
+// directions.
 #include <cmath>
 
 #include "reference_floats.h"

@@ -1,4 +1,5 @@
-// Rounding by comparing with neighbours, in the 113 bits of __float128: another way than that of the simulator.
+// Rounding by comparing with neighbours, in the 113 bits of __float128: another way than that of the
+// simulator.
 #pragma once
 
 #include <bit>
@@ -18,7 +19,8 @@ inline std::uint64_t bits_of(float value) {
 }
 inline std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-/// The neighbour of an exact value in the direction of the letter of PTX: n, z, m, p. `lost` is what 113 bits could not hold of it.
+/// The neighbour of an exact value in the direction of the letter of PTX: n, z, m, p. `lost` is what 113 bits
+/// could not hold of it.
 template <class T>
 T rounded_to(Quad exact, char direction, Quad lost = 0) {
   T nearest = static_cast<T>(exact);

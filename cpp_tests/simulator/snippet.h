@@ -15,7 +15,8 @@ namespace opgate::simulator::tests {
 /// The sources of one execution: %r1 to %r3, %rd1 to %rd3, %f1 and so on hold the low bits of these.
 using Sources = std::array<std::uint64_t, 3>;
 
-/// Executes the text, which writes %r0, %rd0, %f0, %fd0, %h0 or %p0: the first of these that it names is the result.
+/// Executes the text, which writes %r0, %rd0, %f0, %fd0, %h0 or %p0: the first of these that it names is the
+/// result.
 inline std::vector<std::uint64_t> evaluate(const std::string& text, const std::vector<Sources>& sources) {
   std::string result;
   std::size_t first = std::string::npos;

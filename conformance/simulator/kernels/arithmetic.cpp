@@ -5,6 +5,8 @@ namespace opgate::simulator {
 
 Handler select_arithmetic(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
+  // The smallest or largest of three is of later devices.
+  if (draft.operands.size() == 4 && (modifiers.name() == "min" || modifiers.name() == "max")) return nullptr;
   const Type type = modifiers.take_type();
   switch (type) {
     case Type::f32:

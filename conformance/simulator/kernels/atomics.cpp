@@ -80,7 +80,8 @@ std::uint64_t bits_of(T value) {
   if constexpr (!std::is_same_v<T, GlobalFloat>) return to_bits(value);
 }
 
-// The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the offset of the address.
+// The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the
+// offset of the address.
 template <class T, Operation operation, Space space, bool returns, int lanes, int in_register>
 void execute(Thread& thread, const Instruction& in) {
   constexpr int kAddress = returns ? lanes : 0;

@@ -25,8 +25,8 @@ class Barrier {
   /// `expected` threads must arrive; without a number, all threads of the block.
   void arrive(const Arrival& arrival, std::optional<unsigned> expected);
 
-  /// Lets the waiting threads go on if all have arrived. Threads that have exited are not waited for: of a whole block, nor in
-  /// a warp that takes part, because the hardware counts a warp with its 32 threads.
+  /// Lets the waiting threads go on if all have arrived. Threads that have exited are not waited for: of a
+  /// whole block, nor in a warp that takes part, because the hardware counts a warp with its 32 threads.
   bool release(const std::vector<Thread>& threads);
 
   void reset();

@@ -87,8 +87,8 @@ void count_leading_zeros(Thread& thread, const Instruction& in) {
   write(thread, in, 0, static_cast<std::uint32_t>(std::countl_zero(read<T>(thread, in, 1))));
 }
 
-// The place of the highest bit that differs from the sign; all bits set where there is none. The immediate is 1 with
-// `.shiftamt`: how far that bit must be shifted to become the highest.
+// The place of the highest bit that differs from the sign; all bits set where there is none. The immediate is
+// 1 with `.shiftamt`: how far that bit must be shifted to become the highest.
 template <class T>
 void find_highest(Thread& thread, const Instruction& in) {
   using Unsigned = std::make_unsigned_t<T>;

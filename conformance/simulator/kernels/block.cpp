@@ -73,7 +73,8 @@ bool Block::run_warp(std::size_t first) {
       waits |= thread.state == Thread::State::at_collective || thread.state == Thread::State::at_active_mask;
     }
     if (!waits) return progress;
-    // Which threads are active is asked last, when no other thread of the warp can come to the same place any more.
+    // Which threads are active is asked last, when no other thread of the warp can come to the same place any
+    // more.
     if (!settle_collectives(first) && (yielded_ || !settle_active_masks(first))) return progress;
     progress = true;
   }
@@ -118,7 +119,8 @@ bool Block::settle_collectives(std::size_t first) {
   for (std::size_t lane = 0; lane < count; ++lane) {
     if ((waiting >> lane & 1) == 0) continue;
     const Thread& thread = *lanes[lane];
-    // Threads meet that execute the same kind of instruction for the same threads. It need not be the same instruction.
+    // Threads meet that execute the same kind of instruction for the same threads. It need not be the same
+    // instruction.
     std::uint32_t here = 0;
     for (std::size_t other = lane; other < count; ++other) {
       if ((waiting >> other & 1) != 0 && lanes[other]->collective == thread.collective &&

@@ -23,8 +23,8 @@ class Block {
 
   void start(const Extent& index);
 
-  /// Lets the threads run until all have exited (true), or until the block has had its share of the time (false). Each thread runs
-  /// until it waits for others, so that the order is always the same.
+  /// Lets the threads run until all have exited (true), or until the block has had its share of the time
+  /// (false). Each thread runs until it waits for others, so that the order is always the same.
   bool run();
 
   Grid& grid() { return grid_; }

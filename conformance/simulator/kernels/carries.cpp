@@ -9,7 +9,8 @@ enum class Operation : std::uint8_t { add, subtract, multiply_low, multiply_high
 
 using Wide = unsigned __int128;
 
-// One handler for each operation and width; the carries are in the immediate value, because these instructions are rare.
+// One handler for each operation and width; the carries are in the immediate value, because these
+// instructions are rare.
 constexpr std::int64_t kIn = 1;
 constexpr std::int64_t kOut = 2;
 

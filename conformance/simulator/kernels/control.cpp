@@ -72,8 +72,8 @@ Handler select_nanosleep(Draft& draft) {
   return draft.modifiers.take_type() == Type::u32 ? &control::wait_some_time : nullptr;
 }
 
-// Fences order what threads do at once, and prefetches only save time: neither changes the result of threads that run one after
-// the other. Their words need no reading, and their operands are not needed.
+// Fences order what threads do at once, and prefetches only save time: neither changes the result of threads
+// that run one after the other. Their words need no reading, and their operands are not needed.
 Handler select_no_effect(Draft& draft) {
   draft.modifiers.take_all();
   draft.operands.clear();

@@ -59,8 +59,8 @@ double as_double(const Thread& thread, const Instruction& in) {
   }
 }
 
-// Out of range becomes the nearest integer that there is. NaN becomes 0, or, where one of the types has 64 bits, only the
-// highest bit set.
+// Out of range becomes the nearest integer that there is. NaN becomes 0, or, where one of the types has 64
+// bits, only the highest bit set.
 template <class To, class From>
 void to_integer(Thread& thread, const Instruction& in) {
   const double value = to_integral(as_double<From>(thread, in), rounding_of(in));
@@ -107,8 +107,8 @@ void between_floats(Thread& thread, const Instruction& in) {
                    (in.immediate & kToIntegral) != 0 ? to_integral(value, rounding_of(in)) : value);
 }
 
-// The integer as a double, where one that has too many bits is cut to 53, the last of which says whether anything was lost. Rounding
-// that to a narrower type gives what rounding the integer would have given.
+// The integer as a double, where one that has too many bits is cut to 53, the last of which says whether
+// anything was lost. Rounding that to a narrower type gives what rounding the integer would have given.
 template <class From>
 double integer_to_odd(From value) {
   const bool negative = value < From{0};

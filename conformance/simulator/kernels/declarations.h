@@ -69,7 +69,8 @@ struct Declarations {
 /// Throws ParseError.
 Declarations read_declarations(const std::string& ptx);
 
-/// Reads `.align 4 .b8 name[16] = {...}` up to what ends it; the space was read before. Several names may follow each other.
+/// Reads `.align 4 .b8 name[16] = {...}` up to what ends it; the space was read before. Several names may
+/// follow each other.
 Declared read_variable(Tokens& tokens);
 std::vector<Declared> read_variables(Tokens& tokens);
 

@@ -16,7 +16,8 @@ struct Operand {
   Kind kind = Kind::value;
   std::vector<Slot> slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`
   std::int64_t offset = 0;  ///< of an address
-  /// The address begins with a variable of the function or with the parameter of a call, both of which lie in local memory.
+  /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
+  /// local memory.
   bool names_local = false;
 };
 
@@ -38,8 +39,8 @@ struct Draft {
   }
 };
 
-/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated, as is an instruction of
-/// which words are left over.
+/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated, as is
+/// an instruction of which words are left over.
 using Selector = Handler (*)(Draft& draft);
 
 /// How instructions of one name are decoded.

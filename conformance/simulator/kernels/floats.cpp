@@ -144,8 +144,8 @@ void execute(Thread& thread, const Instruction& in) {
   write(thread, in, 0, finished<T, flush, saturate>(result));
 }
 
-// Other roundings than to nearest use that of the host. The flags of `.ftz` and `.sat` are in the immediate value, because these
-// instructions are rare.
+// Other roundings than to nearest use that of the host. The flags of `.ftz` and `.sat` are in the immediate
+// value, because these instructions are rare.
 constexpr std::int64_t kFlush = 1;
 constexpr std::int64_t kSaturate = 2;
 
@@ -240,7 +240,8 @@ Handler division(Draft& draft, Type type) {
   return for_float<Divide>(draft, type);
 }
 
-// abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and stays as well.
+// abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and
+// stays as well.
 template <class Operation>
 Handler sign_change(Draft& draft, Type type) {
   if (draft.modifiers.take("ftz"))

@@ -1,5 +1,5 @@
-// Approximated functions of one number. Those of the hardware are computed in double precision and rounded once: they are better
-// here than on a device.
+// Approximated functions of one number. Those of the hardware are computed in double precision and rounded
+// once: they are better here than on a device.
 #include <cmath>
 #include <numbers>
 
@@ -18,7 +18,8 @@ double power_of_two(double value) { return std::exp2(value); }
 double logarithm(double value) { return std::log2(value); }
 double hyperbolic_tangent(double value) { return std::tanh(value); }
 
-// The hardware takes turns, which are rounded to single precision first: the phase of a large argument is lost there, too.
+// The hardware takes turns, which are rounded to single precision first: the phase of a large argument is
+// lost there, too.
 double radians_of_turns(double value) {
   constexpr float kTurns = 0.15915494f;
   return 2 * std::numbers::pi * rounded_to_float(value * double{kTurns}, Rounding::zero);
@@ -48,16 +49,21 @@ void execute_upper_half(Thread& thread, const Instruction& in) {
   write(thread, in, 0, to_bits(result) & 0xffffffff00000000u);
 }
 
+// Only bf16 has `.ftz`, which is the immediate value.
+double flushed_if(double value, const Instruction& in) {
+  return in.immediate != 0 && std::fabs(value) < 0x1p-126 ? std::copysign(0.0, value) : value;
+}
+
 template <class Small, Function function>
 void execute_small(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, rounded<Small>(function(to_double(read<Small>(thread, in, 1)))));
+  write(thread, in, 0, rounded<Small>(flushed_if(function(to_double(read<Small>(thread, in, 1))), in)));
 }
 
 template <class Small, Function function>
 void execute_small_pair(Thread& thread, const Instruction& in) {
   const auto both = read<std::uint32_t>(thread, in, 1);
   const auto half = [&](int shift) {
-    const double value = function(to_double(from_bits<Small>(both >> shift)));
+    const double value = flushed_if(function(to_double(from_bits<Small>(both >> shift))), in);
     return static_cast<std::uint32_t>(rounded<Small>(value).bits) << shift;
   };
   write(thread, in, 0, half(0) | half(16));
@@ -68,17 +74,18 @@ Handler for_type(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("approx")) return nullptr;
   const bool flush = modifiers.take("ftz");
+  draft.instruction.immediate = flush ? 1 : 0;
   switch (modifiers.take_type()) {
     case Type::f32:
       return flush ? &execute_float<function, true> : &execute_float<function, false>;
     case Type::f64:
       return flush ? &execute_upper_half<function> : &execute_double<function>;
     case Type::f16:
-      return &execute_small<Half, function>;
+      return flush ? nullptr : &execute_small<Half, function>;
     case Type::bf16:
       return &execute_small<Bfloat16, function>;
     case Type::f16x2:
-      return &execute_small_pair<Half, function>;
+      return flush ? nullptr : &execute_small_pair<Half, function>;
     case Type::bf16x2:
       return &execute_small_pair<Bfloat16, function>;
     default:

@@ -21,8 +21,8 @@ class Grid {
   const Program& program() const { return program_; }
   const Launch& launch() const { return launch_; }
 
-  /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that of the instruction:
-  /// what was allowed before needs no question to DeviceMemory.
+  /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
+  /// of the instruction: what was allowed before needs no question to DeviceMemory.
   unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                         const std::string& text) {
     const Window& window = windows_[site];
@@ -31,11 +31,13 @@ class Grid {
     return ask(site, address, bytes, access, text);
   }
 
-  /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for it comes to an end.
+  /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
+  /// it comes to an end.
   std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
   void let_pass(std::uint64_t nanoseconds) { clock_ += nanoseconds; }
 
-  /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws where it is reached.
+  /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
+  /// where it is reached.
   std::uint64_t turn(std::uint64_t most) const;
   void count(std::uint64_t instructions);
 

@@ -1,5 +1,5 @@
-// Decoded instructions. All that can be decided from the text of an instruction is decided once, by choosing the function that
-// executes it.
+// Decoded instructions. All that can be decided from the text of an instruction is decided once, by choosing
+// the function that executes it.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ struct Instruction;
 
 using Handler = void (*)(Thread& thread, const Instruction& instruction);
 
-/// A slot of a frame: each register, immediate value and special register that a function names has one of 64 bits.
+/// A slot of a frame: each register, immediate value and special register that a function names has one of 64
+/// bits.
 using Slot = std::int32_t;
 
 constexpr std::size_t kMostOperands = 6;

@@ -10,8 +10,8 @@
 
 namespace opgate::simulator {
 
-/// A label is known in its scope and in those inside of it, before and behind its place. Branches get their targets when the scope of
-/// the label ends.
+/// A label is known in its scope and in those inside of it, before and behind its place. Branches get their
+/// targets when the scope of the label ends.
 class Labels {
  public:
   explicit Labels(Function& function) : function_(function), scopes_(1) {}

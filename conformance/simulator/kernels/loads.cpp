@@ -87,7 +87,8 @@ Type as_integer(Type type) {
   }
 }
 
-// What a function gets and hands over in calls lies in its local memory; a kernel's parameters are a space of their own.
+// What a function gets and hands over in calls lies in its local memory; a kernel's parameters are a space of
+// their own.
 Space space_of_parameter(const Operand& address, bool in_kernel) {
   return address.names_local || !in_kernel ? Space::local : Space::parameter;
 }

@@ -11,8 +11,8 @@
 
 namespace opgate::simulator {
 
-/// Whoever decodes an instruction takes the words that it knows. An instruction with words left over is not simulated, so that no
-/// modifier is ignored by mistake.
+/// Whoever decodes an instruction takes the words that it knows. An instruction with words left over is not
+/// simulated, so that no modifier is ignored by mistake.
 class Modifiers {
  public:
   /// `opcode` with its modifiers: "add.rn.ftz.f32".
@@ -26,7 +26,8 @@ class Modifiers {
   /// The index of the first of these words that is there.
   std::optional<int> take_one(std::initializer_list<std::string_view> words);
 
-  /// Takes words that do not change what threads do that run one after the other: memory orders, scopes, cache hints.
+  /// Takes words that do not change what threads do that run one after the other: memory orders, scopes,
+  /// cache hints.
   void take_hints();
 
   /// The first type among the words. `Type::none` where there is none.

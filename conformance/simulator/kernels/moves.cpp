@@ -80,6 +80,8 @@ Handler select_address_conversion(Draft& draft) {
 }
 
 Handler select_isspacep(Draft& draft) {
+  // Constant memory has no window of its own here.
+  if (draft.modifiers.has("const")) return nullptr;
   draft.instruction.immediate = static_cast<std::int64_t>(draft.modifiers.take_space());
   return &moves::is_in_space;
 }

@@ -47,7 +47,8 @@ enum class Permutation : std::uint8_t {
   replicate_pairs
 };
 
-// Which of the eight bytes of {b, a} comes to this place. The upper bit of four replaces a byte by copies of its sign.
+// Which of the eight bytes of {b, a} comes to this place. The upper bit of four replaces a byte by copies of
+// its sign.
 unsigned selected(Permutation mode, std::uint32_t control, unsigned place) {
   const unsigned at = control & 3;
   switch (mode) {

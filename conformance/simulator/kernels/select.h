@@ -25,7 +25,8 @@ void ternary(Thread& thread, const Instruction& in) {
            Operation()(read<T>(thread, in, 1), read<T>(thread, in, 2), read<T>(thread, in, 3)));
 }
 
-/// `Family::handler<T>()` for the C++ type of an integer type, and null for other types. `bN` counts as unsigned.
+/// `Family::handler<T>()` for the C++ type of an integer type, and null for other types. `bN` counts as
+/// unsigned.
 template <class Family>
 Handler for_integer(Type type) {
   switch (type) {

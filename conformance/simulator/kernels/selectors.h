@@ -5,7 +5,8 @@
 
 namespace opgate::simulator {
 
-// Arithmetic whose opcode serves several kinds of numbers: the type decides which of the functions below is asked.
+// Arithmetic whose opcode serves several kinds of numbers: the type decides which of the functions below is
+// asked.
 Handler select_arithmetic(Draft& draft);
 Handler integer_arithmetic(Draft& draft, Type type);
 Handler float_arithmetic(Draft& draft, Type type);

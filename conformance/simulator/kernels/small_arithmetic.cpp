@@ -23,7 +23,8 @@ double extremum(double a, double b, bool smaller) {
   return (a < b) == smaller ? a : b;
 }
 
-// A product of two of these numbers is exact in double precision, and a sum to odd loses nothing that rounding it again needs.
+// A product of two of these numbers is exact in double precision, and a sum to odd loses nothing that
+// rounding it again needs.
 template <Operation operation>
 double compute(double a, double b, double c, std::int64_t flags) {
   switch (operation) {

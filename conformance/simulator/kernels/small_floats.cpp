@@ -111,7 +111,8 @@ float rounded_to_float(double value, Rounding rounding) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(encode(value, 23, 8, rounding)));
 }
 
-// Format e4m3 uses the bits of infinity and of most NaNs for numbers: 0x7e is 448, the largest, and 0x7f is NaN.
+// Format e4m3 uses the bits of infinity and of most NaNs for numbers: 0x7e is 448, the largest, and 0x7f is
+// NaN.
 std::uint8_t encode_e4m3(double value) {
   if (value != value) return 0x7f;
   const std::uint8_t sign = std::signbit(value) ? 0x80 : 0;

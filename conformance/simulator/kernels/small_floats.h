@@ -1,4 +1,5 @@
-// Numbers of 16 bits and less. Their arithmetic is done in double precision, so that each result is rounded once.
+// Numbers of 16 bits and less. Their arithmetic is done in double precision, so that each result is rounded
+// once.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,15 @@ struct Bfloat16 {
   std::uint16_t bits;
 };
 
-/// The bits of a number in a format of IEEE 754 with so many bits of fraction and exponent. NaN becomes the one NaN that the
-/// hardware produces: all bits set except the sign.
+/// The bits of a number in a format of IEEE 754 with so many bits of fraction and exponent. NaN becomes the
+/// one NaN that the hardware produces: all bits set except the sign.
 std::uint64_t encode(double value, int fraction_bits, int exponent_bits, Rounding rounding);
 
 /// The number that these bits stand for.
 double decode(std::uint64_t bits, int fraction_bits, int exponent_bits);
 
-/// a + b, where an inexact sum is rounded to the neighbour whose last bit is set. Rounded again, to at most 51 bits, it gives
-/// what the exact sum would have given.
+/// a + b, where an inexact sum is rounded to the neighbour whose last bit is set. Rounded again, to at most
+/// 51 bits, it gives what the exact sum would have given.
 double add_to_odd(double a, double b);
 
 double to_double(Half value);

@@ -89,8 +89,8 @@ Handler dot_product(Draft& draft) {
   return b_signed ? &dot_of_two<std::uint16_t, std::int8_t> : &dot_of_two<std::uint16_t, std::uint8_t>;
 }
 
-// vabsdiff4 d, a, b, c: differences of bytes; with `.add` their sum plus c. This is the only instruction on four bytes that the
-// devices still have.
+// vabsdiff4 d, a, b, c: differences of bytes; with `.add` their sum plus c. This is the only instruction on
+// four bytes that the devices still have.
 template <class T, bool adds>
 void differences_of_bytes(Thread& thread, const Instruction& in) {
   const auto a = read<std::uint32_t>(thread, in, 1);

@@ -44,6 +44,7 @@ void reduce(Thread& thread, const Instruction& in) {
 Handler select_reduction(Draft& draft) {
   const std::optional<int> operation = draft.modifiers.take_one({"popc", "and", "or"});
   const Type type = draft.modifiers.take_type();
+  if (draft.operands.size() < 3) return nullptr;
   if (!operation || type != (*operation == 0 ? Type::u32 : Type::pred)) return nullptr;
   if (draft.operands.size() == 4) {
     draft.instruction.immediate = kHasCount;
@@ -65,6 +66,7 @@ void meet_in_warp(Thread& thread, const Instruction& in) {
 Handler select_barrier(Draft& draft) {
   using namespace synchronisation;
   Modifiers& modifiers = draft.modifiers;
+  if (draft.operands.empty()) return nullptr;
   modifiers.take("aligned");
   modifiers.take("cta");
   if (modifiers.take("warp")) return modifiers.take("sync") ? &meet_in_warp : nullptr;

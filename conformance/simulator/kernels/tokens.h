@@ -30,8 +30,8 @@ struct Passage {
   unsigned line = 1;
 };
 
-/// Reads tokens one by one. A word includes dots, `::` and `%`: an opcode with its modifiers is one token, as is the name of a
-/// special register.
+/// Reads tokens one by one. A word includes dots, `::` and `%`: an opcode with its modifiers is one token, as
+/// is the name of a special register.
 class Tokens {
  public:
   explicit Tokens(Passage passage);
@@ -58,8 +58,8 @@ class Tokens {
   Token current_;
 };
 
-/// An integer of PTX (decimal, 0x, 0b, octal, with or without U), or the bits of a number in the notation 0f or 0d. Without a
-/// value where the text is not a number.
+/// An integer of PTX (decimal, 0x, 0b, octal, with or without U), or the bits of a number in the notation 0f
+/// or 0d. Without a value where the text is not a number.
 std::optional<std::uint64_t> number(std::string_view text);
 
 /// The integer, or an exception with the line.

@@ -41,13 +41,14 @@ Type type_named(std::string_view name);
 
 std::size_t bytes_of(Type type);
 
-/// How a floating-point result is rounded: to nearest (even, or away from zero where it lies in the middle), towards zero, down, up.
+/// How a floating-point result is rounded: to nearest (even, or away from zero where it lies in the middle),
+/// towards zero, down, up.
 enum class Rounding : std::uint8_t { nearest, away, zero, down, up };
 
 enum class Space : std::uint8_t { generic, global, shared, local, parameter };
 
-/// In generic addresses, these windows of 4 GiB each hold shared memory, local memory and the parameters of a kernel. No
-/// device address may lie there; hosts have addresses below 2^47.
+/// In generic addresses, these windows of 4 GiB each hold shared memory, local memory and the parameters of a
+/// kernel. No device address may lie there; hosts have addresses below 2^47.
 constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 48;
 constexpr std::uint64_t kLocalWindow = std::uint64_t{1} << 49;
 constexpr std::uint64_t kParameterWindow = std::uint64_t{1} << 50;

@@ -24,7 +24,8 @@ T from_bits(std::uint64_t bits) {
   }
 }
 
-/// Integers are extended to the whole slot by their sign, because the register may be wider than the type of the instruction.
+/// Integers are extended to the whole slot by their sign, because the register may be wider than the type of
+/// the instruction.
 template <class T>
 std::uint64_t to_bits(T value) {
   if constexpr (std::is_same_v<T, float>) {

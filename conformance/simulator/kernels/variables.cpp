@@ -31,6 +31,8 @@ Declared read_type(Tokens& tokens) {
       is_pointer = true;
     } else if (name == "v2" || name == "v4" || name == "v8") {
       lanes = static_cast<std::size_t>(name[1] - '0');
+    } else if (name == "texref" || name == "samplerref" || name == "surfref") {
+      declared.type = Type::u64;
     } else if (const Type type = type_named(name); type != Type::none) {
       declared.type = type;
     } else if (!is_pointer) {
