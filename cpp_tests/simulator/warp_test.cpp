@@ -116,6 +116,14 @@ TEST(SimulatedWarps, ActiveMaskIsOfTheBranch) {
   EXPECT_EQ(values[39], 0xffu);
 }
 
+// The first warp waits for the second one, which asks for its active threads.
+TEST(SimulatedWarps, ActiveMaskDoesNotWaitForThoseThatSpin) {
+  const std::string ptx = kernel_of(R"(setp.ge.u32 %p1, %r1, 32; @%p1 bra second;
+again: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again; ret;
+second: activemask.b32 %r3; st.volatile.global.u32 [%rd1], %r3;)");
+  EXPECT_EQ(values_of(ptx, 1, {64}), std::vector<std::uint32_t>{0xffffffff});
+}
+
 TEST(SimulatedWarps, Matches) {
   const std::string group = "rem.u32 %r2, %r1, 3; ";
   const std::vector<std::uint32_t> any = results(group + "match.any.sync.b32 %r0, %r2, -1;");

@@ -73,9 +73,8 @@ bool Block::run_warp(std::size_t first) {
       waits |= thread.state == Thread::State::at_collective || thread.state == Thread::State::at_active_mask;
     }
     if (!waits) return progress;
-    // Which threads are active is asked last, when no other thread of the warp can come to the same place any
-    // more.
-    if (!settle_collectives(first) && (yielded_ || !settle_active_masks(first))) return progress;
+    // Which threads are active is answered last, when the others have had the time to come to the same place.
+    if (!settle_collectives(first) && !settle_active_masks(first)) return progress;
     progress = true;
   }
   return progress;

@@ -24,8 +24,6 @@ void lookup(Thread& thread, const Instruction& in) {
 
 // lop3.or and lop3.and also give a predicate: d|p, a, b, c, table, q. The slot of q is the immediate
 // value, because six operands are the most.
-constexpr std::int64_t kOr = 1;
-
 template <bool is_or>
 void lookup_with_predicate(Thread& thread, const Instruction& in) {
   const std::uint32_t result =
@@ -98,14 +96,15 @@ void funnel_shift(Thread& thread, const Instruction& in) {
 Handler select_lop3(Draft& draft) {
   using namespace permutations;
   Modifiers& modifiers = draft.modifiers;
-  const std::optional<int> with_predicate = modifiers.take_one({"and", "or"});
+  const bool with_or = modifiers.take("or");
+  const bool with_predicate = with_or || modifiers.take("and");
   if (modifiers.take_type() != Type::b32) return nullptr;
   if (!with_predicate) return &lookup;
   if (draft.operands.size() != 6) return nullptr;
   draft.pair_results();
   draft.instruction.immediate = draft.operands.back().slots.front();
   draft.operands.pop_back();
-  return *with_predicate == kOr ? &lookup_with_predicate<true> : &lookup_with_predicate<false>;
+  return with_or ? &lookup_with_predicate<true> : &lookup_with_predicate<false>;
 }
 
 Handler select_permute(Draft& draft) {

@@ -40,7 +40,7 @@ Bfloat16 rounded<Bfloat16>(double value, Rounding rounding);
 /// The single-precision number next to `value` in this direction of rounding.
 float rounded_to_float(double value, Rounding rounding);
 
-/// Eight bits without infinities; `saturate` is how PTX always converts to them.
+/// Numbers of eight bits. What is too large becomes the largest number, as `.satfinite` of PTX asks for.
 std::uint8_t encode_e4m3(double value);
 std::uint8_t encode_e5m2(double value);
 double decode_e4m3(std::uint8_t bits);
