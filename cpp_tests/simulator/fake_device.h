@@ -82,9 +82,9 @@ class Arguments {
  private:
   template <class T>
   void add(const T& value) {
-    bytes_.resize((bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T));
-    const auto* const begin = reinterpret_cast<const unsigned char*>(&value);
-    bytes_.insert(bytes_.end(), begin, begin + sizeof(T));
+    const std::size_t offset = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    bytes_.resize(offset + sizeof(T));
+    std::memcpy(bytes_.data() + offset, &value, sizeof(T));
   }
   std::vector<unsigned char> bytes_;
 };
