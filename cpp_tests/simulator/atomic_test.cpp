@@ -66,6 +66,15 @@ TEST(SimulatedAtomics, Floats) {
       100u);
 }
 
+TEST(SimulatedAtomics, ExtremaOfHalves) {
+  const std::string number = "cvt.rn.f16.u32 %h1, %r1; neg.f16 %h1, %h1; ";
+  EXPECT_EQ(after<std::uint16_t>(number + "atom.global.min.noftz.f16 %h2, [%rd1], %h1;", 0x3c00),
+            half_format().bits(Quad(-99)));
+  EXPECT_EQ(after<std::uint16_t>(number + "atom.global.max.noftz.f16 %h2, [%rd1], %h1;", 0xfc00), 0x8000u);
+  EXPECT_EQ(after<std::uint16_t>("mov.b16 %h1, 0x4000; red.global.max.noftz.bf16 [%rd1], %h1;", 0x7fc0),
+            0x4000u);
+}
+
 TEST(SimulatedAtomics, Vectors) {
   FakeDevice device;
   const std::uint64_t memory = device.allocate(std::vector<float>{1, 2, 3, 4});

@@ -51,12 +51,6 @@ T combined_integer(T old, T value) {
   return old;
 }
 
-double extremum(double a, double b, bool smaller) {
-  if (a != a) return b;
-  if (b != b) return a;
-  return (a < b) == smaller ? a : b;
-}
-
 template <Operation operation, class T>
 T combined(T old, T value) {
   if constexpr (std::is_integral_v<T>) {

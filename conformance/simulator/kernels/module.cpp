@@ -59,7 +59,8 @@ class PtxModule final : public Module {
     if (known != programs_.end()) return known->second.get();
     const DeclaredFunction* const function = declarations_.function(kernel);
     if (function == nullptr || !function->is_kernel || !function->has_body) return nullptr;
-    return (programs_[kernel] = ProgramBuilder(declarations_).build(*function)).get();
+    std::unique_ptr<Program> program = ProgramBuilder(declarations_).build(*function);
+    return programs_.emplace(kernel, std::move(program)).first->second.get();
   }
 
   std::uint64_t address_of(const std::string& variable) const {

@@ -16,13 +16,6 @@ constexpr std::int64_t kFlush = 4;
 constexpr std::int64_t kNan = 8;          // min and max: NaN where one of them is
 constexpr std::int64_t kMagnitudes = 16;  // min and max: of the magnitudes, with the sign of the product
 
-double extremum(double a, double b, bool smaller) {
-  if (a != a) return b;
-  if (b != b) return a;
-  if (a == b) return std::signbit(a) == smaller ? a : b;
-  return (a < b) == smaller ? a : b;
-}
-
 // A product of two of these numbers is exact in double precision, and a sum to odd loses nothing that
 // rounding it again needs.
 template <Operation operation>

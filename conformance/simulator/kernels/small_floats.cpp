@@ -91,6 +91,13 @@ double add_to_odd(double a, double b) {
       sum, lost > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
 }
 
+double extremum(double a, double b, bool smaller) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) == smaller ? a : b;
+  return (a < b) == smaller ? a : b;
+}
+
 double to_double(Half value) { return decode(value.bits, 10, 5); }
 
 double to_double(Bfloat16 value) {

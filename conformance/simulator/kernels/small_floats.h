@@ -27,6 +27,9 @@ double decode(std::uint64_t bits, int fraction_bits, int exponent_bits);
 /// 51 bits, it gives what the exact sum would have given.
 double add_to_odd(double a, double b);
 
+/// The smaller or the larger one; of 0 and -0 as if they differed; of a number and NaN, the number.
+double extremum(double a, double b, bool smaller);
+
 double to_double(Half value);
 double to_double(Bfloat16 value);
 
