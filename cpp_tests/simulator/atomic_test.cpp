@@ -66,6 +66,16 @@ TEST(SimulatedAtomics, Floats) {
       100u);
 }
 
+TEST(SimulatedAtomics, GenericAddresses) {
+  EXPECT_EQ(after<std::uint32_t>("atom.cas.b32 %r2, [%rd1], 5, 9;", 5), 9u);
+  EXPECT_EQ(after<std::uint32_t>("mov.b32 %r2, 0x3f803f80; atom.add.noftz.bf16x2 %r3, [%rd1], %r2;", 0),
+            0x42c842c8u);
+  EXPECT_EQ(after<std::uint32_t>(R"(.shared .u32 s; st.shared.u32 [s], 0; bar.sync 0; cvta.shared.u64 %rd2, s;
+    atom.add.u32 %r2, [%rd2], 2; bar.sync 0; ld.shared.u32 %r3, [s]; st.global.u32 [%rd1], %r3;)",
+                                 0),
+            200u);
+}
+
 TEST(SimulatedAtomics, ExtremaOfHalves) {
   const std::string number = "cvt.rn.f16.u32 %h1, %r1; neg.f16 %h1, %h1; ";
   EXPECT_EQ(after<std::uint16_t>(number + "atom.global.min.noftz.f16 %h2, [%rd1], %h1;", 0x3c00),

@@ -107,6 +107,9 @@ TEST(SimulatedConversions, FromFloatsToIntegers) {
   check({"cvt.rni.s32.f16 %r0, %h1;",
          [](U a, U, U) { return to_integer(half_format().number(a), integers()[5], 'n', false); }},
         combinations({0x3800, 0x3e00, 0xc100, 0x7bff, 0x7c00, 0x7e00, 0x8001}, 1), 32);
+  check({"cvt.rzi.u8.bf16 %h0, %h1;",
+         [](U a, U, U) { return to_integer(bfloat16_format().number(a), integers()[0], 'z', false); }},
+        combinations({0x3f80, 0x40a8, 0xc0a0, 0x7f80, 0x7fc0, 0x4380}, 1), 16);
   check({"cvt.rzi.ftz.s32.f32 %r0, %f1;",
          [](U a, U, U) { return to_integer(as_float(a), integers()[5], 'z', false); }},
         combinations(floats(), 1), 32);
@@ -205,6 +208,7 @@ TEST(SimulatedConversions, IntoPairs) {
 }
 
 TEST(SimulatedConversions, FormatsWithoutArithmetic) {
+  EXPECT_EQ(evaluate_one("cvt.rn.satfinite.relu.e5m2x2.f16x2 %h0, %r1;", {0x3c00bc00}), 0x3c00u);
   EXPECT_EQ(evaluate_one("cvt.rna.tf32.f32 %r0, %f1;", {0x3f801000}), 0x3f802000u);
   EXPECT_EQ(evaluate_one("cvt.rn.tf32.f32 %r0, %f1;", {0x3f801000}), 0x3f800000u);
   const auto e4m3 = [](float upper, float lower) {

@@ -207,6 +207,8 @@ TEST(SimulatedFloats, MinimumAndMaximum) {
             bits_of(-2.0f));
   EXPECT_EQ(evaluate_one("max.xorsign.abs.f32 %f0, %f1, %f2;", {bits_of(-3.0f), bits_of(-2.0f)}),
             bits_of(3.0f));
+  const std::uint64_t nan = 0x7fc00000;
+  EXPECT_EQ(evaluate_one("max.NaN.xorsign.abs.f32 %f0, %f1, %f2;", {nan, bits_of(-2.0f)}), 0x7fffffffu);
   EXPECT_EQ(evaluate_one("max.f64 %fd0, %fd1, %fd2;", {bits_of(-0.0), bits_of(0.0)}), bits_of(0.0));
   EXPECT_EQ(evaluate_one("min.f64 %fd0, %fd1, %fd2;", {bits_of(std::nan("")), bits_of(4.0)}), bits_of(4.0));
 }

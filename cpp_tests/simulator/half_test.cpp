@@ -129,6 +129,7 @@ TEST(SimulatedHalves, Functions) {
         combinations(halves(), 1), 16);
   check({"tanh.approx.bf16 %h0, %h1;", [&](U a, U, U) { return bfloat.bits(std::tanh(bfloat.number(a))); }},
         combinations(bfloats(), 1), 16);
+  EXPECT_EQ(evaluate_one("ex2.approx.f16x2 %r0, %r1;", {0x3c00c000}), 0x40003400u);
   EXPECT_EQ(evaluate_one("ex2.approx.ftz.bf16 %h0, %h1;", {0xc302}), 0u);
   EXPECT_EQ(evaluate_one("ex2.approx.ftz.bf16 %h0, %h1;", {0xc2fc}), 0x0080u);
   check({"ex2.approx.ftz.bf16x2 %r0, %r1;",

@@ -165,6 +165,12 @@ TEST(SimulatedIntegers, TwentyFourBits) {
         combinations(edges_of_32_bits(), 2), 32);
   check({"mul24.hi.u32 %r0, %r1, %r2;", [](U a, U b, U) { return ((a & 0xffffff) * (b & 0xffffff)) >> 16; }},
         combinations(edges_of_32_bits(), 2), 32);
+  check({"mad24.hi.sat.s32 %r0, %r1, %r2, %r3;",
+         [&](U a, U b, U c) {
+           const Wide product = static_cast<std::int32_t>((narrow(a) * narrow(b)) >> 16);
+           return static_cast<U>(clamp32(product + as<std::int32_t>(c)));
+         }},
+        combinations(edges_of_32_bits(), 3), 32);
   check(
       {"mad24.lo.u32 %r0, %r1, %r2, %r3;", [](U a, U b, U c) { return (a & 0xffffff) * (b & 0xffffff) + c; }},
       combinations(edges_of_32_bits(), 3), 32);
@@ -246,6 +252,23 @@ TEST(SimulatedIntegers, CarriesBuildWiderIntegers) {
   check({"add.cc.u32 %r4, %r1, %r2; addc.cc.u32 %r5, %r2, %r3; addc.u32 %r0, 0, 0;",
          [](U a, U b, U c) { return (b + c + ((a + b) >> 32)) >> 32; }},
         combinations(edges_of_32_bits(), 3), 32);
+}
+
+TEST(SimulatedIntegers, CarriesOfSignedProducts) {
+  // The carry of the lower half goes into the upper half of a signed product of twice the width.
+  check({"mad.lo.cc.s32 %r4, %r1, %r2, %r3; madc.hi.s32 %r0, %r1, %r2, 7;",
+         [](U a, U b, U c) {
+           const Wide low = static_cast<Wide>((a * b & 0xffffffff) + c);
+           return static_cast<U>(((as<std::int32_t>(a) * as<std::int32_t>(b)) >> 32) + 7 + (low >> 32));
+         }},
+        combinations(edges_of_32_bits(), 3), 32);
+  check({"mad.lo.cc.u64 %rd4, %rd1, %rd2, %rd3; madc.hi.s64 %rd0, %rd1, %rd2, 7;",
+         [](U a, U b, U c) {
+           const unsigned __int128 low = static_cast<unsigned __int128>(a * b) + c;
+           return static_cast<U>((as<std::int64_t>(a) * as<std::int64_t>(b)) >> 64) + 7 +
+                  static_cast<U>(low >> 64);
+         }},
+        combinations(edges_of_64_bits(), 3), 64);
 }
 
 TEST(SimulatedIntegers, PairsOf16Bits) {

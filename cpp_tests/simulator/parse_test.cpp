@@ -37,6 +37,21 @@ TEST(SimulatedParsing, DeclarationsOfKernels) {
   EXPECT_EQ(module->find("outside"), nullptr);
 }
 
+TEST(SimulatedParsing, DeclarationsOfVariables) {
+  const std::unique_ptr<Module> module = Module::parse(kHead + R"(
+    .extern .global .align 4 .u32 later; .visible .global .align 4 .u32 later = 5;
+    .global .attribute(.managed) .align 8 .b8 managed[12]; .global .align 16 .v4 .f32 vector[2]; .global .texref texture;
+    .pragma "nounroll"; .alias other, function; .func .attribute(.unified(1, 2)) function() { ret; }
+    .entry k() { call other; ret; })");
+  const std::vector<Variable> variables = module->variables();
+  ASSERT_EQ(variables.size(), 4u);
+  EXPECT_EQ(variables[0].initial, (std::vector<unsigned char>{5, 0, 0, 0}));
+  EXPECT_EQ(variables[1].alignment, 8u);
+  EXPECT_EQ(variables[2].bytes, 32u);
+  EXPECT_EQ(variables[3].bytes, 8u);
+  EXPECT_NE(module->find("k"), nullptr);
+}
+
 TEST(SimulatedParsing, ErrorsOutsideOfFunctions) {
   EXPECT_EQ(error_of(kHead + "\n.unheard of"),
             "line 5 of the PTX: `.unheard` is not known outside of functions");
@@ -62,6 +77,9 @@ TEST(SimulatedParsing, ErrorsInBodies) {
   EXPECT_EQ(in_body("add.u32 %r1, %r2, 09;"), "line 7 of the PTX: `09` is not a number");
   EXPECT_EQ(in_body("add.u32 %r1, %r2, 1 2;"), "line 7 of the PTX: expected `;` instead of `2`");
   EXPECT_EQ(in_body("ld.global.u32 %r1, [%r2 4];"), "line 7 of the PTX: expected `+`, but found `4`");
+  EXPECT_EQ(in_body("mov.u32 %r1, %r2+4;"), "line 7 of the PTX: a sum with the register `%r2`");
+  EXPECT_EQ(in_body("brx.idx %r1;"),
+            "line 7 of the PTX: `brx.idx` takes an index and the name of a list of targets");
   EXPECT_EQ(in_body("bra nowhere;"), "line 7 of the PTX: the label `nowhere` does not exist");
   EXPECT_EQ(in_body("{ inner: } bra inner;"), "line 7 of the PTX: the label `inner` does not exist");
   EXPECT_EQ(in_body("add.u32 %r1, %r2, %r1"), "line 7 of the PTX: `add.u32` without `;`");

@@ -106,7 +106,7 @@ class Reader {
     DeclaredFunction function;
     function.is_kernel = kind.is(".entry");
     function.line = kind.line;
-    skip_attributes();
+    while (tokens_.accept(".attribute")) tokens_.skip_parentheses();
     if (tokens_.peek().is("(")) function.results = read_formals();
     const Token name = tokens_.next();
     function.name = std::string(name.text);
@@ -121,14 +121,6 @@ class Reader {
       result_.kernels.push_back(function.name);
     DeclaredFunction& known = result_.functions[function.name];
     if (function.has_body || !known.has_body) known = std::move(function);
-  }
-
-  void skip_attributes() {
-    while (tokens_.accept(".attribute")) {
-      while (!tokens_.accept(")")) {
-        if (tokens_.next().at_end()) throw ParseError(tokens_.peek().line, "`(` without `)`");
-      }
-    }
   }
 
   // Directives between the parameters and the body. Those that only guide the compiler have no effect.

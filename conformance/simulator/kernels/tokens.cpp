@@ -84,6 +84,17 @@ Token Tokens::scan() {
   return {text_.substr(begin, at_ - begin), line_};
 }
 
+void Tokens::skip_parentheses() {
+  const unsigned first = current_.line;
+  expect("(");
+  for (int depth = 1; depth != 0;) {
+    const Token token = next();
+    if (token.at_end()) throw ParseError(first, "`(` without `)`");
+    if (token.is("(")) ++depth;
+    if (token.is(")")) --depth;
+  }
+}
+
 Passage Tokens::skip_braces() {
   const unsigned first = current_.line;
   // The text behind the brace has not been scanned yet, because the brace is the current token.

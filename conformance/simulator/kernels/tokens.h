@@ -45,6 +45,9 @@ class Tokens {
   /// Throws where the token is another one.
   void expect(std::string_view text);
 
+  /// To be called at a `(`: consumes everything up to its `)`.
+  void skip_parentheses();
+
   /// To be called at a `{`: what lies between it and its `}`, which is consumed.
   Passage skip_braces();
 

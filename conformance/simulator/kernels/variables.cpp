@@ -23,10 +23,7 @@ Declared read_type(Tokens& tokens) {
       // Behind .ptr it is the alignment of what the parameter points to.
       if (!is_pointer) alignment = value;
     } else if (name == "attribute") {
-      tokens.expect("(");
-      while (!tokens.accept(")")) {
-        if (tokens.next().at_end()) throw ParseError(word.line, "`(` without `)`");
-      }
+      tokens.skip_parentheses();
     } else if (name == "ptr") {
       is_pointer = true;
     } else if (name == "v2" || name == "v4" || name == "v8") {
