@@ -131,6 +131,9 @@ TEST(SimulatedFaults, TooManyInstructions) {
   const Outcome outcome = module->run(launch, device);
   expect_fault(outcome, Fault::timeout, "the limit of 12345 instructions");
   EXPECT_EQ(outcome.instructions, 12345u);
+  EXPECT_EQ(outcome.location, "line 10 of the PTX");
+  launch.instruction_limit = 1024;  // the second thread has not begun
+  EXPECT_EQ(module->run(launch, device).thread_index.x, 1u);
   launch.kernel = "k";
   launch.instruction_limit = 0;
   const std::unique_ptr<Module> ends = Module::parse(kernel_of(""));

@@ -108,7 +108,8 @@ void Grid::describe(Outcome& outcome) const {
   if (thread == nullptr) return;
   outcome.thread_index = thread->index;
   if (thread->next == nullptr) return;
-  const Instruction& instruction = thread->current();
+  // The limit is noticed before a thread goes on, all other faults while an instruction is executed.
+  const Instruction& instruction = outcome.fault == Fault::timeout ? *thread->next : thread->current();
   outcome.location = instruction.location != 0 ? program_.locations[instruction.location]
                                                : "line " + std::to_string(instruction.line) + " of the PTX";
 }

@@ -28,6 +28,7 @@ void Thread::start(Block& of, unsigned linear_index) {
   index = {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
   state = State::running;
   carry = false;
+  next = nullptr;
   frames_.clear();
   slots_.clear();
   local_.clear();
