@@ -1,0 +1,198 @@
+#include "simulator/kernels/block.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "simulator/kernels/faults.h"
+#include "simulator/kernels/grid.h"
+
+namespace opgate::simulator {
+namespace {
+
+// A thread that runs longer may be waiting for another one, as at a lock.
+constexpr std::uint64_t kTurnOfThread = 1 << 10;
+constexpr int kTurnsOfWarp = 1 << 12;
+// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
+constexpr int kTurnsOfBlock = 1 << 6;
+
+}  // namespace
+
+Block::Block(Grid& grid) : grid_(grid) {
+  const Extent& block = grid.launch().block;
+  threads_.resize(std::size_t{block.x} * block.y * block.z);
+  const Program& program = grid.program();
+  const std::size_t fixed = program.signature.static_shared_bytes;
+  const std::size_t dynamic = grid.launch().dynamic_shared_bytes;
+  shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
+}
+
+const Launch& Block::launch() const { return grid_.launch(); }
+
+const Program& Block::program() const { return grid_.program(); }
+
+void Block::start(const Extent& index) {
+  index_ = index;
+  exited_ = 0;
+  std::fill(shared_.begin(), shared_.end(), launch().fill);
+  for (Barrier& barrier : barriers_) barrier.reset();
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    running_ = &threads_[i];
+    threads_[i].start(*this, static_cast<unsigned>(i));
+  }
+}
+
+bool Block::run() {
+  for (int used_up = 0; used_up < kTurnsOfBlock;) {
+    bool progress = false;
+    yielded_ = false;
+    for (std::size_t first = 0; first < threads_.size(); first += kWarpSize) progress |= run_warp(first);
+    if (exited_ == threads_.size()) return true;
+    progress |= release_barriers();
+    if (!progress) report_deadlock();
+    if (yielded_) ++used_up;
+  }
+  return false;
+}
+
+bool Block::run_warp(std::size_t first) {
+  const std::size_t end = std::min(first + kWarpSize, threads_.size());
+  bool progress = false;
+  for (int turn = 0; turn < kTurnsOfWarp; ++turn) {
+    bool waits = false;
+    for (std::size_t i = first; i < end; ++i) {
+      Thread& thread = threads_[i];
+      if (thread.state == Thread::State::running) {
+        run_thread(thread);
+        progress = true;
+      }
+      if (thread.state == Thread::State::yields) {
+        thread.state = Thread::State::running;
+        yielded_ = true;
+      }
+      waits |= thread.state == Thread::State::at_collective || thread.state == Thread::State::at_active_mask;
+    }
+    if (!waits) return progress;
+    // Which threads are active is answered last, when the others have had the time to come to the same place.
+    if (!settle_collectives(first) && !settle_active_masks(first)) return progress;
+    progress = true;
+  }
+  return progress;
+}
+
+void Block::run_thread(Thread& thread) {
+  running_ = &thread;
+  const std::uint64_t turn = grid_.turn(kTurnOfThread);
+  std::uint64_t left = turn;
+  try {
+    while (left != 0) {
+      --left;
+      const Instruction& instruction = *thread.next++;
+      if (instruction.guard >= 0 &&
+          ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) ==
+              0)
+        continue;
+      instruction.execute(thread, instruction);
+      if (thread.state != Thread::State::running) break;
+    }
+  } catch (const KernelFault&) {
+    grid_.count(turn - left);
+    throw;
+  }
+  grid_.count(turn - left);
+  if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
+  if (thread.state == Thread::State::exited) ++exited_;
+}
+
+bool Block::settle_collectives(std::size_t first) {
+  const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
+  std::array<Thread*, kWarpSize> lanes{};
+  std::uint32_t alive = 0;
+  std::uint32_t waiting = 0;
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    lanes[lane] = &threads_[first + lane];
+    if (lanes[lane]->state != Thread::State::exited) alive |= std::uint32_t{1} << lane;
+    if (lanes[lane]->state == Thread::State::at_collective) waiting |= std::uint32_t{1} << lane;
+  }
+  bool settled = false;
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    if ((waiting >> lane & 1) == 0) continue;
+    const Thread& thread = *lanes[lane];
+    // Threads meet that execute the same kind of instruction for the same threads. It need not be the same
+    // instruction.
+    std::uint32_t here = 0;
+    for (std::size_t other = lane; other < count; ++other) {
+      if ((waiting >> other & 1) != 0 && lanes[other]->collective == thread.collective &&
+          lanes[other]->collective_mask == thread.collective_mask &&
+          lanes[other]->current().immediate == thread.current().immediate)
+        here |= std::uint32_t{1} << other;
+    }
+    waiting &= ~here;
+    if ((thread.collective_mask & alive & ~here) != 0) continue;
+    running_ = lanes[lane];
+    thread.collective(lanes.data(), here);
+    for (std::size_t other = 0; other < count; ++other) {
+      if ((here >> other & 1) != 0) lanes[other]->state = Thread::State::running;
+    }
+    settled = true;
+  }
+  return settled;
+}
+
+bool Block::settle_active_masks(std::size_t first) {
+  const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
+  const auto waits = [&](std::size_t lane) {
+    return threads_[first + lane].state == Thread::State::at_active_mask;
+  };
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    if (!waits(lane)) continue;
+    const Instruction* const where = threads_[first + lane].next;
+    std::uint32_t mask = 0;
+    for (std::size_t other = lane; other < count; ++other) {
+      if (waits(other) && threads_[first + other].next == where) mask |= std::uint32_t{1} << other;
+    }
+    for (std::size_t other = lane; other < count; ++other) {
+      if ((mask >> other & 1) == 0) continue;
+      Thread& thread = threads_[first + other];
+      thread.registers[where[-1].slots[0]] = mask;
+      thread.state = Thread::State::running;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Block::release_barriers() {
+  bool released = false;
+  for (Barrier& barrier : barriers_) released |= barrier.release(threads_);
+  return released;
+}
+
+void Block::report_deadlock() {
+  struct Waiting {
+    unsigned threads = 0;
+    Thread* first = nullptr;
+  };
+  std::map<unsigned, Waiting> places;  // by the line of the PTX
+  for (Thread& thread : threads_) {
+    if (thread.state == Thread::State::exited) continue;
+    Waiting& place = places[thread.current().line];
+    if (place.threads++ == 0) place.first = &thread;
+  }
+  std::string message = "no thread of the block can go on:";
+  Thread* first = nullptr;
+  for (const auto& [line, place] : places) {
+    message += first == nullptr ? " " : "; ";
+    message += std::to_string(place.threads) + (place.threads == 1 ? " waits" : " wait") + " at " +
+               *place.first->current().text + " in line " + std::to_string(line) +
+               " of the PTX, the first is thread " + in_words(place.first->index);
+    if (place.first->state == Thread::State::at_collective)
+      message += " (for the lanes of mask " + hexadecimal(place.first->collective_mask) + ")";
+    if (first == nullptr || place.first->linear < first->linear) first = place.first;
+  }
+  if (exited_ != 0) message += "; " + std::to_string(exited_) + " have exited";
+  running_ = first;
+  throw KernelFault{Fault::barrier, message};
+}
+
+}  // namespace opgate::simulator

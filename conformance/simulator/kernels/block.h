@@ -1,0 +1,59 @@
+// One block of a grid: its threads, shared memory and barriers, and in which order the threads run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "simulator/kernels/barrier.h"
+#include "simulator/kernels/kernels.h"
+#include "simulator/kernels/program.h"
+#include "simulator/kernels/thread.h"
+
+namespace opgate::simulator {
+
+class Grid;
+
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kBarriers = 16;
+
+class Block {
+ public:
+  explicit Block(Grid& grid);
+
+  void start(const Extent& index);
+
+  /// Lets the threads run until all have exited (true), or until the block has had its share of the time
+  /// (false). Each thread runs until it waits for others, so that the order is always the same.
+  bool run();
+
+  Grid& grid() { return grid_; }
+  const Launch& launch() const;
+  const Program& program() const;
+  const Extent& index() const { return index_; }
+  unsigned char* shared() { return shared_.data(); }
+  std::size_t shared_bytes() const { return shared_.size(); }
+  Barrier& barrier(unsigned id) { return barriers_[id]; }
+
+  /// The thread whose instruction is executed now.
+  const Thread* running() const { return running_; }
+
+ private:
+  bool run_warp(std::size_t first);
+  void run_thread(Thread& thread);
+  bool settle_collectives(std::size_t first);
+  bool settle_active_masks(std::size_t first);
+  bool release_barriers();
+  [[noreturn]] void report_deadlock();
+
+  Grid& grid_;
+  Extent index_;
+  std::vector<Thread> threads_;
+  std::vector<unsigned char> shared_;
+  std::array<Barrier, kBarriers> barriers_;
+  std::size_t exited_ = 0;
+  bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
+  Thread* running_ = nullptr;
+};
+
+}  // namespace opgate::simulator

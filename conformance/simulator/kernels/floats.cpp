@@ -1,0 +1,287 @@
+// Arithmetic in single and double precision.
+#include <cfenv>
+#include <cmath>
+#include <type_traits>
+
+#include "simulator/kernels/select.h"
+#include "simulator/kernels/selectors.h"
+
+namespace opgate::simulator {
+namespace floats {
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Subtract {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+
+struct Multiply {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+
+struct Divide {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
+// div.approx multiplies by the reciprocal, which is 0 for a large divisor.
+struct DivideApproximately {
+  float operator()(float a, float b) const {
+    constexpr float kLarge = 0x1p126f;
+    if (std::fabs(b) <= kLarge || std::isinf(b)) return a / b;
+    return a * std::copysign(0.0f, b);
+  }
+};
+
+struct MultiplyAdd {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, c);
+  }
+};
+
+// The smaller one; of 0 and -0, -0; of a number and NaN, the number.
+struct Minimum {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (a != a) return b;
+    if (b != b) return a;
+    if (a == b) return std::signbit(a) ? a : b;
+    return a < b ? a : b;
+  }
+};
+
+struct Maximum {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (a != a) return b;
+    if (b != b) return a;
+    if (a == b) return std::signbit(a) ? b : a;
+    return a > b ? a : b;
+  }
+};
+
+// `.NaN`: NaN where one of them is.
+template <class Operation>
+struct OrNan {
+  float operator()(float a, float b) const { return a != a || b != b ? std::nanf("") : Operation()(a, b); }
+};
+
+// `.xorsign.abs`: of the magnitudes, with the sign of the product.
+template <class Operation>
+struct OfMagnitudes {
+  float operator()(float a, float b) const {
+    const float magnitude = std::fabs(Operation()(std::fabs(a), std::fabs(b)));
+    return std::signbit(a) != std::signbit(b) ? -magnitude : magnitude;
+  }
+};
+
+struct Absolute {
+  template <class T>
+  T operator()(T a) const {
+    return std::fabs(a);
+  }
+};
+
+struct Negate {
+  template <class T>
+  T operator()(T a) const {
+    return -a;
+  }
+};
+
+struct Reciprocal {
+  template <class T>
+  T operator()(T a) const {
+    return T(1) / a;
+  }
+};
+
+struct SquareRoot {
+  template <class T>
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
+};
+
+template <class T, bool flush>
+T prepared(T value) {
+  if constexpr (flush) return flushed(value);
+  return value;
+}
+
+template <class T, bool flush, bool saturate>
+T finished(T value) {
+  if constexpr (saturate) value = saturated(value);
+  if constexpr (std::is_same_v<T, float>) value = with_one_nan(value);
+  return prepared<T, flush>(value);
+}
+
+template <class T, class Operation, bool flush, bool saturate>
+void execute(Thread& thread, const Instruction& in) {
+  const auto source = [&](int operand) { return prepared<T, flush>(read<T>(thread, in, operand)); };
+  T result;
+  if constexpr (std::is_invocable_v<Operation, T, T, T>) {
+    result = Operation()(source(1), source(2), source(3));
+  } else if constexpr (std::is_invocable_v<Operation, T, T>) {
+    result = Operation()(source(1), source(2));
+  } else {
+    result = Operation()(source(1));
+  }
+  write(thread, in, 0, finished<T, flush, saturate>(result));
+}
+
+// Other roundings than to nearest use that of the host. The flags of `.ftz` and `.sat` are in the immediate
+// value, because these instructions are rare.
+constexpr std::int64_t kFlush = 1;
+constexpr std::int64_t kSaturate = 2;
+
+class HostRounding {
+ public:
+  explicit HostRounding(Rounding rounding) {
+    std::fesetround(rounding == Rounding::zero   ? FE_TOWARDZERO
+                    : rounding == Rounding::down ? FE_DOWNWARD
+                                                 : FE_UPWARD);
+  }
+  ~HostRounding() { std::fesetround(FE_TONEAREST); }
+  HostRounding(const HostRounding&) = delete;
+  HostRounding& operator=(const HostRounding&) = delete;
+};
+
+template <class T, class Operation, Rounding rounding>
+void execute_rounded(Thread& thread, const Instruction& in) {
+  const auto source = [&](int operand) {
+    const T value = read<T>(thread, in, operand);
+    if constexpr (std::is_same_v<T, float>) {
+      if ((in.immediate & kFlush) != 0) return flushed(value);
+    }
+    return value;
+  };
+  // Compilers do not know of roundings. What is volatile stays between the changes of the rounding.
+  volatile T a = source(1);
+  volatile T b =
+      std::is_invocable_v<Operation, T, T> || std::is_invocable_v<Operation, T, T, T> ? source(2) : T(0);
+  volatile T c = std::is_invocable_v<Operation, T, T, T> ? source(3) : T(0);
+  volatile T computed;
+  {
+    const HostRounding scope(rounding);
+    if constexpr (std::is_invocable_v<Operation, T, T, T>) {
+      computed = Operation()(T(a), T(b), T(c));
+    } else if constexpr (std::is_invocable_v<Operation, T, T>) {
+      computed = Operation()(T(a), T(b));
+    } else {
+      computed = Operation()(T(a));
+    }
+  }
+  T result = computed;
+  if ((in.immediate & kSaturate) != 0) result = saturated(result);
+  if constexpr (std::is_same_v<T, float>) {
+    result = with_one_nan(result);
+    if ((in.immediate & kFlush) != 0) result = flushed(result);
+  }
+  write(thread, in, 0, result);
+}
+
+template <class T, class Operation>
+Handler with_rounding(Draft& draft, Rounding rounding, bool flush, bool saturate) {
+  if (rounding == Rounding::nearest) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (flush) return saturate ? &execute<T, Operation, true, true> : &execute<T, Operation, true, false>;
+    }
+    if (flush) return nullptr;
+    return saturate ? &execute<T, Operation, false, true> : &execute<T, Operation, false, false>;
+  }
+  draft.instruction.immediate = (flush ? kFlush : 0) | (saturate ? kSaturate : 0);
+  if (rounding == Rounding::zero) return &execute_rounded<T, Operation, Rounding::zero>;
+  if (rounding == Rounding::down) return &execute_rounded<T, Operation, Rounding::down>;
+  return &execute_rounded<T, Operation, Rounding::up>;
+}
+
+template <class Operation>
+Handler for_float(Draft& draft, Type type) {
+  Modifiers& modifiers = draft.modifiers;
+  const bool flush = modifiers.take("ftz");
+  const bool saturate = modifiers.take("sat");
+  const Rounding rounding = modifiers.take_rounding().value_or(Rounding::nearest);
+  return type == Type::f32 ? with_rounding<float, Operation>(draft, rounding, flush, saturate)
+                           : with_rounding<double, Operation>(draft, rounding, flush, saturate);
+}
+
+template <class Operation>
+Handler extremum(Draft& draft, Type type) {
+  const bool with_nan = draft.modifiers.take("NaN");
+  const bool of_magnitudes = draft.modifiers.take("xorsign");
+  if (of_magnitudes && !draft.modifiers.take("abs")) return nullptr;
+  if (!with_nan && !of_magnitudes) return for_float<Operation>(draft, type);
+  if (type != Type::f32) return nullptr;
+  const bool flush = draft.modifiers.take("ftz");
+  if (!of_magnitudes) return with_rounding<float, OrNan<Operation>>(draft, Rounding::nearest, flush, false);
+  if (!with_nan) return with_rounding<float, OfMagnitudes<Operation>>(draft, Rounding::nearest, flush, false);
+  return with_rounding<float, OfMagnitudes<OrNan<Operation>>>(draft, Rounding::nearest, flush, false);
+}
+
+Handler division(Draft& draft, Type type) {
+  if (draft.modifiers.take("approx"))
+    return type == Type::f32 ? for_float<DivideApproximately>(draft, type) : nullptr;
+  if (draft.modifiers.take("full") && type != Type::f32) return nullptr;
+  return for_float<Divide>(draft, type);
+}
+
+// abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and
+// stays as well.
+template <class Operation>
+Handler sign_change(Draft& draft, Type type) {
+  if (draft.modifiers.take("ftz"))
+    return type == Type::f32 ? &execute<float, Operation, true, false> : nullptr;
+  return type == Type::f32 ? &unary<float, Operation> : &unary<double, Operation>;
+}
+
+// copysign: the sign of a, the magnitude of b.
+struct CopySign {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::copysign(b, a);
+  }
+};
+
+}  // namespace floats
+
+Handler float_arithmetic(Draft& draft, Type type) {
+  using namespace floats;
+  if (type != Type::f32 && type != Type::f64) return nullptr;
+  const std::string& name = draft.modifiers.name();
+  if (name == "add") return for_float<Add>(draft, type);
+  if (name == "sub") return for_float<Subtract>(draft, type);
+  if (name == "mul") return for_float<Multiply>(draft, type);
+  if (name == "fma" || name == "mad") return for_float<MultiplyAdd>(draft, type);
+  if (name == "div") return division(draft, type);
+  if (name == "min") return extremum<Minimum>(draft, type);
+  if (name == "max") return extremum<Maximum>(draft, type);
+  if (name == "rcp") return for_float<Reciprocal>(draft, type);
+  if (name == "sqrt") return for_float<SquareRoot>(draft, type);
+  if (name == "abs") return sign_change<Absolute>(draft, type);
+  if (name == "neg") return sign_change<Negate>(draft, type);
+  return nullptr;
+}
+
+Handler select_copysign(Draft& draft) {
+  using namespace floats;
+  const Type type = draft.modifiers.take_type();
+  if (type == Type::f32) return &binary<float, CopySign>;
+  return type == Type::f64 ? &binary<double, CopySign> : nullptr;
+}
+
+}  // namespace opgate::simulator

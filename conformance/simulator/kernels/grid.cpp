@@ -1,0 +1,117 @@
+#include "simulator/kernels/grid.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <utility>
+
+#include "simulator/kernels/faults.h"
+
+namespace opgate::simulator {
+namespace {
+
+// So many blocks are begun before the first has ended, where it waits for others as `grid.sync()` does.
+constexpr std::size_t kMostResident = 256;
+
+// The host may flush subnormal numbers or round in another direction. The kernel does not.
+class HostFloats {
+ public:
+  HostFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~HostFloats() { std::fesetenv(&before_); }
+  HostFloats(const HostFloats&) = delete;
+  HostFloats& operator=(const HostFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
+
+}  // namespace
+
+Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory)
+    : program_(program), launch_(launch), memory_(memory), windows_(program.sites + 1) {}
+
+Outcome Grid::run() {
+  const HostFloats host_floats;
+  Outcome outcome;
+  try {
+    run_all();
+  } catch (const KernelFault& fault) {
+    outcome.fault = fault.fault;
+    outcome.message = fault.message;
+    describe(outcome);
+  }
+  outcome.instructions = instructions_;
+  return outcome;
+}
+
+Block& Grid::begin_block(std::uint64_t linear) {
+  if (idle_.empty()) idle_.push_back(std::make_unique<Block>(*this));
+  resident_.push_back(std::move(idle_.back()));
+  idle_.pop_back();
+  running_ = resident_.back().get();
+  const Extent& grid = launch_.grid;
+  running_->start({static_cast<unsigned>(linear % grid.x), static_cast<unsigned>(linear / grid.x % grid.y),
+                   static_cast<unsigned>(linear / grid.x / grid.y)});
+  return *running_;
+}
+
+void Grid::run_all() {
+  const std::uint64_t blocks = std::uint64_t{launch_.grid.x} * launch_.grid.y * launch_.grid.z;
+  std::uint64_t begun = 0;
+  std::size_t turn = 0;
+  while (begun < blocks || !resident_.empty()) {
+    if (begun < blocks && resident_.size() < kMostResident) {
+      begin_block(begun++);
+      turn = resident_.size() - 1;
+    } else {
+      turn = (turn + 1) % resident_.size();
+      running_ = resident_[turn].get();
+    }
+    if (!running_->run()) continue;
+    idle_.push_back(std::move(resident_[turn]));
+    resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
+  }
+}
+
+std::uint64_t Grid::turn(std::uint64_t most) const {
+  const std::uint64_t limit = launch_.instruction_limit;
+  if (limit == 0) return most;
+  if (instructions_ >= limit)
+    throw KernelFault{Fault::timeout, "the limit of " + std::to_string(limit) + " instructions is reached"};
+  return std::min(most, limit - instructions_);
+}
+
+void Grid::count(std::uint64_t instructions) {
+  instructions_ += instructions;
+  clock_ += instructions;
+}
+
+unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                         const std::string& text) {
+  std::size_t until = 0;
+  std::string why;
+  auto* const host = static_cast<unsigned char*>(memory_.translate(address, bytes, access, until, why));
+  if (host == nullptr) {
+    throw KernelFault{Fault::illegal_address, text + " of " + std::to_string(bytes) + " bytes at " +
+                                                  hexadecimal(address) + ": " + why};
+  }
+  windows_[site] = {address, std::max(until, bytes), host};
+  return host;
+}
+
+void Grid::describe(Outcome& outcome) const {
+  if (running_ == nullptr) return;
+  outcome.block_index = running_->index();
+  const Thread* const thread = running_->running();
+  if (thread == nullptr) return;
+  outcome.thread_index = thread->index;
+  if (thread->next == nullptr) return;
+  // The limit is noticed before a thread goes on, all other faults while an instruction is executed.
+  const Instruction& instruction = outcome.fault == Fault::timeout ? *thread->next : thread->current();
+  outcome.location = instruction.location != 0 ? program_.locations[instruction.location]
+                                               : "line " + std::to_string(instruction.line) + " of the PTX";
+}
+
+}  // namespace opgate::simulator

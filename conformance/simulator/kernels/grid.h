@@ -1,0 +1,70 @@
+// One launch of a kernel: what its blocks share, and in which order they run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/kernels/block.h"
+#include "simulator/kernels/kernels.h"
+#include "simulator/kernels/program.h"
+
+namespace opgate::simulator {
+
+class Grid {
+ public:
+  Grid(const Program& program, const Launch& launch, DeviceMemory& memory);
+
+  Outcome run();
+
+  const Program& program() const { return program_; }
+  const Launch& launch() const { return launch_; }
+
+  /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
+  /// of the instruction: what was allowed before needs no question to DeviceMemory.
+  unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                        const std::string& text) {
+    const Window& window = windows_[site];
+    const std::uint64_t offset = address - window.begin;
+    if (offset < window.bytes && bytes <= window.bytes - offset) return window.host + offset;
+    return ask(site, address, bytes, access, text);
+  }
+
+  /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
+  /// it comes to an end.
+  std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
+  void let_pass(std::uint64_t nanoseconds) { clock_ += nanoseconds; }
+
+  /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
+  /// where it is reached.
+  std::uint64_t turn(std::uint64_t most) const;
+  void count(std::uint64_t instructions);
+
+ private:
+  static constexpr std::uint64_t kTimeOfOneLook = 1000;
+
+  struct Window {
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+    unsigned char* host = nullptr;
+  };
+
+  unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                     const std::string& text);
+  Block& begin_block(std::uint64_t linear);
+  void run_all();
+  void describe(Outcome& outcome) const;
+
+  const Program& program_;
+  const Launch& launch_;
+  DeviceMemory& memory_;
+  std::vector<Window> windows_;
+  std::uint64_t clock_ = 0;
+  std::uint64_t instructions_ = 0;
+  std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
+  std::vector<std::unique_ptr<Block>> idle_;
+  Block* running_ = nullptr;
+};
+
+}  // namespace opgate::simulator

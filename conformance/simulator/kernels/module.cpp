@@ -1,0 +1,107 @@
+// One module of PTX: reads kernels when they are first wanted, and runs them.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "simulator/kernels/declarations.h"
+#include "simulator/kernels/faults.h"
+#include "simulator/kernels/grid.h"
+#include "simulator/kernels/program_builder.h"
+
+namespace opgate::simulator {
+namespace ptx_module {
+
+class PtxModule final : public Module {
+ public:
+  explicit PtxModule(std::string ptx) : ptx_(std::move(ptx)), declarations_(read_declarations(ptx_)) {}
+
+  std::vector<std::string> kernels() const override { return declarations_.kernels; }
+
+  const Signature* find(const std::string& kernel) override {
+    const Program* const program = find_program(kernel);
+    return program == nullptr ? nullptr : &program->signature;
+  }
+
+  std::vector<Variable> variables() const override {
+    std::vector<Variable> variables;
+    for (std::size_t i = 0; i < declarations_.variables.size(); ++i) {
+      const Declared& declared = declarations_.variables[i];
+      variables.push_back({declared.name, declared.bytes, declared.alignment, declarations_.is_constant[i],
+                           declared.initial});
+    }
+    return variables;
+  }
+
+  void place(const std::string& variable, std::uint64_t address) override {
+    addresses_[variable] = address;
+    addresses_are_written_ = false;
+  }
+
+  Outcome run(const Launch& launch, DeviceMemory& memory) override {
+    Program* const program = find_program(launch.kernel);
+    if (program == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
+    if (launch.parameters.size() != program->signature.parameter_bytes)
+      throw std::runtime_error("the kernel `" + launch.kernel + "` takes " +
+                               std::to_string(program->signature.parameter_bytes) +
+                               " bytes of parameters, not " + std::to_string(launch.parameters.size()));
+    for (const VariableSlot& slot : program->variable_slots)
+      program->functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] =
+          address_of(slot.variable) + slot.addend;
+    if (!addresses_are_written_) write_addresses(memory);
+    return Grid(*program, launch, memory).run();
+  }
+
+ private:
+  Program* find_program(const std::string& kernel) {
+    const auto known = programs_.find(kernel);
+    if (known != programs_.end()) return known->second.get();
+    const DeclaredFunction* const function = declarations_.function(kernel);
+    if (function == nullptr || !function->is_kernel || !function->has_body) return nullptr;
+    std::unique_ptr<Program> program = ProgramBuilder(declarations_).build(*function);
+    return programs_.emplace(kernel, std::move(program)).first->second.get();
+  }
+
+  std::uint64_t address_of(const std::string& variable) const {
+    const auto known = addresses_.find(variable);
+    if (known == addresses_.end())
+      throw std::runtime_error("the variable `" + variable + "` has no address yet");
+    return known->second;
+  }
+
+  // Variables that hold addresses of other variables can be filled when all addresses are known.
+  void write_addresses(DeviceMemory& memory) {
+    for (const Declared& variable : declarations_.variables) {
+      const auto base = addresses_.find(variable.name);
+      if (base == addresses_.end()) continue;
+      for (const AddressInVariable& address : variable.addresses) {
+        const auto target = addresses_.find(address.symbol);
+        if (target == addresses_.end()) continue;
+        const std::uint64_t value = target->second + address.addend;
+        std::size_t until = 0;
+        std::string why;
+        void* const place =
+            memory.translate(base->second + address.offset, sizeof(value), Access::store, until, why);
+        if (place == nullptr)
+          throw std::runtime_error("the variable `" + variable.name + "` cannot be written: " + why);
+        std::memcpy(place, &value, sizeof(value));
+      }
+    }
+    addresses_are_written_ = true;
+  }
+
+  std::string ptx_;
+  Declarations declarations_;
+  std::map<std::string, std::unique_ptr<Program>> programs_;
+  std::map<std::string, std::uint64_t> addresses_;
+  bool addresses_are_written_ = true;
+};
+
+}  // namespace ptx_module
+
+std::unique_ptr<Module> Module::parse(std::string ptx) {
+  return std::make_unique<ptx_module::PtxModule>(std::move(ptx));
+}
+
+}  // namespace opgate::simulator

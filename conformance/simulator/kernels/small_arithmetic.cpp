@@ -1,0 +1,140 @@
+// Arithmetic of f16 and bf16, alone and in pairs. Each result is rounded once, that of an fma as well.
+#include <cmath>
+
+#include "simulator/kernels/select.h"
+#include "simulator/kernels/selectors.h"
+
+namespace opgate::simulator {
+namespace small_arithmetic {
+
+enum class Operation : std::uint8_t { add, subtract, multiply, multiply_add, minimum, maximum };
+
+// What comes after the operation is in the immediate value.
+constexpr std::int64_t kSaturate = 1;
+constexpr std::int64_t kRelu = 2;
+constexpr std::int64_t kFlush = 4;
+constexpr std::int64_t kNan = 8;          // min and max: NaN where one of them is
+constexpr std::int64_t kMagnitudes = 16;  // min and max: of the magnitudes, with the sign of the product
+
+// A product of two of these numbers is exact in double precision, and a sum to odd loses nothing that
+// rounding it again needs.
+template <Operation operation>
+double compute(double a, double b, double c, std::int64_t flags) {
+  switch (operation) {
+    case Operation::add:
+      return add_to_odd(a, b);
+    case Operation::subtract:
+      return add_to_odd(a, -b);
+    case Operation::multiply:
+      return a * b;
+    case Operation::multiply_add:
+      return add_to_odd(a * b, c);
+    default:
+      break;
+  }
+  if ((flags & kNan) != 0 && (a != a || b != b)) return std::nan("");
+  constexpr bool kSmaller = operation == Operation::minimum;
+  if ((flags & kMagnitudes) == 0) return extremum(a, b, kSmaller);
+  return std::copysign(extremum(std::fabs(a), std::fabs(b), kSmaller),
+                       std::signbit(a) != std::signbit(b) ? -1.0 : 1.0);
+}
+
+// Only f16 has `.ftz`.
+double flushed_half(double value) { return std::fabs(value) < 0x1p-14 ? std::copysign(0.0, value) : value; }
+
+template <class Small, Operation operation>
+std::uint32_t one(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::int64_t flags) {
+  const auto source = [&](std::uint32_t bits) {
+    const double value = to_double(from_bits<Small>(bits));
+    return (flags & kFlush) != 0 ? flushed_half(value) : value;
+  };
+  double result = compute<operation>(source(a), source(b), source(c), flags);
+  if ((flags & kSaturate) != 0) result = saturated(result);
+  if ((flags & kRelu) != 0 && !(result > 0) && result == result) result = 0;
+  Small small = rounded<Small>(result);
+  if ((flags & kFlush) != 0) small = rounded<Small>(flushed_half(to_double(small)));
+  return small.bits;
+}
+
+template <Operation operation>
+constexpr bool kTakesThree = operation == Operation::multiply_add;
+
+template <class Small, Operation operation>
+void execute(Thread& thread, const Instruction& in) {
+  const auto a = read<std::uint32_t>(thread, in, 1);
+  const auto b = read<std::uint32_t>(thread, in, 2);
+  const auto c = kTakesThree<operation> ? read<std::uint32_t>(thread, in, 3) : 0u;
+  write(thread, in, 0, one<Small, operation>(a, b, c, in.immediate));
+}
+
+template <class Small, Operation operation>
+void execute_pair(Thread& thread, const Instruction& in) {
+  const auto a = read<std::uint32_t>(thread, in, 1);
+  const auto b = read<std::uint32_t>(thread, in, 2);
+  const auto c = kTakesThree<operation> ? read<std::uint32_t>(thread, in, 3) : 0u;
+  const std::uint32_t low = one<Small, operation>(a, b, c, in.immediate);
+  write(thread, in, 0, low | one<Small, operation>(a >> 16, b >> 16, c >> 16, in.immediate) << 16);
+}
+
+template <Operation operation>
+Handler for_type(Type type) {
+  switch (type) {
+    case Type::f16:
+      return &execute<Half, operation>;
+    case Type::bf16:
+      return &execute<Bfloat16, operation>;
+    case Type::f16x2:
+      return &execute_pair<Half, operation>;
+    case Type::bf16x2:
+      return &execute_pair<Bfloat16, operation>;
+    default:
+      return nullptr;
+  }
+}
+
+// abs and neg change the bits of the sign, which are in the immediate value.
+template <bool negate>
+void change_sign(Thread& thread, const Instruction& in) {
+  const auto signs = static_cast<std::uint32_t>(in.immediate);
+  const auto value = read<std::uint32_t>(thread, in, 1);
+  const std::uint32_t result = negate ? value ^ signs : value & ~signs;
+  write(thread, in, 0, signs == 0x8000u ? result & 0xffffu : result);
+}
+
+bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
+
+std::int64_t take_flags(Modifiers& modifiers) {
+  std::int64_t flags = 0;
+  if (modifiers.take("sat")) flags |= kSaturate;
+  if (modifiers.take("relu")) flags |= kRelu;
+  if (modifiers.take("ftz")) flags |= kFlush;
+  if (modifiers.take("NaN")) flags |= kNan;
+  if (modifiers.has("abs") && modifiers.take("xorsign")) flags |= kMagnitudes;
+  if ((flags & kMagnitudes) != 0) modifiers.take("abs");
+  return flags;
+}
+
+}  // namespace small_arithmetic
+
+Handler small_float_arithmetic(Draft& draft, Type type) {
+  using namespace small_arithmetic;
+  Modifiers& modifiers = draft.modifiers;
+  const std::string& name = modifiers.name();
+  if (name == "abs" || name == "neg") {
+    if (modifiers.has("ftz")) return nullptr;
+    draft.instruction.immediate = is_pair(type) ? 0x80008000 : 0x8000;
+    return name == "neg" ? &change_sign<true> : &change_sign<false>;
+  }
+  draft.instruction.immediate = take_flags(modifiers);
+  const std::optional<Rounding> rounding = modifiers.take_rounding();
+  if (rounding && *rounding != Rounding::nearest) return nullptr;
+  if (name == "add") return for_type<Operation::add>(type);
+  if (name == "sub") return for_type<Operation::subtract>(type);
+  if (name == "mul") return for_type<Operation::multiply>(type);
+  if (name == "fma") return for_type<Operation::multiply_add>(type);
+  if (name == "min") return for_type<Operation::minimum>(type);
+  if (name == "max") return for_type<Operation::maximum>(type);
+  return nullptr;
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,118 @@
+// atom and red, each by many threads.
+#include "fake_device.h"
+#include "reference_floats.h"
+
+namespace opgate::simulator::tests {
+namespace atomic_test {
+
+// What is in memory after the instruction was executed by 100 threads; %r1 is the index of the thread, %rd1
+// the address.
+template <class T>
+T after(const std::string& body, T before) {
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<T>{before, T{}});
+  expect_no_fault(run(device, kernel_of(body), {}, {100}, Arguments(memory)));
+  return device.read<T>(memory)[0];
+}
+
+TEST(SimulatedAtomics, Integers) {
+  EXPECT_EQ(after<std::uint32_t>("atom.global.add.u32 %r2, [%rd1], %r1;", 5), 4955u);
+  EXPECT_EQ(after<std::uint32_t>("red.relaxed.gpu.global.add.s32 [%rd1], 2;", 0xffffffff), 199u);
+  EXPECT_EQ(after<std::int32_t>("sub.s32 %r2, 20, %r1; red.global.min.s32 [%rd1], %r2;", 3), -79);
+  EXPECT_EQ(after<std::uint32_t>("sub.s32 %r2, 20, %r1; red.global.max.u32 [%rd1], %r2;", 3), 0xffffffffu);
+  EXPECT_EQ(after<std::int32_t>("sub.s32 %r2, 20, %r1; atom.acq_rel.sys.global.max.s32 %r3, [%rd1], %r2;", 3),
+            20);
+  EXPECT_EQ(after<std::uint32_t>("shl.b32 %r2, 1, %r1; red.global.or.b32 [%rd1], %r2;", 0), 0xffffffffu);
+  EXPECT_EQ(after<std::uint32_t>("not.b32 %r2, %r1; red.global.and.b32 [%rd1], %r2;", 0xff), 0x80u);
+  EXPECT_EQ(after<std::uint32_t>("red.global.xor.b32 [%rd1], %r1;", 0), 0u);
+  EXPECT_EQ(after<std::uint32_t>("red.global.inc.u32 [%rd1], 6;", 0), 100u % 7);
+  EXPECT_EQ(after<std::uint32_t>("atom.global.dec.u32 %r2, [%rd1], 6;", 0), 5u);
+  EXPECT_EQ(after<std::uint32_t>("atom.exch.b32 %r2, [%rd1], %r1;", 7), 99u);
+  EXPECT_EQ(
+      after<std::uint64_t>("cvt.u64.u32 %rd2, %r1; atom.global.add.u64 %rd3, [%rd1], %rd2;", 0xffffffff),
+      0xffffffffu + std::uint64_t{4950});
+  EXPECT_EQ(
+      after<std::int64_t>("cvt.s64.s32 %rd2, %r1; neg.s64 %rd2, %rd2; red.global.min.s64 [%rd1], %rd2;", 4),
+      -99);
+  EXPECT_EQ(after<std::uint64_t>("atom.global.exch.b64 %rd3, [%rd1], 12;", 4), 12u);
+}
+
+TEST(SimulatedAtomics, CompareAndSwap) {
+  EXPECT_EQ(after<std::uint32_t>("add.u32 %r2, %r1, 1; atom.global.cas.b32 %r3, [%rd1], %r1, %r2;", 0), 100u);
+  EXPECT_EQ(after<std::uint64_t>("atom.relaxed.cta.global.cas.b64 %rd3, [%rd1], 5, 9;", 5), 9u);
+  EXPECT_EQ(
+      after<std::uint16_t>("mov.u16 %h1, 3; mov.u16 %h2, 8; atom.global.cas.b16 %h3, [%rd1], %h1, %h2;", 3),
+      8u);
+  EXPECT_EQ(after<std::uint32_t>("atom.global.cas.b32 _, [%rd1], 4, 9;", 5), 5u);
+}
+
+TEST(SimulatedAtomics, Floats) {
+  EXPECT_EQ(after<float>("atom.global.add.f32 %f1, [%rd1], 0f3F000000;", 1.0f), 51.0f);
+  EXPECT_EQ(after<double>("red.global.add.f64 [%rd1], 0d3FE0000000000000;", 1.0), 51.0);
+  EXPECT_EQ(after<std::uint16_t>("mov.b16 %h1, 0x3c00; red.global.add.noftz.f16 [%rd1], %h1;", 0x3c00),
+            half_format().bits(Quad(101)));
+  EXPECT_EQ(after<std::uint16_t>("mov.b16 %h1, 0x3f80; red.global.add.noftz.bf16 [%rd1], %h1;", 0x3f80),
+            bfloat16_format().bits(Quad(101)));
+  EXPECT_EQ(after<std::uint32_t>("red.global.add.noftz.f16x2 [%rd1], %r1;", 0x3c000000) >> 16, 0x3c00u);
+  EXPECT_EQ(after<std::uint32_t>("mov.b32 %r2, 0x40003c00; atom.global.add.noftz.f16x2 %r3, [%rd1], %r2;", 0),
+            (half_format().bits(Quad(200)) << 16 | half_format().bits(Quad(100))));
+  // A device flushes subnormal numbers in global memory, and keeps them in shared memory.
+  EXPECT_EQ(after<std::uint32_t>("red.global.add.f32 [%rd1], 0f00000001;", 0), 0u);
+  EXPECT_EQ(
+      after<std::uint32_t>(
+          R"(.shared .f32 s; st.shared.f32 [s], 0f00000000; bar.sync 0; red.shared.add.f32 [s], 0f00000001; bar.sync 0;
+    ld.shared.f32 %f1, [s]; st.global.f32 [%rd1], %f1;)",
+          0),
+      100u);
+}
+
+TEST(SimulatedAtomics, GenericAddresses) {
+  EXPECT_EQ(after<std::uint32_t>("atom.cas.b32 %r2, [%rd1], 5, 9;", 5), 9u);
+  EXPECT_EQ(after<std::uint32_t>("mov.b32 %r2, 0x3f803f80; atom.add.noftz.bf16x2 %r3, [%rd1], %r2;", 0),
+            0x42c842c8u);
+  EXPECT_EQ(after<std::uint32_t>(R"(.shared .u32 s; st.shared.u32 [s], 0; bar.sync 0; cvta.shared.u64 %rd2, s;
+    atom.add.u32 %r2, [%rd2], 2; bar.sync 0; ld.shared.u32 %r3, [s]; st.global.u32 [%rd1], %r3;)",
+                                 0),
+            200u);
+}
+
+TEST(SimulatedAtomics, ExtremaOfHalves) {
+  const std::string number = "cvt.rn.f16.u32 %h1, %r1; neg.f16 %h1, %h1; ";
+  EXPECT_EQ(after<std::uint16_t>(number + "atom.global.min.noftz.f16 %h2, [%rd1], %h1;", 0x3c00),
+            half_format().bits(Quad(-99)));
+  EXPECT_EQ(after<std::uint16_t>(number + "atom.global.max.noftz.f16 %h2, [%rd1], %h1;", 0xfc00), 0x8000u);
+  EXPECT_EQ(after<std::uint16_t>("mov.b16 %h1, 0x4000; red.global.max.noftz.bf16 [%rd1], %h1;", 0x7fc0),
+            0x4000u);
+}
+
+TEST(SimulatedAtomics, Vectors) {
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<float>{1, 2, 3, 4});
+  expect_no_fault(run(device, kernel_of(R"(mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000;
+    red.global.v4.f32.add [%rd1], {%f1, %f2, %f1, %f2}; atom.global.v2.f32.add {%f3, %f4}, [%rd1+8], {%f2, %f4};)"),
+                      {}, {}, Arguments(memory)));
+  EXPECT_EQ(device.read<float>(memory), (std::vector<float>{2, 4, 6, 6}));
+}
+
+TEST(SimulatedAtomics, OldValuesAreAllDifferent) {
+  const std::vector<std::uint32_t> values = values_of(kernel_of(R"(atom.global.add.u32 %r2, [%rd1], 1;
+    mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2+4], 1;)"),
+                                                      257, {64}, {4});
+  EXPECT_EQ(values, [] {
+    std::vector<std::uint32_t> expected(257, 1);
+    expected[0] = 256;
+    return expected;
+  }());
+}
+
+TEST(SimulatedAtomics, LockOfABlock) {
+  const std::vector<std::uint32_t> values = values_of(kernel_of(R"(
+again: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra again;
+    ld.volatile.global.u32 %r3, [%rd1+4]; nanosleep.u32 20; add.u32 %r3, %r3, 1; st.volatile.global.u32 [%rd1+4], %r3;
+    membar.gl; atom.global.exch.b32 %r2, [%rd1], 0;)"),
+                                                      2, {96}, {3});
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{0, 288}));
+}
+
+}  // namespace atomic_test
+}  // namespace opgate::simulator::tests
