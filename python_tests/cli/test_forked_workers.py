@@ -93,7 +93,7 @@ def imports(tmp_path: Path) -> int:
 def test_crashes_cost_no_import_and_leave_the_verdicts_of_others(
     run: Callable[..., Results], tmp_path: Path
 ) -> None:
-    # Of all layouts there would be more deaths than are tried, and which cases are owed for that depends on the load.
+    # With all layouts there are more deaths than are tried; which cases are owed then depends on the load.
     results = run("--op", "dies", "fine", "--check", "opcheck", "effect.alias", "-k", "contiguous")
     found = verdicts(results, "dies")
     assert found.pop("float32/5/contiguous/cpu/opcheck") == "crash"
