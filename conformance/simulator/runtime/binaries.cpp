@@ -105,4 +105,9 @@ std::pair<std::uint64_t, std::size_t> Binaries::variable(const void* host_variab
   return found->second.binary->variable(found->second.name, device, memory);
 }
 
+Binaries& registered_binaries() {
+  static auto* const only = new Binaries;
+  return *only;
+}
+
 }  // namespace opgate::simulator

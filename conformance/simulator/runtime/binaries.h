@@ -78,4 +78,8 @@ class Binaries {
   std::map<const void*, Variable> variables_;                   // by the address of the host's variable
 };
 
+/// Libraries register themselves while they are loaded, also in processes that never use a device, or whose children do. That
+/// is why this exists without the other parts of the simulator.
+Binaries& registered_binaries();
+
 }  // namespace opgate::simulator

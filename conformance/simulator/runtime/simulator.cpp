@@ -24,6 +24,7 @@ Simulator* make() {
 
 Simulator::Simulator()
     : memory(settings()),
+      binaries(registered_binaries()),
       streams(settings().devices),
       execution(streams, settings().eager),
       pools(settings().devices) {}

@@ -17,7 +17,7 @@ struct Simulator {
   Simulator();
 
   MemoryMap memory;
-  Binaries binaries;
+  Binaries& binaries;
   Streams streams;
   Execution execution;
   Captures captures;
