@@ -29,7 +29,7 @@ struct CallConfiguration {
 // `<<<...>>>` pushes its values before the arguments of the kernel are computed, which may launch other kernels.
 thread_local std::vector<CallConfiguration> configurations;
 
-Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
+DeviceBinary* binary_of(void** handle) { return reinterpret_cast<DeviceBinary*>(handle); }
 
 // The device is not touched: a process may load a library, and use devices in a child process only.
 template <class Body>
@@ -50,7 +50,7 @@ std::string library_of(const void* symbol) {
 }  // namespace
 
 OPGATE_SIM_API void** __cudaRegisterFatBinary(void* wrapper) {
-  Binary* binary = nullptr;
+  DeviceBinary* binary = nullptr;
   change_registrations([&](Binaries& binaries) {
     const auto* const described = static_cast<const FatBinaryWrapper*>(wrapper);
     binary = binaries.add(described->data, library_of(wrapper));

@@ -12,9 +12,9 @@
 
 namespace opgate::simulator {
 
-Module& Binary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
+Module& DeviceBinary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
 
-Binary::Loaded& Binary::load(int device, MemoryMap& memory) {
+DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
   std::string contents;
   std::string ptx;
@@ -44,39 +44,39 @@ Binary::Loaded& Binary::load(int device, MemoryMap& memory) {
   return loaded_[device] = std::move(loaded);
 }
 
-std::pair<std::uint64_t, std::size_t> Binary::variable(const std::string& name, int device, MemoryMap& memory) {
+std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& name, int device, MemoryMap& memory) {
   const auto& variables = load(device, memory).variables;
   const auto found = variables.find(name);
   if (found == variables.end()) refuse(cudaErrorInvalidSymbol);
   return found->second;
 }
 
-Binary* Binaries::add(const unsigned char* data, std::string path) {
-  binaries_.push_back(std::make_shared<Binary>(data, std::move(path)));
+DeviceBinary* Binaries::add(const unsigned char* data, std::string path) {
+  binaries_.push_back(std::make_shared<DeviceBinary>(data, std::move(path)));
   return binaries_.back().get();
 }
 
-std::shared_ptr<Binary> Binaries::share(Binary* binary) const {
-  const auto found = std::ranges::find(binaries_, binary, &std::shared_ptr<Binary>::get);
+std::shared_ptr<DeviceBinary> Binaries::share(DeviceBinary* binary) const {
+  const auto found = std::ranges::find(binaries_, binary, &std::shared_ptr<DeviceBinary>::get);
   if (found == binaries_.end()) refuse(cudaErrorInvalidResourceHandle);
   return *found;
 }
 
 // Work that was issued before holds what it needs of the library.
-void Binaries::remove(Binary* binary) {
+void Binaries::remove(DeviceBinary* binary) {
   std::erase_if(kernels_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
   std::erase_if(by_handle_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
   std::erase_if(variables_, [binary](const auto& entry) { return entry.second.binary.get() == binary; });
   std::erase_if(binaries_, [binary](const auto& own) { return own.get() == binary; });
 }
 
-void Binaries::add_kernel(Binary* binary, const void* host_function, std::string name) {
+void Binaries::add_kernel(DeviceBinary* binary, const void* host_function, std::string name) {
   auto kernel = std::make_shared<Kernel>(Kernel{share(binary), std::move(name), {}});
   by_handle_[handle(kernel)] = kernel;
   kernels_[host_function] = std::move(kernel);
 }
 
-void Binaries::add_variable(Binary* binary, const void* host_variable, std::string name) {
+void Binaries::add_variable(DeviceBinary* binary, const void* host_variable, std::string name) {
   variables_[host_variable] = {share(binary), std::move(name)};
 }
 

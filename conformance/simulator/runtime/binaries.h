@@ -16,9 +16,9 @@
 namespace opgate::simulator {
 
 /// The device code of one library. Every device has variables of its own, and so a module of its own.
-class Binary {
+class DeviceBinary {
  public:
-  Binary(const unsigned char* data, std::string path) : data_(data), path_(std::move(path)) {}
+  DeviceBinary(const unsigned char* data, std::string path) : data_(data), path_(std::move(path)) {}
 
   /// The module on a device, which is read when it is first needed. Refuses with cudaErrorNoKernelImageForDevice where the
   /// library has no PTX for it.
@@ -43,7 +43,7 @@ class Binary {
 };
 
 struct Kernel {
-  std::shared_ptr<Binary> binary;
+  std::shared_ptr<DeviceBinary> binary;
   std::string name;
   std::map<int, std::size_t> dynamic_shared;  ///< on each device, as cudaFuncSetAttribute allowed it
 };
@@ -51,11 +51,11 @@ struct Kernel {
 class Binaries {
  public:
   /// The handle that registration functions get.
-  Binary* add(const unsigned char* data, std::string path);
-  void remove(Binary* binary);
+  DeviceBinary* add(const unsigned char* data, std::string path);
+  void remove(DeviceBinary* binary);
 
-  void add_kernel(Binary* binary, const void* host_function, std::string name);
-  void add_variable(Binary* binary, const void* host_variable, std::string name);
+  void add_kernel(DeviceBinary* binary, const void* host_function, std::string name);
+  void add_variable(DeviceBinary* binary, const void* host_variable, std::string name);
 
   /// Refuses with cudaErrorInvalidDeviceFunction.
   std::shared_ptr<Kernel> kernel(const void* host_function) const;
@@ -66,13 +66,13 @@ class Binaries {
 
  private:
   struct Variable {
-    std::shared_ptr<Binary> binary;
+    std::shared_ptr<DeviceBinary> binary;
     std::string name;
   };
 
-  std::shared_ptr<Binary> share(Binary* binary) const;
+  std::shared_ptr<DeviceBinary> share(DeviceBinary* binary) const;
 
-  std::vector<std::shared_ptr<Binary>> binaries_;
+  std::vector<std::shared_ptr<DeviceBinary>> binaries_;
   std::map<const void*, std::shared_ptr<Kernel>> kernels_;      // by the address of the host's function
   std::map<cudaKernel_t, std::shared_ptr<Kernel>> by_handle_;
   std::map<const void*, Variable> variables_;                   // by the address of the host's variable

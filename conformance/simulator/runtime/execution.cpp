@@ -93,7 +93,7 @@ void Execution::advance(Stream& stream) {
 void Execution::run_next(Stream& stream) {
   // The stream may be destroyed by another thread while a host function of it runs.
   const std::shared_ptr<Stream> kept = stream.shared_from_this();
-  const Operation operation = std::move(stream.queue.front());
+  const QueuedWork operation = std::move(stream.queue.front());
   stream.queue.pop_front();
   for (const Mark& mark : operation.after) finish(mark);
   if (errors::sticky() == cudaSuccess || operation.work.after_faults) operation.work.run();

@@ -1,6 +1,9 @@
 #include "simulator/runtime/simulated_work.h"
 
+#include <string>
+
 #include "simulator/runtime/api.h"
+#include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 
 using namespace opgate::simulator;
@@ -22,6 +25,11 @@ OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*functio
                                                           },
                                                           cudaGraphNodeTypeKernel});
   });
+}
+
+OPGATE_SIM_API void opgate_sim_fail(const char* message) {
+  report_finding(std::string(message) + " (" + error_name(cudaErrorAssert) + ")");
+  errors::set_sticky(cudaErrorAssert);
 }
 
 OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }

@@ -14,6 +14,9 @@ void* opgate_sim_host_view(const void* pointer);
 /// access device memory, and call the runtime.
 cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data);
 
+/// Such a function found a mistake: the device fails from now on with cudaErrorAssert.
+void opgate_sim_fail(const char* message);
+
 /// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.
 int opgate_sim_aten_at_once();
 int opgate_sim_log();

@@ -34,7 +34,7 @@ struct Work {
   bool after_faults = false;  ///< runs although a kernel has faulted before
 };
 
-struct Operation {
+struct QueuedWork {
   Work work;
   std::vector<Mark> after;  ///< other streams' work that must be done first
 };
@@ -57,7 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const unsigned long long id;
   bool legacy = false;
 
-  std::deque<Operation> queue;
+  std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;
   std::uint64_t done = 0;
   std::uint64_t last_issue = 0;      ///< grows with each operation of any stream
