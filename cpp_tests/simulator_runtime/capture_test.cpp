@@ -120,7 +120,8 @@ TEST(SimulatedCapture, OtherThreadsAreRefusedInTheGlobalModeOnly) {
   };
   EXPECT_EQ(during_capture(cudaStreamCaptureModeGlobal, in_another_thread),
             Errors(cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated));
-  EXPECT_EQ(during_capture(cudaStreamCaptureModeThreadLocal, in_another_thread), Errors(cudaSuccess, cudaSuccess));
+  EXPECT_EQ(during_capture(cudaStreamCaptureModeThreadLocal, in_another_thread),
+            Errors(cudaSuccess, cudaSuccess));
 }
 
 TEST(SimulatedCapture, AThreadMayRelaxItsMode) {
@@ -139,7 +140,8 @@ TEST(SimulatedCapture, AThreadMayRelaxItsMode) {
 TEST(SimulatedCapture, NobodyWaitsForACapturingStream) {
   const Errors refused(cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated);
   for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed}) {
-    EXPECT_EQ(during_capture(mode, [](cudaStream_t stream) { return cudaStreamSynchronize(stream); }), refused);
+    EXPECT_EQ(during_capture(mode, [](cudaStream_t stream) { return cudaStreamSynchronize(stream); }),
+              refused);
     EXPECT_EQ(during_capture(mode, [](cudaStream_t stream) { return cudaStreamQuery(stream); }), refused);
     EXPECT_EQ(during_capture(mode, [](cudaStream_t) { return cudaDeviceSynchronize(); }), refused);
     EXPECT_EQ(during_capture(mode,
@@ -205,8 +207,9 @@ TEST(SimulatedCapture, TheFirstStreamEndsTheCaptureInItsThread) {
 TEST(SimulatedCapture, UserObjectsLiveAsLongAsTheirGraph) {
   int destroyed = 0;
   cudaUserObject_t object = nullptr;
-  ASSERT_EQ(cudaUserObjectCreate(&object, &destroyed, [](void* count) { ++*static_cast<int*>(count); }, 1,
-                                 cudaUserObjectNoDestructorSync),
+  ASSERT_EQ(cudaUserObjectCreate(
+                &object, &destroyed, [](void* count) { ++*static_cast<int*>(count); }, 1,
+                cudaUserObjectNoDestructorSync),
             cudaSuccess);
   const cudaStream_t stream = new_stream();
   cudaGraph_t graph = nullptr;

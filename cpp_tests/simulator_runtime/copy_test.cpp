@@ -18,7 +18,8 @@ TEST(SimulatedCopy, RowsWithPitches) {
   std::vector<float> result(9);
   ASSERT_EQ(cudaMemcpy2D(result.data(), 12, data, pitch, 12, 3, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(result, (std::vector<float>{0, 1, 2, 4, 5, 6, 8, 9, 10}));
-  EXPECT_EQ(cudaMemcpy2D(result.data(), 8, data, pitch, 12, 3, cudaMemcpyDeviceToHost), cudaErrorInvalidPitchValue);
+  EXPECT_EQ(cudaMemcpy2D(result.data(), 8, data, pitch, 12, 3, cudaMemcpyDeviceToHost),
+            cudaErrorInvalidPitchValue);
   cudaGetLastError();
 }
 
@@ -52,8 +53,9 @@ TEST(SimulatedCopy, OutsideOfAnAllocationIsRefused) {
   EXPECT_EQ(cudaMemset(data + 2, 0, 12), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemset(host.data(), 0, 4), cudaErrorInvalidValue);
   const std::string text = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(text.find("opgate sim: the destination of a copy: past the end of an allocation of 16 bytes by 4"),
-            std::string::npos);
+  EXPECT_NE(
+      text.find("opgate sim: the destination of a copy: past the end of an allocation of 16 bytes by 4"),
+      std::string::npos);
   cudaGetLastError();
 }
 

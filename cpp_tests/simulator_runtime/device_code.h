@@ -16,8 +16,8 @@ void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaRegisterFunction(void** handle, const char* host_function, char* device_function, const char* name,
                             int thread_limit, uint3* thread, uint3* block, dim3* block_size, dim3* grid_size,
                             int* warp_size);
-void __cudaRegisterVar(void** handle, char* host_variable, char* device_address, const char* name, int external,
-                       std::size_t bytes, int constant, int global);
+void __cudaRegisterVar(void** handle, char* host_variable, char* device_address, const char* name,
+                       int external, std::size_t bytes, int constant, int global);
 }
 
 namespace simulated {
@@ -100,13 +100,13 @@ inline cudaEvent_t new_event(unsigned flags = cudaEventDefault) {
 
 /// Runs statements in a fresh process, because a fault ends all use of the devices in its own. The process must write
 /// something that matches the expression to stderr.
-#define EXPECT_IN_CHILD(expression, ...)                            \
-  do {                                                              \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                 \
-    EXPECT_EXIT(                                                    \
-        {                                                           \
-          __VA_ARGS__;                                              \
-          simulated::leave_child();                                 \
-        },                                                          \
-        ::testing::ExitedWithCode(0), expression);                  \
+#define EXPECT_IN_CHILD(expression, ...)            \
+  do {                                              \
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); \
+    EXPECT_EXIT(                                    \
+        {                                           \
+          __VA_ARGS__;                              \
+          simulated::leave_child();                 \
+        },                                          \
+        ::testing::ExitedWithCode(0), expression);  \
   } while (false)

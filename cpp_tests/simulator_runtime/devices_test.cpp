@@ -44,7 +44,8 @@ TEST(SimulatedDevices, StreamsAndEventsBelongToOne) {
   unsigned index = 0;
   float value = 1;
   void* arguments[] = {&data, &index, &value};
-  EXPECT_EQ(cudaLaunchKernel(&symbols().store, dim3(1), dim3(1), arguments, 0, stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaLaunchKernel(&symbols().store, dim3(1), dim3(1), arguments, 0, stream),
+            cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventRecord(event, nullptr), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
   EXPECT_EQ(cudaStreamWaitEvent(nullptr, event, 0), cudaSuccess);

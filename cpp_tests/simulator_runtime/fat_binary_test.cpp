@@ -26,9 +26,10 @@ TEST(FatBinary, PtxForOneArchitectureIsTakenThereOnly) {
 }
 
 TEST(FatBinary, MachineCodeIsNamedOnly) {
-  const auto data = fat_binary("\x7f"
-                               "ELF",
-                               90, 2);
+  const auto data = fat_binary(
+      "\x7f"
+      "ELF",
+      90, 2);
   EXPECT_EQ(FatBinary(data.data()).ptx_for(90), "");
   EXPECT_EQ(FatBinary(data.data()).contents(), "machine code 90");
 }
@@ -41,10 +42,11 @@ TEST(FatBinary, OtherDataIsRefused) {
 
 TEST(FatBinary, Lz4) {
   // Four literals, a match of 8 at distance 4 that reaches into itself, and five literals at the end.
-  const std::string packed("\x44"
-                           "abcd\x04\x00\x50"
-                           "vwxyz",
-                           13);
+  const std::string packed(
+      "\x44"
+      "abcd\x04\x00\x50"
+      "vwxyz",
+      13);
   const auto data = fat_binary(packed, 80, 1, FatEntryHeader::kLz4, 17);
   EXPECT_EQ(FatBinary(data.data()).ptx_for(90), "abcdabcdabcdvwxyz");
   const auto cut = fat_binary(packed.substr(0, 9), 80, 1, FatEntryHeader::kLz4, 17);

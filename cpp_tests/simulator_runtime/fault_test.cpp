@@ -6,12 +6,13 @@
 using namespace simulated;
 
 TEST(SimulatedFaultDeathTest, PastTheEndOfAnAllocation) {
-  EXPECT_IN_CHILD("opgate sim: kernel store: .*past the end of an allocation of 16 bytes by 4.*cudaErrorIllegalAddress", {
-    float* const data = device_floats(4, 1);
-    store(data, 4, 1);
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // the kernel has not run yet
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
-  });
+  EXPECT_IN_CHILD(
+      "opgate sim: kernel store: .*past the end of an allocation of 16 bytes by 4.*cudaErrorIllegalAddress", {
+        float* const data = device_floats(4, 1);
+        store(data, 4, 1);
+        EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // the kernel has not run yet
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+      });
 }
 
 TEST(SimulatedFaultDeathTest, AfterMemoryWasFreed) {
@@ -80,12 +81,15 @@ TEST(SimulatedFaultDeathTest, CallbacksAreToldOfIt) {
     cudaError_t seen = cudaSuccess;
     bool called = false;
     store(nullptr, 0, 1);
-    EXPECT_EQ(cudaLaunchHostFunc(nullptr, [](void* flag) { *static_cast<bool*>(flag) = true; }, &called), cudaSuccess);
-    EXPECT_EQ(cudaStreamAddCallback(
-                  nullptr,
-                  [](cudaStream_t, cudaError_t status, void* place) { *static_cast<cudaError_t*>(place) = status; },
-                  &seen, 0),
+    EXPECT_EQ(cudaLaunchHostFunc(
+                  nullptr, [](void* flag) { *static_cast<bool*>(flag) = true; }, &called),
               cudaSuccess);
+    EXPECT_EQ(
+        cudaStreamAddCallback(
+            nullptr,
+            [](cudaStream_t, cudaError_t status, void* place) { *static_cast<cudaError_t*>(place) = status; },
+            &seen, 0),
+        cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
     EXPECT_FALSE(called);
     EXPECT_EQ(seen, cudaErrorIllegalAddress);

@@ -49,14 +49,16 @@ TEST(SimulatedLaunch, HasLimitsOfSharedMemory) {
   EXPECT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * kKilo),
             cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
-  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * kKilo), cudaSuccess);
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * kKilo),
+            cudaSuccess);
   EXPECT_EQ(launch_shape(kernel, 1, 32, 100 * kKilo), cudaSuccess);
   EXPECT_EQ(launch_shape(kernel, 1, 32, 100 * kKilo + 1), cudaErrorInvalidValue);
 }
 
 TEST(SimulatedLaunch, AttributesAreThoseOfOneDevice) {
   const void* const kernel = &symbols().add;
-  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10), cudaSuccess);
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10),
+            cudaSuccess);
   EXPECT_EQ(launch_shape(kernel, 1, 32, 100 << 10), cudaSuccess);
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
   EXPECT_EQ(launch_shape(kernel, 1, 32, 100 << 10), cudaErrorInvalidValue);
@@ -85,7 +87,8 @@ TEST(SimulatedLaunch, RefusesClusters) {
   std::vector<void*> arguments{&data, &value, &count};
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaErrorNotSupported);
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("clusters, which are not simulated"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("clusters, which are not simulated"),
+            std::string::npos);
   cluster.val.clusterDim = {1, 1, 1};
   EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaSuccess);
   EXPECT_EQ(value_at(data, 63), 1);
@@ -97,9 +100,11 @@ TEST(SimulatedLaunch, CooperativeGridsMustBeResident) {
   float value = 0;
   unsigned count = 0;
   std::vector<void*> arguments{&data, &value, &count};
-  EXPECT_EQ(cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2), dim3(1024), arguments.data(), 0, nullptr),
-            cudaSuccess);
-  EXPECT_EQ(cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2 + 1), dim3(1024), arguments.data(), 0, nullptr),
+  EXPECT_EQ(
+      cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2), dim3(1024), arguments.data(), 0, nullptr),
+      cudaSuccess);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2 + 1), dim3(1024), arguments.data(), 0,
+                                        nullptr),
             cudaErrorCooperativeLaunchTooLarge);
   cudaGetLastError();
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
@@ -127,6 +132,7 @@ TEST(SimulatedLaunch, VariablesHaveTheirInitialValueOnEachDevice) {
   EXPECT_EQ(cudaGetSymbolSize(&bytes, &symbols().counter), cudaSuccess);
   EXPECT_EQ(bytes, 4U);
   EXPECT_EQ(cudaGetSymbolSize(&bytes, &symbols().add), cudaErrorInvalidSymbol);
-  EXPECT_EQ(cudaMemcpyToSymbol(&symbols().counter, &bytes, 4, 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyToSymbol(&symbols().counter, &bytes, 4, 1, cudaMemcpyHostToDevice),
+            cudaErrorInvalidValue);
   cudaGetLastError();
 }

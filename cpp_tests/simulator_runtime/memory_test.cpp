@@ -83,7 +83,8 @@ TEST(SimulatedMemory, PointersSayWhatTheyAre) {
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, plain.data()), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
   ASSERT_EQ(cudaHostRegister(plain.data(), 16, cudaHostRegisterDefault), cudaSuccess);
-  EXPECT_EQ(cudaHostRegister(plain.data() + 1, 4, cudaHostRegisterDefault), cudaErrorHostMemoryAlreadyRegistered);
+  EXPECT_EQ(cudaHostRegister(plain.data() + 1, 4, cudaHostRegisterDefault),
+            cudaErrorHostMemoryAlreadyRegistered);
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, plain.data()), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
   EXPECT_EQ(cudaHostUnregister(plain.data()), cudaSuccess);

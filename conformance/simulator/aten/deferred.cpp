@@ -71,7 +71,8 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
     const c10::Argument& argument = schema.arguments()[i];
     const c10::IValue& value = arguments[i];
     // A generator is drawn from at the time of the call, in the order of the calls.
-    if (argument.name() == "generator" || value.isTensorList() || value.isOptionalTensorList()) return std::nullopt;
+    if (argument.name() == "generator" || value.isTensorList() || value.isOptionalTensorList())
+      return std::nullopt;
     if (argument.alias_info() == nullptr || !argument.alias_info()->isWrite()) continue;
     if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().is_cuda() ||
         value.toTensor().numel() == 0)
@@ -136,7 +137,9 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
     } catch (const std::exception&) {
       return false;  // the call itself then fails with the message of the CPU's kernel, or does not
     }
-    const auto result = [&](std::size_t i) { return meta[meta.size() - schema.returns().size() + i].toTensor(); };
+    const auto result = [&](std::size_t i) {
+      return meta[meta.size() - schema.returns().size() + i].toTensor();
+    };
     for (std::size_t i = 0; i < plan->fresh; ++i) {
       const at::Tensor like = result(i);
       if (!like.defined() || !like.is_meta()) return false;

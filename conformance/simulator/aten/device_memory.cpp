@@ -26,9 +26,7 @@ void* host_view(const void* pointer) {
 
 }  // namespace
 
-bool is_simulated() {
-  return of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view") != nullptr;
-}
+bool is_simulated() { return of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view") != nullptr; }
 
 at::Tensor alias_on_host(const at::Tensor& tensor) {
   const auto options = tensor.options().device(at::kCPU).requires_grad(false);
@@ -40,7 +38,8 @@ at::Tensor alias_on_host(const at::Tensor& tensor) {
                          .as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   alias._set_conj(tensor.is_conj());
   alias._set_neg(tensor.is_neg());
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
+    alias.unsafeGetTensorImpl()->set_wrapped_number(true);
   return alias;
 }
 
@@ -49,7 +48,8 @@ at::Tensor copy_to_device(const at::Tensor& tensor) {
       at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kCUDA));
   if (tensor.numel() == 0) return result;
   c10::cuda::getCurrentCUDAStream().synchronize();  // allocators may fill new memory in the stream
-  const std::size_t bytes = at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), tensor.element_size());
+  const std::size_t bytes =
+      at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), tensor.element_size());
   std::memcpy(host_view(result.mutable_data_ptr()), tensor.const_data_ptr(), bytes);
   return result;
 }

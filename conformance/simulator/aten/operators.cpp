@@ -21,13 +21,20 @@ namespace {
 
 // Operators that launch nothing: they make tensors and views, or ask the runtime.
 constexpr std::array kKept{
-    std::string_view("aten::empty"),         std::string_view("aten::empty_strided"),
-    std::string_view("aten::as_strided"),    std::string_view("aten::view"),
-    std::string_view("aten::_reshape_alias"), std::string_view("aten::resize_"),
-    std::string_view("aten::set_"),          std::string_view("aten::unfold"),
-    std::string_view("aten::record_stream"), std::string_view("aten::is_pinned"),
-    std::string_view("aten::_pin_memory"),   std::string_view("aten::view_as_real"),
-    std::string_view("aten::view_as_complex"), std::string_view("aten::is_set_to"),
+    std::string_view("aten::empty"),
+    std::string_view("aten::empty_strided"),
+    std::string_view("aten::as_strided"),
+    std::string_view("aten::view"),
+    std::string_view("aten::_reshape_alias"),
+    std::string_view("aten::resize_"),
+    std::string_view("aten::set_"),
+    std::string_view("aten::unfold"),
+    std::string_view("aten::record_stream"),
+    std::string_view("aten::is_pinned"),
+    std::string_view("aten::_pin_memory"),
+    std::string_view("aten::view_as_real"),
+    std::string_view("aten::view_as_complex"),
+    std::string_view("aten::is_set_to"),
 };
 
 // Operators without a CUDA kernel of their own, which would choose one of cuDNN.
@@ -53,7 +60,8 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
         if (tensor.is_cuda()) return tensor.device();
       }
     }
-    if (value.isDevice() && value.toDevice().is_cuda() && value.toDevice().has_index()) return value.toDevice();
+    if (value.isDevice() && value.toDevice().is_cuda() && value.toDevice().has_index())
+      return value.toDevice();
   }
   return {at::kCUDA, c10::cuda::current_device()};
 }
@@ -71,17 +79,18 @@ void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, to
 }
 
 // Attention by its definition: the other kernels are the device's own.
-int64_t choose_plain_attention(const at::Tensor& /*query*/, const at::Tensor& /*key*/, const at::Tensor& /*value*/,
-                               const std::optional<at::Tensor>& /*mask*/, double /*dropout*/, bool /*causal*/,
-                               std::optional<double> /*scale*/, bool /*grouped*/) {
+int64_t choose_plain_attention(const at::Tensor& /*query*/, const at::Tensor& /*key*/,
+                               const at::Tensor& /*value*/, const std::optional<at::Tensor>& /*mask*/,
+                               double /*dropout*/, bool /*causal*/, std::optional<double> /*scale*/,
+                               bool /*grouped*/) {
   return 0;
 }
 
 std::unique_ptr<torch::Library> replace_kernels() {
   if (!is_simulated()) return nullptr;
   at::globalContext().setUserEnabledCuDNN(false);
-  auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA, __FILE__,
-                                                  static_cast<uint32_t>(__LINE__));
+  auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA,
+                                                  __FILE__, static_cast<uint32_t>(__LINE__));
   library->impl("_fused_sdp_choice", &choose_plain_attention);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {

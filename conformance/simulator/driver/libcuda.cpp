@@ -33,7 +33,9 @@ OPGATE_SIM_API CUresult cuDriverGetVersion(int* version) {
   return static_cast<CUresult>(cudaDriverGetVersion(version));
 }
 
-OPGATE_SIM_API CUresult cuDeviceGetCount(int* count) { return static_cast<CUresult>(cudaGetDeviceCount(count)); }
+OPGATE_SIM_API CUresult cuDeviceGetCount(int* count) {
+  return static_cast<CUresult>(cudaGetDeviceCount(count));
+}
 
 OPGATE_SIM_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   int count = 0;
@@ -45,8 +47,7 @@ OPGATE_SIM_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 OPGATE_SIM_API CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   // The numbers are the same in both libraries.
-  return static_cast<CUresult>(
-      cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+  return static_cast<CUresult>(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 
 OPGATE_SIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice /*device*/, unsigned* flags, int* active) {
@@ -84,11 +85,11 @@ OPGATE_SIM_API CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 
 // The headers give some of these names a suffix; the library's symbols are what torch links.
-#define OPGATE_SIM_UNSUPPORTED(name, symbol)                                                    \
-  extern "C" __attribute__((visibility("default"))) CUresult opgate_##name() __asm__(symbol);   \
-  extern "C" CUresult opgate_##name() {                                                         \
-    static std::atomic<bool> reported{false};                                                   \
-    return unsupported(symbol, reported);                                                       \
+#define OPGATE_SIM_UNSUPPORTED(name, symbol)                                                  \
+  extern "C" __attribute__((visibility("default"))) CUresult opgate_##name() __asm__(symbol); \
+  extern "C" CUresult opgate_##name() {                                                       \
+    static std::atomic<bool> reported{false};                                                 \
+    return unsupported(symbol, reported);                                                     \
   }
 
 OPGATE_SIM_UNSUPPORTED(function_attribute, "cuFuncGetAttribute")

@@ -14,17 +14,18 @@ cudaError_t copy_region(const CopySide& to, const CopySide& from, const CopyShap
   });
 }
 
-cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
-                       HostWaits waits) {
+cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                       cudaStream_t stream, HostWaits waits) {
   return copy_region({to, bytes, bytes}, {from, bytes, bytes}, {bytes}, kind, stream, waits);
 }
 
 // Rows must not overlap.
-cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, cudaMemcpyKind kind, cudaStream_t stream, HostWaits waits) {
+cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream,
+                      HostWaits waits) {
   if (width > to_pitch || width > from_pitch) return errors::keep(cudaErrorInvalidPitchValue);
-  return copy_region({to, to_pitch, to_pitch * height}, {from, from_pitch, from_pitch * height}, {width, height}, kind,
-                     stream, waits);
+  return copy_region({to, to_pitch, to_pitch * height}, {from, from_pitch, from_pitch * height},
+                     {width, height}, kind, stream, waits);
 }
 
 CopySide side_of(const cudaPitchedPtr& memory, const cudaPos& position) {
@@ -40,7 +41,8 @@ cudaError_t copy_box(const cudaMemcpy3DParms* parameters, cudaStream_t stream, H
         [](Simulator&) { refuse(cudaErrorNotSupported, "a copy of a CUDA array, which is not simulated"); });
   }
   const cudaExtent& extent = parameters->extent;
-  return copy_region(side_of(parameters->dstPtr, parameters->dstPos), side_of(parameters->srcPtr, parameters->srcPos),
+  return copy_region(side_of(parameters->dstPtr, parameters->dstPos),
+                     side_of(parameters->srcPtr, parameters->srcPos),
                      {extent.width, extent.height, extent.depth}, parameters->kind, stream, waits);
 }
 
@@ -75,8 +77,9 @@ OPGATE_SIM_API cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size
   return copy_bytes(to, from, bytes, kind, stream, HostWaits::no);
 }
 
-OPGATE_SIM_API cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                                        std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+OPGATE_SIM_API cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
+                                        std::size_t from_pitch, std::size_t width, std::size_t height,
+                                        cudaMemcpyKind kind) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, nullptr, HostWaits::yes);
 }
 
@@ -125,17 +128,19 @@ OPGATE_SIM_API cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* fr
 }
 
 OPGATE_SIM_API cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
-                                                   std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+                                                   std::size_t offset, cudaMemcpyKind kind,
+                                                   cudaStream_t stream) {
   return copy_symbol(symbol, from, nullptr, bytes, offset, kind, stream, HostWaits::no);
 }
 
-OPGATE_SIM_API cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                                                cudaMemcpyKind kind) {
+OPGATE_SIM_API cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
+                                                std::size_t offset, cudaMemcpyKind kind) {
   return copy_symbol(symbol, nullptr, to, bytes, offset, kind, nullptr, HostWaits::yes);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
-                                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+                                                     std::size_t offset, cudaMemcpyKind kind,
+                                                     cudaStream_t stream) {
   return copy_symbol(symbol, nullptr, to, bytes, offset, kind, stream, HostWaits::no);
 }
 
@@ -173,9 +178,12 @@ OPGATE_SIM_API cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int va
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, nullptr, HostWaits::yes);
+  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, nullptr,
+                     HostWaits::yes);
 }
 
-OPGATE_SIM_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, stream, HostWaits::no);
+OPGATE_SIM_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
+                                             cudaStream_t stream) {
+  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, stream,
+                     HostWaits::no);
 }

@@ -5,7 +5,8 @@
 
 using namespace opgate::simulator;
 
-OPGATE_SIM_API cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
+OPGATE_SIM_API cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
+                                                            unsigned /*version*/,
                                                             unsigned long long /*flags*/,
                                                             cudaDriverEntryPointQueryResult* status) {
   return api_answer([&](Simulator&) {

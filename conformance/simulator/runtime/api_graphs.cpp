@@ -53,22 +53,25 @@ void refuse_implicit(Simulator& simulator, const Stream& stream) {
 void instantiate(Simulator& simulator, cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
   require(result);
   // Uploads and priorities change no result; a launch by a kernel and memory that is freed at each launch are not simulated.
-  constexpr unsigned long long kKnown = cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagUseNodePriority |
+  constexpr unsigned long long kKnown = cudaGraphInstantiateFlagUpload |
+                                        cudaGraphInstantiateFlagUseNodePriority |
                                         cudaGraphInstantiateFlagAutoFreeOnLaunch;
-  if ((flags & ~kKnown) != 0) refuse(cudaErrorNotSupported, "cudaGraphInstantiate with flags that are not simulated");
+  if ((flags & ~kKnown) != 0)
+    refuse(cudaErrorNotSupported, "cudaGraphInstantiate with flags that are not simulated");
   *result = simulator.graph_programs.add(std::make_shared<GraphProgram>(*simulator.graphs.at(graph)));
 }
 
 }  // namespace
 
 OPGATE_SIM_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return api_call([&](Simulator& simulator) { simulator.captures.begin(*simulator.stream(stream), mode, nullptr, {}); });
+  return api_call(
+      [&](Simulator& simulator) { simulator.captures.begin(*simulator.stream(stream), mode, nullptr, {}); });
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t handle,
                                                          const cudaGraphNode_t* dependencies,
-                                                         const cudaGraphEdgeData* /*edges*/, std::size_t count,
-                                                         cudaStreamCaptureMode mode) {
+                                                         const cudaGraphEdgeData* /*edges*/,
+                                                         std::size_t count, cudaStreamCaptureMode mode) {
   return api_call([&](Simulator& simulator) {
     const auto& graph = simulator.graphs.at(handle);
     simulator.captures.begin(*simulator.stream(stream), mode, graph, nodes_of(*graph, dependencies, count));
@@ -119,7 +122,8 @@ OPGATE_SIM_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStr
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
+OPGATE_SIM_API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle,
+                                                               cudaGraphNode_t* dependencies,
                                                                const cudaGraphEdgeData* /*edges*/,
                                                                std::size_t count, unsigned flags) {
   return api_call([&](Simulator& simulator) {
@@ -142,7 +146,8 @@ OPGATE_SIM_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCapture
 }
 
 OPGATE_SIM_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return api_call([&](Simulator& simulator) { give_nodes(simulator.graphs.at(graph)->nodes(), nodes, count); });
+  return api_call(
+      [&](Simulator& simulator) { give_nodes(simulator.graphs.at(graph)->nodes(), nodes, count); });
 }
 
 OPGATE_SIM_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
@@ -161,7 +166,8 @@ OPGATE_SIM_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cu
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
+OPGATE_SIM_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph,
+                                                unsigned long long flags) {
   return api_call([&](Simulator& simulator) { instantiate(simulator, result, graph, flags); });
 }
 
@@ -180,7 +186,8 @@ OPGATE_SIM_API cudaError_t cudaGraphUpload(cudaGraphExec_t program, cudaStream_t
 OPGATE_SIM_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   return api_call([&](Simulator& simulator) {
     const std::shared_ptr<GraphProgram> program = simulator.graph_programs.at(handle);
-    simulator.execution.issue(*simulator.stream(stream), {[program] { program->run(); }, cudaGraphNodeTypeGraph});
+    simulator.execution.issue(*simulator.stream(stream),
+                              {[program] { program->run(); }, cudaGraphNodeTypeGraph});
   });
 }
 
@@ -196,7 +203,8 @@ OPGATE_SIM_API cudaError_t cudaUserObjectCreate(cudaUserObject_t* result, void* 
                                                 unsigned count, unsigned flags) {
   return api_call([&](Simulator& simulator) {
     require(result);
-    if (destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync) refuse(cudaErrorInvalidValue);
+    if (destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync)
+      refuse(cudaErrorInvalidValue);
     *result = simulator.user_objects.add(std::make_shared<UserObject>(data, destroy, count));
   });
 }
@@ -212,8 +220,8 @@ OPGATE_SIM_API cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsign
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
-                                                     unsigned flags) {
+OPGATE_SIM_API cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                                     unsigned count, unsigned flags) {
   return api_call([&](Simulator& simulator) {
     const std::shared_ptr<UserObject> kept = simulator.user_objects.at(object);
     // With this flag the graph takes references that the program had.

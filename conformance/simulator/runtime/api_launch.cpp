@@ -43,8 +43,9 @@ void read_attributes(Simulator& simulator, Kernel& kernel, int device, cudaFuncA
   result.sharedSizeBytes = signature.static_shared_bytes;
   result.localSizeBytes = signature.local_bytes;
   result.maxThreadsPerBlock = static_cast<int>(signature.max_threads);
-  result.maxDynamicSharedSizeBytes = static_cast<int>(
-      opted != kernel.dynamic_shared.end() ? opted->second : kSharedByDefault - signature.static_shared_bytes);
+  result.maxDynamicSharedSizeBytes = static_cast<int>(opted != kernel.dynamic_shared.end()
+                                                          ? opted->second
+                                                          : kSharedByDefault - signature.static_shared_bytes);
   // PTX does not say how many registers the machine code needs. This is what a block of the largest size may have.
   result.numRegs = static_cast<int>(kRegisters / kThreadsOfBlock / 2);
   result.ptxVersion = static_cast<int>(architecture().capability);
@@ -88,7 +89,8 @@ OPGATE_SIM_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, con
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+OPGATE_SIM_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+                                                int value) {
   return api_call([&](Simulator& simulator) {
     set_attribute(simulator, *simulator.binaries.kernel(function), attribute, value, devices::current());
   });
@@ -124,10 +126,8 @@ OPGATE_SIM_API cudaError_t __cudaGetKernel(cudaKernel_t* result, const void* fun
   return cudaGetKernel(result, function);
 }
 
-OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
-                                                                                  int threads,
-                                                                                  std::size_t dynamic_shared,
-                                                                                  unsigned /*flags*/) {
+OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, std::size_t dynamic_shared, unsigned /*flags*/) {
   return api_call([&](Simulator& simulator) {
     require(blocks);
     if (threads <= 0) refuse(cudaErrorInvalidValue);
@@ -138,7 +138,8 @@ OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlag
 }
 
 OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
-                                                                         int threads, std::size_t dynamic_shared) {
+                                                                         int threads,
+                                                                         std::size_t dynamic_shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
                                                                 cudaOccupancyDefault);
 }
@@ -152,6 +153,7 @@ OPGATE_SIM_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t
     const Signature& signature = signature_of(*kernel, devices::current(), simulator.memory);
     const std::size_t share = architecture().shared_of_multiprocessor / static_cast<std::size_t>(blocks);
     const std::size_t taken = signature.static_shared_bytes + kReservedShared;
-    *bytes = std::min(share > taken ? share - taken : 0, architecture().shared_of_block - signature.static_shared_bytes);
+    *bytes = std::min(share > taken ? share - taken : 0,
+                      architecture().shared_of_block - signature.static_shared_bytes);
   });
 }

@@ -17,7 +17,8 @@ constexpr std::size_t kPitch = 512;
 
 std::size_t pitch_for(std::size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
 
-void allocate_on_host(Simulator& simulator, void** result, std::size_t bytes, HostBlock::Kind kind, unsigned flags) {
+void allocate_on_host(Simulator& simulator, void** result, std::size_t bytes, HostBlock::Kind kind,
+                      unsigned flags) {
   require(result);
   simulator.captures.refuse_unsafe_call();
   *result = nullptr;
@@ -41,7 +42,8 @@ OPGATE_SIM_API cudaError_t cudaMalloc(void** result, std::size_t bytes) {
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaMallocPitch(void** result, std::size_t* pitch, std::size_t width, std::size_t height) {
+OPGATE_SIM_API cudaError_t cudaMallocPitch(void** result, std::size_t* pitch, std::size_t width,
+                                           std::size_t height) {
   return api_call([&](Simulator& simulator) {
     require(result);
     require(pitch);
@@ -58,7 +60,8 @@ OPGATE_SIM_API cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent exten
     simulator.captures.refuse_unsafe_call();
     const std::size_t pitch = pitch_for(extent.width);
     const std::size_t bytes = pitch * extent.height * extent.depth;
-    void* const data = bytes == 0 ? nullptr : pointer_to(simulator.memory.allocate(devices::current(), bytes));
+    void* const data =
+        bytes == 0 ? nullptr : pointer_to(simulator.memory.allocate(devices::current(), bytes));
     *result = {data, pitch, extent.width, extent.height};
   });
 }
@@ -96,7 +99,8 @@ OPGATE_SIM_API cudaError_t cudaMallocHost(void** result, std::size_t bytes) {
 
 OPGATE_SIM_API cudaError_t cudaMallocManaged(void** result, std::size_t bytes, unsigned flags) {
   return api_call([&](Simulator& simulator) {
-    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) refuse(cudaErrorInvalidValue);
+    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+      refuse(cudaErrorInvalidValue);
     allocate_on_host(simulator, result, bytes, HostBlock::Kind::managed, flags);
   });
 }
@@ -124,7 +128,8 @@ OPGATE_SIM_API cudaError_t cudaHostUnregister(void* pointer) {
   return api_call([&](Simulator& simulator) {
     simulator.captures.refuse_unsafe_call();
     finish_all(simulator);
-    if (!simulator.memory.host().remove_registered(address_of(pointer))) refuse(cudaErrorHostMemoryNotRegistered);
+    if (!simulator.memory.host().remove_registered(address_of(pointer)))
+      refuse(cudaErrorHostMemoryNotRegistered);
   });
 }
 

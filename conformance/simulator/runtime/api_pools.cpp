@@ -8,7 +8,8 @@ using namespace opgate::simulator;
 
 namespace {
 
-void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool, const Stream& stream) {
+void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool,
+                 const Stream& stream) {
   require(result);
   if (stream.capture != nullptr)
     refuse(cudaErrorNotSupported, "cudaMallocAsync in a captured graph, which is not simulated");
@@ -65,8 +66,8 @@ OPGATE_SIM_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
     const Allocation* const block = heap.find(address);
     if (block == nullptr || block->begin != address)
       refuse(cudaErrorInvalidValue, "cudaFreeAsync of " + heap.explain(address, 1));
-    simulator.execution.issue(*stream, {[&simulator, address] { release_block(simulator, address); },
-                                        cudaGraphNodeTypeMemFree});
+    simulator.execution.issue(
+        *stream, {[&simulator, address] { release_block(simulator, address); }, cudaGraphNodeTypeMemFree});
   });
 }
 
@@ -97,8 +98,10 @@ OPGATE_SIM_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemP
   return api_call([&](Simulator& simulator) {
     require(pool);
     require(properties);
-    if (properties->location.type != cudaMemLocationTypeDevice || properties->handleTypes != cudaMemHandleTypeNone)
-      refuse(cudaErrorNotSupported, "a memory pool that is shared, or not of a device, which is not simulated");
+    if (properties->location.type != cudaMemLocationTypeDevice ||
+        properties->handleTypes != cudaMemHandleTypeNone)
+      refuse(cudaErrorNotSupported,
+             "a memory pool that is shared, or not of a device, which is not simulated");
     devices::require(properties->location.id);
     *pool = simulator.pools.create(properties->location.id);
   });
@@ -108,39 +111,55 @@ OPGATE_SIM_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return api_call([&](Simulator& simulator) { simulator.pools.destroy(pool); });
 }
 
-OPGATE_SIM_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+OPGATE_SIM_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
+                                                   void* value) {
   return api_call([&](Simulator& simulator) {
     require(value);
     MemoryPool& pool = *simulator.pools.at(handle);
     switch (attribute) {
       case cudaMemPoolReuseFollowEventDependencies:
       case cudaMemPoolReuseAllowOpportunistic:
-      case cudaMemPoolReuseAllowInternalDependencies: pool.reuse[attribute] = *static_cast<int*>(value); break;
-      case cudaMemPoolAttrReleaseThreshold: pool.release_threshold = *static_cast<std::uint64_t*>(value); break;
+      case cudaMemPoolReuseAllowInternalDependencies:
+        pool.reuse[attribute] = *static_cast<int*>(value);
+        break;
+      case cudaMemPoolAttrReleaseThreshold:
+        pool.release_threshold = *static_cast<std::uint64_t*>(value);
+        break;
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh:
         if (*static_cast<std::uint64_t*>(value) != 0) refuse(cudaErrorInvalidValue);
         pool.forget_most_used();
         break;
-      default: refuse(cudaErrorInvalidValue);
+      default:
+        refuse(cudaErrorInvalidValue);
     }
   });
 }
 
-OPGATE_SIM_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
+OPGATE_SIM_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
+                                                   void* value) {
   return api_call([&](Simulator& simulator) {
     require(value);
     const MemoryPool& pool = *simulator.pools.at(handle);
     switch (attribute) {
       case cudaMemPoolReuseFollowEventDependencies:
       case cudaMemPoolReuseAllowOpportunistic:
-      case cudaMemPoolReuseAllowInternalDependencies: write(value, pool.reuse.at(attribute)); break;
-      case cudaMemPoolAttrReleaseThreshold: write(value, pool.release_threshold); break;
+      case cudaMemPoolReuseAllowInternalDependencies:
+        write(value, pool.reuse.at(attribute));
+        break;
+      case cudaMemPoolAttrReleaseThreshold:
+        write(value, pool.release_threshold);
+        break;
       case cudaMemPoolAttrReservedMemCurrent:
-      case cudaMemPoolAttrUsedMemCurrent: write(value, pool.used()); break;
+      case cudaMemPoolAttrUsedMemCurrent:
+        write(value, pool.used());
+        break;
       case cudaMemPoolAttrReservedMemHigh:
-      case cudaMemPoolAttrUsedMemHigh: write(value, pool.most_used()); break;
-      default: refuse(cudaErrorInvalidValue);
+      case cudaMemPoolAttrUsedMemHigh:
+        write(value, pool.most_used());
+        break;
+      default:
+        refuse(cudaErrorInvalidValue);
     }
   });
 }

@@ -64,21 +64,24 @@ OPGATE_SIM_API void __cudaUnregisterFatBinary(void** handle) {
   change_registrations([&](Binaries& binaries) { binaries.remove(binary_of(handle)); });
 }
 
-OPGATE_SIM_API void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/,
-                                           const char* name, int /*thread_limit*/, uint3* /*thread*/,
-                                           uint3* /*block*/, dim3* /*block_size*/, dim3* /*grid_size*/,
-                                           int* /*warp_size*/) {
-  change_registrations([&](Binaries& binaries) { binaries.add_kernel(binary_of(handle), host_function, name); });
+OPGATE_SIM_API void __cudaRegisterFunction(void** handle, const char* host_function,
+                                           char* /*device_function*/, const char* name, int /*thread_limit*/,
+                                           uint3* /*thread*/, uint3* /*block*/, dim3* /*block_size*/,
+                                           dim3* /*grid_size*/, int* /*warp_size*/) {
+  change_registrations(
+      [&](Binaries& binaries) { binaries.add_kernel(binary_of(handle), host_function, name); });
 }
 
-OPGATE_SIM_API void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/, const char* name,
-                                      int /*external*/, std::size_t /*bytes*/, int /*constant*/, int /*global*/) {
-  change_registrations([&](Binaries& binaries) { binaries.add_variable(binary_of(handle), host_variable, name); });
+OPGATE_SIM_API void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/,
+                                      const char* name, int /*external*/, std::size_t /*bytes*/,
+                                      int /*constant*/, int /*global*/) {
+  change_registrations(
+      [&](Binaries& binaries) { binaries.add_variable(binary_of(handle), host_variable, name); });
 }
 
-OPGATE_SIM_API void __cudaRegisterManagedVar(void** /*handle*/, void** /*host_variable*/, char* /*device_address*/,
-                                             const char* name, int /*external*/, std::size_t /*bytes*/,
-                                             int /*constant*/, int /*global*/) {
+OPGATE_SIM_API void __cudaRegisterManagedVar(void** /*handle*/, void** /*host_variable*/,
+                                             char* /*device_address*/, const char* name, int /*external*/,
+                                             std::size_t /*bytes*/, int /*constant*/, int /*global*/) {
   report_unsupported(std::string("the __managed__ variable ") + name);
 }
 

@@ -93,13 +93,14 @@ OPGATE_SIM_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t 
 }
 
 // Unlike functions of cudaLaunchHostFunc, such a callback is called after a fault too, and told of it.
-OPGATE_SIM_API cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback, void* data,
-                                                 unsigned flags) {
+OPGATE_SIM_API cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback,
+                                                 void* data, unsigned flags) {
   return api_call([&](Simulator& simulator) {
     if (callback == nullptr || flags != 0) refuse(cudaErrorInvalidValue);
     const auto stream = simulator.stream(handle);
     simulator.captures.refuse_captured(*stream);
-    simulator.execution.issue(*stream, {[=] { Execution::call_host([=] { callback(handle, errors::sticky(), data); }); },
-                                        cudaGraphNodeTypeHost, true});
+    simulator.execution.issue(
+        *stream, {[=] { Execution::call_host([=] { callback(handle, errors::sticky(), data); }); },
+                  cudaGraphNodeTypeHost, true});
   });
 }

@@ -22,9 +22,9 @@ inline constexpr unsigned kThreadsOfBlockInZ = 64;
 inline constexpr unsigned kBlocksOfGridInX = 2147483647;
 inline constexpr unsigned kBlocksOfGridInYOrZ = 65535;
 inline constexpr unsigned kThreadsOfWarp = 32;
-inline constexpr unsigned kRegisters = 65536;                         ///< of a block and of a multiprocessor
+inline constexpr unsigned kRegisters = 65536;  ///< of a block and of a multiprocessor
 inline constexpr std::size_t kSharedByDefault = std::size_t{48} << 10;  ///< of a block that asked for no more
-inline constexpr std::size_t kReservedShared = 1024;                  ///< of each block, for the system
+inline constexpr std::size_t kReservedShared = 1024;                    ///< of each block, for the system
 inline constexpr std::size_t kParameterBytes = 32764;
 
 /// The architecture of all simulated devices.

@@ -29,7 +29,8 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   }
   if (loaded.module == nullptr) {
     refuse(cudaErrorNoKernelImageForDevice, path_ + " has no PTX for a device of sm_" +
-                                                std::to_string(architecture().capability) + ", only " + contents);
+                                                std::to_string(architecture().capability) + ", only " +
+                                                contents);
   }
   for (const auto& variable : loaded.module->variables()) {
     const std::uint64_t address = memory.allocate(device, variable.bytes);
@@ -44,7 +45,8 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   return loaded_[device] = std::move(loaded);
 }
 
-std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& name, int device, MemoryMap& memory) {
+std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& name, int device,
+                                                             MemoryMap& memory) {
   const auto& variables = load(device, memory).variables;
   const auto found = variables.find(name);
   if (found == variables.end()) refuse(cudaErrorInvalidSymbol);
@@ -83,8 +85,7 @@ void Binaries::add_variable(DeviceBinary* binary, const void* host_variable, std
 std::shared_ptr<Kernel> Binaries::kernel(const void* host_function) const {
   const auto found = kernels_.find(host_function);
   // Functions that take a kernel accept its handle too.
-  if (found == kernels_.end())
-    return kernel(static_cast<cudaKernel_t>(const_cast<void*>(host_function)));
+  if (found == kernels_.end()) return kernel(static_cast<cudaKernel_t>(const_cast<void*>(host_function)));
   return found->second;
 }
 

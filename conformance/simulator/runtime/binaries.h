@@ -62,7 +62,8 @@ class Binaries {
   std::shared_ptr<Kernel> kernel(cudaKernel_t handle) const;
   static cudaKernel_t handle(const std::shared_ptr<Kernel>& kernel);
 
-  std::pair<std::uint64_t, std::size_t> variable(const void* host_variable, int device, MemoryMap& memory) const;
+  std::pair<std::uint64_t, std::size_t> variable(const void* host_variable, int device,
+                                                 MemoryMap& memory) const;
 
  private:
   struct Variable {
@@ -73,9 +74,9 @@ class Binaries {
   std::shared_ptr<DeviceBinary> share(DeviceBinary* binary) const;
 
   std::vector<std::shared_ptr<DeviceBinary>> binaries_;
-  std::map<const void*, std::shared_ptr<Kernel>> kernels_;      // by the address of the host's function
+  std::map<const void*, std::shared_ptr<Kernel>> kernels_;  // by the address of the host's function
   std::map<cudaKernel_t, std::shared_ptr<Kernel>> by_handle_;
-  std::map<const void*, Variable> variables_;                   // by the address of the host's variable
+  std::map<const void*, Variable> variables_;  // by the address of the host's variable
 };
 
 /// Libraries register themselves while they are loaded, also in processes that never use a device, or whose children do. That

@@ -42,8 +42,8 @@ bool Capture::forbids_unsafe_calls(cudaStreamCaptureMode mode_of_thread) const {
 
 bool Capture::close() {
   const auto& last = ends_.at(origin_.get());
-  const bool joined = std::ranges::all_of(
-      ends_, [&](const auto& entry) { return Graph::all_before(entry.second, last); });
+  const bool joined =
+      std::ranges::all_of(ends_, [&](const auto& entry) { return Graph::all_before(entry.second, last); });
   for (const auto& stream : streams_) stream->capture = nullptr;
   ends_.clear();
   streams_.clear();

@@ -42,13 +42,23 @@ void check_direction(Kind to, Kind from, cudaMemcpyKind kind) {
   const auto may_be_host = [](Kind place) { return place != Kind::device; };
   bool right = true;
   switch (kind) {
-    case cudaMemcpyHostToHost: right = may_be_host(to) && may_be_host(from); break;
-    case cudaMemcpyHostToDevice: right = may_be_device(to) && may_be_host(from); break;
-    case cudaMemcpyDeviceToHost: right = may_be_host(to) && may_be_device(from); break;
+    case cudaMemcpyHostToHost:
+      right = may_be_host(to) && may_be_host(from);
+      break;
+    case cudaMemcpyHostToDevice:
+      right = may_be_device(to) && may_be_host(from);
+      break;
+    case cudaMemcpyDeviceToHost:
+      right = may_be_host(to) && may_be_device(from);
+      break;
     // Pinned memory has an address of the device, so that this direction may name it.
-    case cudaMemcpyDeviceToDevice: right = to != Kind::pageable && from != Kind::pageable; break;
-    case cudaMemcpyDefault: break;
-    default: refuse(cudaErrorInvalidMemcpyDirection);
+    case cudaMemcpyDeviceToDevice:
+      right = to != Kind::pageable && from != Kind::pageable;
+      break;
+    case cudaMemcpyDefault:
+      break;
+    default:
+      refuse(cudaErrorInvalidMemcpyDirection);
   }
   if (!right) {
     const auto name = [](Kind place) { return place == Kind::device ? "the device's" : "the host's"; };
@@ -117,8 +127,8 @@ void copy(Simulator& simulator, const CopySide& to, const CopySide& from, const 
     simulator.execution.finish(stream);
 }
 
-void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream& stream,
-          HostWaits waits) {
+void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+          Stream& stream, HostWaits waits) {
   copy(simulator, {to, bytes, bytes}, {from, bytes, bytes}, {bytes}, kind, stream, waits);
 }
 
@@ -126,17 +136,18 @@ void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int 
   using copying::Kind;
   if (shape.empty()) return;
   const Kind target = copying::locate(simulator.memory, to, shape, "a memory set").kind;
-  if (target == Kind::pageable) refuse(cudaErrorInvalidValue, "a memory set of memory of the host that is not pinned");
+  if (target == Kind::pageable)
+    refuse(cudaErrorInvalidValue, "a memory set of memory of the host that is not pinned");
   MemoryMap& memory = simulator.memory;
-  simulator.execution.issue(stream,
-                            {[&memory, to, shape, value] {
-                               std::byte* const data = copying::locate_again(memory, to, shape, "a memory set");
-                               if (data == nullptr) return;
-                               copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-                                 std::memset(data + copying::offset(to, slice, line), value, shape.width);
-                               });
-                             },
-                             cudaGraphNodeTypeMemset});
+  simulator.execution.issue(
+      stream, {[&memory, to, shape, value] {
+                 std::byte* const data = copying::locate_again(memory, to, shape, "a memory set");
+                 if (data == nullptr) return;
+                 copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+                   std::memset(data + copying::offset(to, slice, line), value, shape.width);
+                 });
+               },
+               cudaGraphNodeTypeMemset});
   if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);
 }
 

@@ -35,8 +35,8 @@ void copy(Simulator& simulator, const CopySide& to, const CopySide& from, const 
           cudaMemcpyKind kind, Stream& stream, HostWaits waits);
 
 /// The same in one dimension.
-void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream& stream,
-          HostWaits waits);
+void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+          Stream& stream, HostWaits waits);
 
 /// Issues a fill with a byte.
 void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int value, Stream& stream);

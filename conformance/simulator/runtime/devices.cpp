@@ -93,36 +93,66 @@ std::optional<int> attribute(cudaDeviceAttr attribute, int device) {
   const cudaDeviceProp values = properties(device);
   const auto bytes = [](std::size_t count) { return narrow<int>(std::min<std::size_t>(count, 2147483647)); };
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: return values.maxThreadsPerBlock;
-    case cudaDevAttrMaxBlockDimX: return values.maxThreadsDim[0];
-    case cudaDevAttrMaxBlockDimY: return values.maxThreadsDim[1];
-    case cudaDevAttrMaxBlockDimZ: return values.maxThreadsDim[2];
-    case cudaDevAttrMaxGridDimX: return values.maxGridSize[0];
-    case cudaDevAttrMaxGridDimY: return values.maxGridSize[1];
-    case cudaDevAttrMaxGridDimZ: return values.maxGridSize[2];
-    case cudaDevAttrMaxSharedMemoryPerBlock: return bytes(values.sharedMemPerBlock);
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return bytes(values.sharedMemPerBlockOptin);
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return bytes(values.sharedMemPerMultiprocessor);
-    case cudaDevAttrReservedSharedMemoryPerBlock: return bytes(values.reservedSharedMemPerBlock);
-    case cudaDevAttrTotalConstantMemory: return bytes(values.totalConstMem);
-    case cudaDevAttrMaxPitch: return bytes(values.memPitch);
-    case cudaDevAttrWarpSize: return values.warpSize;
-    case cudaDevAttrMaxRegistersPerBlock: return values.regsPerBlock;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: return values.regsPerMultiprocessor;
-    case cudaDevAttrClockRate: return 1000000;
-    case cudaDevAttrMemoryClockRate: return 1000000;
-    case cudaDevAttrGlobalMemoryBusWidth: return values.memoryBusWidth;
-    case cudaDevAttrTextureAlignment: return bytes(values.textureAlignment);
-    case cudaDevAttrTexturePitchAlignment: return bytes(values.texturePitchAlignment);
-    case cudaDevAttrSurfaceAlignment: return bytes(values.surfaceAlignment);
-    case cudaDevAttrMultiProcessorCount: return values.multiProcessorCount;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return values.maxThreadsPerMultiProcessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: return values.maxBlocksPerMultiProcessor;
-    case cudaDevAttrL2CacheSize: return values.l2CacheSize;
-    case cudaDevAttrComputeCapabilityMajor: return values.major;
-    case cudaDevAttrComputeCapabilityMinor: return values.minor;
-    case cudaDevAttrPciBusId: return values.pciBusID;
-    case cudaDevAttrAsyncEngineCount: return values.asyncEngineCount;
+    case cudaDevAttrMaxThreadsPerBlock:
+      return values.maxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX:
+      return values.maxThreadsDim[0];
+    case cudaDevAttrMaxBlockDimY:
+      return values.maxThreadsDim[1];
+    case cudaDevAttrMaxBlockDimZ:
+      return values.maxThreadsDim[2];
+    case cudaDevAttrMaxGridDimX:
+      return values.maxGridSize[0];
+    case cudaDevAttrMaxGridDimY:
+      return values.maxGridSize[1];
+    case cudaDevAttrMaxGridDimZ:
+      return values.maxGridSize[2];
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return bytes(values.sharedMemPerBlock);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return bytes(values.sharedMemPerBlockOptin);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return bytes(values.sharedMemPerMultiprocessor);
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return bytes(values.reservedSharedMemPerBlock);
+    case cudaDevAttrTotalConstantMemory:
+      return bytes(values.totalConstMem);
+    case cudaDevAttrMaxPitch:
+      return bytes(values.memPitch);
+    case cudaDevAttrWarpSize:
+      return values.warpSize;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return values.regsPerBlock;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return values.regsPerMultiprocessor;
+    case cudaDevAttrClockRate:
+      return 1000000;
+    case cudaDevAttrMemoryClockRate:
+      return 1000000;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return values.memoryBusWidth;
+    case cudaDevAttrTextureAlignment:
+      return bytes(values.textureAlignment);
+    case cudaDevAttrTexturePitchAlignment:
+      return bytes(values.texturePitchAlignment);
+    case cudaDevAttrSurfaceAlignment:
+      return bytes(values.surfaceAlignment);
+    case cudaDevAttrMultiProcessorCount:
+      return values.multiProcessorCount;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return values.maxThreadsPerMultiProcessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return values.maxBlocksPerMultiProcessor;
+    case cudaDevAttrL2CacheSize:
+      return values.l2CacheSize;
+    case cudaDevAttrComputeCapabilityMajor:
+      return values.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return values.minor;
+    case cudaDevAttrPciBusId:
+      return values.pciBusID;
+    case cudaDevAttrAsyncEngineCount:
+      return values.asyncEngineCount;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -136,11 +166,15 @@ std::optional<int> attribute(cudaDeviceAttr attribute, int device) {
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported: return 1;
-    case cudaDevAttrComputeMode: return cudaComputeModeDefault;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
+    case cudaDevAttrMemoryPoolsSupported:
+      return 1;
+    case cudaDevAttrComputeMode:
+      return cudaComputeModeDefault;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return 2;
     case cudaDevAttrNumaId:
-    case cudaDevAttrHostNumaId: return -1;
+    case cudaDevAttrHostNumaId:
+      return -1;
     case cudaDevAttrKernelExecTimeout:
     case cudaDevAttrIntegrated:
     case cudaDevAttrEccEnabled:
@@ -166,8 +200,10 @@ std::optional<int> attribute(cudaDeviceAttr attribute, int device) {
     case cudaDevAttrClusterLaunch:
     case cudaDevAttrNumaConfig:
     case cudaDevAttrMpsEnabled:
-    case cudaDevAttrD3D12CigSupported: return 0;
-    default: return std::nullopt;
+    case cudaDevAttrD3D12CigSupported:
+      return 0;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -34,8 +34,7 @@ CUresult get_device(CUdevice* device, int ordinal) {
 
 // The numbers of attributes and of most errors are the same as in the runtime.
 CUresult get_attribute(int* value, CUdevice_attribute attribute, CUdevice device) {
-  return static_cast<CUresult>(
-      cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+  return static_cast<CUresult>(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 
 CUresult get_error_text(CUresult error, const char** text) {
@@ -88,13 +87,14 @@ std::map<std::string, void*> all() {
   };
   // What torch asks for, see c10/cuda/driver_api.h.
   add_unsupported<"cuCtxFromGreenCtx", "cuCtxPopCurrent", "cuCtxPushCurrent", "cuDevResourceGenerateDesc",
-                  "cuDevSmResourceSplitByCount", "cuDeviceGetDevResource", "cuGreenCtxCreate", "cuGreenCtxDestroy",
-                  "cuGreenCtxStreamCreate", "cuMemAddressFree", "cuMemAddressReserve", "cuMemCreate",
-                  "cuMemExportToShareableHandle", "cuMemGetAddressRange", "cuMemGetAllocationGranularity",
-                  "cuMemGetAllocationPropertiesFromHandle", "cuMemImportFromShareableHandle", "cuMemMap",
-                  "cuMemRelease", "cuMemRetainAllocationHandle", "cuMemSetAccess", "cuMemUnmap", "cuMemsetD32Async",
-                  "cuMulticastAddDevice", "cuMulticastBindMem", "cuMulticastCreate", "cuMulticastUnbind",
-                  "cuStreamWriteValue32">(functions);
+                  "cuDevSmResourceSplitByCount", "cuDeviceGetDevResource", "cuGreenCtxCreate",
+                  "cuGreenCtxDestroy", "cuGreenCtxStreamCreate", "cuMemAddressFree", "cuMemAddressReserve",
+                  "cuMemCreate", "cuMemExportToShareableHandle", "cuMemGetAddressRange",
+                  "cuMemGetAllocationGranularity", "cuMemGetAllocationPropertiesFromHandle",
+                  "cuMemImportFromShareableHandle", "cuMemMap", "cuMemRelease", "cuMemRetainAllocationHandle",
+                  "cuMemSetAccess", "cuMemUnmap", "cuMemsetD32Async", "cuMulticastAddDevice",
+                  "cuMulticastBindMem", "cuMulticastCreate", "cuMulticastUnbind", "cuStreamWriteValue32">(
+      functions);
   return functions;
 }
 

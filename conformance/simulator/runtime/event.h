@@ -38,9 +38,10 @@ class Event {
   int device_;
   unsigned flags_;
   Mark mark_;
-  std::shared_ptr<std::optional<double>> time_;  // shared with the work that sets it; null before the first record
-  std::shared_ptr<Capture> capture_;             // that the event was recorded in last
-  std::vector<GraphNode*> nodes_;                // that it stands for there
+  std::shared_ptr<std::optional<double>>
+      time_;                          // shared with the work that sets it; null before the first record
+  std::shared_ptr<Capture> capture_;  // that the event was recorded in last
+  std::vector<GraphNode*> nodes_;     // that it stands for there
 };
 
 }  // namespace opgate::simulator

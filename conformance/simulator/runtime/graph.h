@@ -18,7 +18,8 @@ struct GraphNode {
 /// An object of the program that lives for as long as some graph or the program holds it.
 class UserObject {
  public:
-  UserObject(void* data, cudaHostFn_t destroy, unsigned count) : data_(data), destroy_(destroy), count_(count) {}
+  UserObject(void* data, cudaHostFn_t destroy, unsigned count)
+      : data_(data), destroy_(destroy), count_(count) {}
 
   void retain(unsigned count) { count_ += count; }
 

@@ -50,10 +50,10 @@ class Heap {
   std::size_t capacity_;
   unsigned char fill_;
   std::size_t used_ = 0;
-  std::map<std::uint64_t, Allocation> blocks_;      // by begin; live, and freed ones in quarantine
-  std::map<std::uint64_t, std::size_t> gaps_;       // addresses that may be given out
-  std::deque<std::uint64_t> quarantine_;            // the oldest first
-  std::size_t quarantined_ = 0;                     // bytes of addresses
+  std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
+  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out
+  std::deque<std::uint64_t> quarantine_;        // the oldest first
+  std::size_t quarantined_ = 0;                 // bytes of addresses
 };
 
 }  // namespace opgate::simulator

@@ -30,30 +30,38 @@ std::size_t threads_of(const dim3& block) { return std::size_t{block.x} * block.
 
 cudaError_t error_of(Fault fault) {
   switch (fault) {
-    case Fault::none: return cudaSuccess;
-    case Fault::illegal_address: return cudaErrorIllegalAddress;
-    case Fault::misaligned_address: return cudaErrorMisalignedAddress;
-    case Fault::assertion: return cudaErrorAssert;
-    case Fault::trap: return cudaErrorLaunchFailure;
+    case Fault::none:
+      return cudaSuccess;
+    case Fault::illegal_address:
+      return cudaErrorIllegalAddress;
+    case Fault::misaligned_address:
+      return cudaErrorMisalignedAddress;
+    case Fault::assertion:
+      return cudaErrorAssert;
+    case Fault::trap:
+      return cudaErrorLaunchFailure;
     case Fault::barrier:  // a device hangs, until a watchdog ends the kernel
-    case Fault::timeout: return cudaErrorLaunchTimeout;
-    case Fault::unsupported: return cudaErrorNotSupported;
+    case Fault::timeout:
+      return cudaErrorLaunchTimeout;
+    case Fault::unsupported:
+      return cudaErrorNotSupported;
   }
   return cudaErrorUnknown;
 }
 
 void check_extents(const dim3& grid, const dim3& block) {
-  const bool valid = grid.x > 0 && grid.y > 0 && grid.z > 0 && threads_of(block) > 0 &&
-                     grid.x <= kBlocksOfGridInX && grid.y <= kBlocksOfGridInYOrZ &&
-                     grid.z <= kBlocksOfGridInYOrZ && block.x <= kThreadsOfBlock && block.y <= kThreadsOfBlock &&
-                     block.z <= kThreadsOfBlockInZ && threads_of(block) <= kThreadsOfBlock;
+  const bool valid =
+      grid.x > 0 && grid.y > 0 && grid.z > 0 && threads_of(block) > 0 && grid.x <= kBlocksOfGridInX &&
+      grid.y <= kBlocksOfGridInYOrZ && grid.z <= kBlocksOfGridInYOrZ && block.x <= kThreadsOfBlock &&
+      block.y <= kThreadsOfBlock && block.z <= kThreadsOfBlockInZ && threads_of(block) <= kThreadsOfBlock;
   if (!valid) refuse(cudaErrorInvalidConfiguration);
 }
 
 void check_shared(const Kernel& kernel, const Signature& signature, std::size_t dynamic_shared, int device) {
   const auto opted = kernel.dynamic_shared.find(device);
   const bool allowed = opted != kernel.dynamic_shared.end() && dynamic_shared <= opted->second;
-  if (!allowed && signature.static_shared_bytes + dynamic_shared > kSharedByDefault) refuse(cudaErrorInvalidValue);
+  if (!allowed && signature.static_shared_bytes + dynamic_shared > kSharedByDefault)
+    refuse(cudaErrorInvalidValue);
 }
 
 void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
@@ -64,8 +72,8 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
   if (outcome.fault == Fault::none) return;
   const cudaError_t error = error_of(outcome.fault);
   report_finding("kernel " + readable_name(kernel.name) + ": " + outcome.message + " (block " +
-                 text(outcome.block_index) + ", thread " + text(outcome.thread_index) + ", " + outcome.location +
-                 "; " + error_name(error) + ")");
+                 text(outcome.block_index) + ", thread " + text(outcome.thread_index) + ", " +
+                 outcome.location + "; " + error_name(error) + ")");
   errors::set_sticky(error);
 }
 
@@ -82,7 +90,8 @@ const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory) {
   } catch (const Refusal&) {
     throw;
   } catch (const std::exception& error) {
-    refuse(cudaErrorNotSupported, "kernel " + readable_name(kernel.name) + " cannot be simulated: " + error.what());
+    refuse(cudaErrorNotSupported,
+           "kernel " + readable_name(kernel.name) + " cannot be simulated: " + error.what());
   }
   if (found == nullptr) refuse(cudaErrorInvalidDeviceFunction);
   return *found;
@@ -94,7 +103,8 @@ unsigned resident_blocks(const Signature& signature, unsigned threads, std::size
   const unsigned warps = (threads + kThreadsOfWarp - 1) / kThreadsOfWarp;
   const std::size_t shared = signature.static_shared_bytes + dynamic_shared + kReservedShared;
   if (shared > limits.shared_of_block + kReservedShared) return 0;
-  return std::min({limits.blocks_of_multiprocessor, limits.threads_of_multiprocessor / (warps * kThreadsOfWarp),
+  return std::min({limits.blocks_of_multiprocessor,
+                   limits.threads_of_multiprocessor / (warps * kThreadsOfWarp),
                    static_cast<unsigned>(limits.shared_of_multiprocessor / shared)});
 }
 
@@ -105,8 +115,11 @@ void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative)
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributePreferredSharedMemoryCarveout:
       // Overlap with the former kernel is allowed by this attribute, and never required.
-      case cudaLaunchAttributeProgrammaticStreamSerialization: break;
-      case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        break;
+      case cudaLaunchAttributeCooperative:
+        cooperative = attribute.val.cooperative != 0;
+        break;
       case cudaLaunchAttributeClusterDimension:
         if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1)
           refuse(cudaErrorNotSupported, "a launch with thread block clusters, which are not simulated");
@@ -132,8 +145,8 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   if (threads > signature.max_threads) refuse(cudaErrorLaunchOutOfResources);
   launching::check_shared(*kernel, signature, request.dynamic_shared, device);
   if (signature.required_cluster > 1) {
-    refuse(cudaErrorNotSupported, "kernel " + readable_name(kernel->name) +
-                                      " needs thread block clusters, which are not simulated");
+    refuse(cudaErrorNotSupported,
+           "kernel " + readable_name(kernel->name) + " needs thread block clusters, which are not simulated");
   }
   if (request.cooperative) {
     const std::size_t resident =
@@ -157,11 +170,10 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   report_progress("launch " + readable_name(kernel->name) + "<<<(" + launching::text(request.grid) + "), (" +
                   launching::text(request.block) + "), " + std::to_string(request.dynamic_shared) +
                   ">>> in stream " + std::to_string(stream.id));
-  simulator.execution.issue(
-      stream, {[&simulator, kernel, launch = std::move(launch), device] {
-                 launching::run(simulator, *kernel, launch, device);
-               },
-               cudaGraphNodeTypeKernel});
+  simulator.execution.issue(stream, {[&simulator, kernel, launch = std::move(launch), device] {
+                                       launching::run(simulator, *kernel, launch, device);
+                                     },
+                                     cudaGraphNodeTypeKernel});
 }
 
 }  // namespace opgate::simulator

@@ -39,7 +39,8 @@ Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& 
     why = "past the end of " + std::to_string(block->bytes) + " bytes of pinned host memory by " +
           std::to_string(address + bytes - block->end());
   }
-  return {block->kind == HostBlock::Kind::managed ? Location::Kind::managed : Location::Kind::pinned, -1, data};
+  return {block->kind == HostBlock::Kind::managed ? Location::Kind::managed : Location::Kind::pinned, -1,
+          data};
 }
 
 void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /*access*/, std::size_t& until,
@@ -61,8 +62,9 @@ void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /
   }
   const HostBlock* const block = map_.host().find(address);
   if (block == nullptr || bytes > block->end() - address) {
-    why = block == nullptr ? (address < 4096 ? "a null pointer" : "not memory of a device")
-                           : "past the end of pinned host memory of " + std::to_string(block->bytes) + " bytes";
+    why = block == nullptr
+              ? (address < 4096 ? "a null pointer" : "not memory of a device")
+              : "past the end of pinned host memory of " + std::to_string(block->bytes) + " bytes";
     return nullptr;
   }
   until = block->end() - address;

@@ -52,7 +52,9 @@ class MemoryPools {
   const std::shared_ptr<MemoryPool>& at(cudaMemPool_t pool) const;
 
   /// Which pool memory came from; null for memory of cudaMalloc.
-  void remember(std::uint64_t address, std::shared_ptr<MemoryPool> pool) { origins_[address] = std::move(pool); }
+  void remember(std::uint64_t address, std::shared_ptr<MemoryPool> pool) {
+    origins_[address] = std::move(pool);
+  }
   std::shared_ptr<MemoryPool> forget(std::uint64_t address);
 
  private:

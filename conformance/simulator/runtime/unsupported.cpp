@@ -15,10 +15,8 @@ cudaError_t unsupported(const char* function) {
 
 }  // namespace
 
-#define OPGATE_SIM_UNSUPPORTED(name)                                              \
-  extern "C" __attribute__((visibility("default"))) cudaError_t name() { \
-    return unsupported(#name);                                                    \
-  }
+#define OPGATE_SIM_UNSUPPORTED(name) \
+  extern "C" __attribute__((visibility("default"))) cudaError_t name() { return unsupported(#name); }
 
 // clang-format off
 OPGATE_SIM_UNSUPPORTED(__cudaGetProcAddress)
