@@ -42,7 +42,9 @@ struct DeferredCall {
         if (results[i].numel() > 0) results[i].copy_(stack[stack.size() - results.size() + i].toTensor());
       }
     } catch (const std::exception& error) {
-      fail_in_stream((op.operator_name().name + ": " + error.what()).c_str());
+      // Errors of torch go on with the C++ stack.
+      const std::string text = error.what();
+      fail_in_stream((op.operator_name().name + ": " + text.substr(0, text.find('\n'))).c_str());
     }
   }
 };

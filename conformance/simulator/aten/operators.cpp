@@ -67,6 +67,9 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
 }
 
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), op.operator_name(),
+      " has no kernel for the CPU, which would stand for the one of the simulated device");
   const std::size_t count = op.schema().arguments().size();
   const c10::Device device = device_of(&(*stack)[stack->size() - count], count);
   const c10::cuda::CUDAGuard guard(device);
@@ -78,24 +81,24 @@ void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, to
   }
 }
 
-// Attention by its definition: the other kernels are the device's own.
-int64_t choose_plain_attention(const at::Tensor& /*query*/, const at::Tensor& /*key*/,
-                               const at::Tensor& /*value*/, const std::optional<at::Tensor>& /*mask*/,
-                               double /*dropout*/, bool /*causal*/, std::optional<double> /*scale*/,
-                               bool /*grouped*/) {
-  return 0;
+// Where ATen chooses between kernels, those that exist on the CPU too are to be chosen: convolution without cuDNN, attention by
+// its definition.
+void prefer_portable_kernels() {
+  at::Context& context = at::globalContext();
+  context.setUserEnabledCuDNN(false);
+  context.setSDPUseFlash(false);
+  context.setSDPUseMemEfficient(false);
+  context.setSDPUseCuDNN(false);
 }
 
 std::unique_ptr<torch::Library> replace_kernels() {
   if (!is_simulated()) return nullptr;
-  at::globalContext().setUserEnabledCuDNN(false);
+  prefer_portable_kernels();
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA,
                                                   __FILE__, static_cast<uint32_t>(__LINE__));
-  library->impl("_fused_sdp_choice", &choose_plain_attention);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::") || among(kKept, name.name) || name.name == "aten::_fused_sdp_choice")
-      continue;
+    if (!name.name.starts_with("aten::") || among(kKept, name.name)) continue;
     const auto op = dispatcher.findSchema(name);
     if (!op) continue;
     if (!op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) && !among(kAlsoReplaced, name.name)) continue;
