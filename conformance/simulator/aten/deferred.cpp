@@ -1,0 +1,164 @@
+#include "simulator/aten/deferred.h"
+
+#include <ATen/Functions.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/aten/device_memory.h"
+
+namespace opgate::simulator::aten {
+namespace {
+
+// The thread that waits for the stream runs the operator. What that thread does meanwhile, such as watching operators in
+// Python, must not reach it.
+class PlainDispatch {
+ public:
+  PlainDispatch()
+      : guard_(c10::default_included_set - c10::autograd_dispatch_keyset_with_ADInplaceOrView,
+               c10::default_excluded_set | c10::autograd_dispatch_keyset_with_ADInplaceOrView) {}
+
+ private:
+  c10::impl::ForceDispatchKeyGuard guard_;
+};
+
+struct DeferredCall {
+  c10::OperatorHandle op;
+  torch::jit::Stack arguments;      // of the CPU, on device memory
+  std::vector<at::Tensor> results;  // where new results go; none where the operator writes to its arguments
+
+  void run() {
+    const PlainDispatch plain;
+    torch::jit::Stack stack = arguments;
+    try {
+      op.callBoxed(stack);
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i].numel() > 0) results[i].copy_(stack[stack.size() - results.size() + i].toTensor());
+      }
+    } catch (const std::exception& error) {
+      // Errors of torch go on with the C++ stack.
+      const std::string text = error.what();
+      fail_in_stream((op.operator_name().name + ": " + text.substr(0, text.find('\n'))).c_str());
+    }
+  }
+};
+
+/// What the schema and the arguments say about the results.
+struct ResultPlan {
+  std::size_t fresh = 0;
+  std::vector<std::size_t> written;  // arguments that are written and returned
+};
+
+std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const c10::IValue* arguments) {
+  ResultPlan plan;
+  std::size_t returned = 0;
+  for (const auto& result : schema.returns()) {
+    if (result.type()->kind() != c10::TypeKind::TensorType) return std::nullopt;
+    const auto* const alias = result.alias_info();
+    if (alias == nullptr) {
+      ++plan.fresh;
+    } else if (alias->isWrite()) {
+      ++returned;
+    } else {
+      return std::nullopt;  // a view
+    }
+  }
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
+    const c10::Argument& argument = schema.arguments()[i];
+    const c10::IValue& value = arguments[i];
+    // A generator is drawn from at the time of the call, in the order of the calls.
+    if (argument.name() == "generator" || value.isTensorList() || value.isOptionalTensorList())
+      return std::nullopt;
+    if (argument.alias_info() == nullptr || !argument.alias_info()->isWrite()) continue;
+    if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().is_cuda() ||
+        value.toTensor().numel() == 0)
+      return std::nullopt;
+    plan.written.push_back(i);
+  }
+  const bool in_place = plan.fresh == 0 && returned > 0 && returned == plan.written.size();
+  const bool functional = plan.fresh > 0 && returned == 0 && plan.written.empty();
+  return in_place || functional ? std::optional(plan) : std::nullopt;
+}
+
+at::Tensor on_meta(const at::Tensor& tensor) {
+  at::Tensor meta = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) meta.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return meta;
+}
+
+// Tensors of the CPU are copied, because the program may change them after the call.
+at::Tensor on_cpu(const at::Tensor& tensor) {
+  if (tensor.is_cuda()) return alias_on_host(tensor);
+  at::Tensor copy = tensor.clone();
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) copy.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return copy;
+}
+
+// The call with tensors that `convert` gives, for the device `place`.
+template <class Convert>
+torch::jit::Stack converted(const c10::IValue* arguments, std::size_t count, c10::DeviceType place,
+                            Convert convert) {
+  torch::jit::Stack stack;
+  stack.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const c10::IValue& value = arguments[i];
+    if (value.isTensor() && value.toTensor().defined()) {
+      stack.emplace_back(convert(value.toTensor()));
+    } else if (value.isDevice()) {
+      stack.emplace_back(c10::Device(place));
+    } else {
+      stack.push_back(value);
+    }
+  }
+  return stack;
+}
+
+}  // namespace
+
+bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device device) {
+  if (runs_at_once()) return false;
+  const auto& schema = op.schema();
+  const std::size_t count = schema.arguments().size();
+  const c10::IValue* const arguments = &stack[stack.size() - count];
+  const auto plan = plan_results(schema, arguments);
+  if (!plan) return false;
+  std::vector<at::Tensor> outputs;
+  auto call = std::make_unique<DeferredCall>(DeferredCall{op, {}, {}});
+  // copy_ has no such kernel that could be asked, and needs none: its result is its first argument.
+  if (op.operator_name().name != "aten::copy_") {
+    if (!op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return false;
+    torch::jit::Stack meta = converted(arguments, count, c10::DeviceType::Meta, on_meta);
+    try {
+      op.callBoxed(meta);
+    } catch (const std::exception&) {
+      return false;  // the call itself then fails with the message of the CPU's kernel, or does not
+    }
+    const auto result = [&](std::size_t i) {
+      return meta[meta.size() - schema.returns().size() + i].toTensor();
+    };
+    for (std::size_t i = 0; i < plan->fresh; ++i) {
+      const at::Tensor like = result(i);
+      if (!like.defined() || !like.is_meta()) return false;
+      outputs.push_back(at::empty_strided(like.sizes(), like.strides(), like.options().device(device)));
+      call->results.push_back(alias_on_host(outputs.back()));
+    }
+    for (std::size_t i = 0; i < plan->written.size(); ++i) {
+      if (result(i).sizes() != arguments[plan->written[i]].toTensor().sizes()) return false;  // to be resized
+    }
+  }
+  for (const std::size_t i : plan->written) outputs.push_back(arguments[i].toTensor());
+  call->arguments = converted(arguments, count, c10::DeviceType::CPU, on_cpu);
+  // Never freed: a graph may run it again for as long as the process lives.
+  launch([](void* deferred) { static_cast<DeferredCall*>(deferred)->run(); }, call.release());
+  torch::jit::drop(stack, count);
+  for (at::Tensor& output : outputs) stack.emplace_back(std::move(output));
+  return true;
+}
+
+}  // namespace opgate::simulator::aten

@@ -1,0 +1,77 @@
+#include "simulator/aten/device_memory.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "simulator/runtime/simulated_work.h"
+
+namespace opgate::simulator::aten {
+namespace {
+
+// The runtime that the process has loaded, which this library must not link: it would bring a second one along.
+template <class Function>
+Function* of_runtime(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+void* host_view(const void* pointer) {
+  static auto* const function = of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view");
+  return function(pointer);
+}
+
+}  // namespace
+
+bool is_simulated() { return of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view") != nullptr; }
+
+at::Tensor alias_on_host(const at::Tensor& tensor) {
+  const auto options = tensor.options().device(at::kCPU).requires_grad(false);
+  if (tensor.numel() == 0) return at::empty_strided(tensor.sizes(), tensor.strides(), options);
+  // All of the storage, because kernels may make views of their arguments.
+  const auto elements =
+      static_cast<int64_t>(tensor.storage().nbytes()) / static_cast<int64_t>(tensor.element_size());
+  at::Tensor alias = at::from_blob(host_view(tensor.storage().data()), {elements}, options)
+                         .as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  alias._set_conj(tensor.is_conj());
+  alias._set_neg(tensor.is_neg());
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
+    alias.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return alias;
+}
+
+at::Tensor copy_to_device(const at::Tensor& tensor) {
+  const at::Tensor result =
+      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kCUDA));
+  if (tensor.numel() == 0) return result;
+  c10::cuda::getCurrentCUDAStream().synchronize();  // allocators may fill new memory in the stream
+  const std::size_t bytes =
+      at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), tensor.element_size());
+  std::memcpy(host_view(result.mutable_data_ptr()), tensor.const_data_ptr(), bytes);
+  return result;
+}
+
+void launch(void (*function)(void*), void* data) {
+  static auto* const call = of_runtime<decltype(opgate_sim_launch)>("opgate_sim_launch");
+  C10_CUDA_CHECK(call(c10::cuda::getCurrentCUDAStream(), function, data));
+}
+
+void fail_in_stream(const char* message) {
+  static auto* const call = of_runtime<decltype(opgate_sim_fail)>("opgate_sim_fail");
+  call(message);
+}
+
+bool runs_at_once() {
+  static const bool value = of_runtime<decltype(opgate_sim_aten_at_once)>("opgate_sim_aten_at_once")() != 0;
+  return value;
+}
+
+bool logs() {
+  static const bool value = of_runtime<decltype(opgate_sim_log)>("opgate_sim_log")() != 0;
+  return value;
+}
+
+}  // namespace opgate::simulator::aten

@@ -1,0 +1,27 @@
+// Tensors of the simulated device as the CPU's kernels take them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace opgate::simulator::aten {
+
+/// Whether libcudart.so.13 in this process is the simulated one.
+bool is_simulated();
+
+/// A CPU tensor on the same memory, with the same sizes and strides. It does not keep the memory alive, as a kernel does not.
+/// Nothing is read; the memory may only be accessed in the order of the stream.
+at::Tensor alias_on_host(const at::Tensor& tensor);
+
+/// A new tensor on the current device with the values of one of the CPU. Waits for the current stream.
+at::Tensor copy_to_device(const at::Tensor& tensor);
+
+/// Makes `function` an operation of the current stream, as a kernel is.
+void launch(void (*function)(void*), void* data);
+
+/// A mistake inside of such an operation: the device fails from now on, as after an assertion in a kernel.
+void fail_in_stream(const char* message);
+
+bool runs_at_once();
+bool logs();
+
+}  // namespace opgate::simulator::aten

@@ -1,0 +1,110 @@
+#include "simulator/aten/immediate.h"
+
+#include <ATen/Functions.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "simulator/aten/device_memory.h"
+#include "simulator/aten/generators.h"
+
+namespace opgate::simulator::aten {
+namespace {
+
+/// The tensors of a call on both devices. A tensor that occurs twice stays one tensor.
+class Counterparts {
+ public:
+  at::Tensor on_host(const at::Tensor& tensor) {
+    if (!tensor.defined() || !tensor.is_cuda()) return tensor;
+    for (const Pair& pair : pairs_) {
+      if (pair.cuda.is_same(tensor)) return pair.cpu;
+    }
+    pairs_.push_back({tensor, alias_on_host(tensor)});
+    return pairs_.back().cpu;
+  }
+
+  at::Tensor on_device(const at::Tensor& tensor) const {
+    if (!tensor.defined() || !tensor.device().is_cpu()) return tensor;
+    for (const Pair& pair : pairs_) {
+      if (pair.cpu.is_same(tensor)) return pair.cuda;
+    }
+    return copy_to_device(tensor);
+  }
+
+  // An operator resizes an `out` that was empty. Its memory is then the CPU's, and its values are copied.
+  void resize_outputs() const {
+    for (const Pair& pair : pairs_) {
+      if (pair.cuda.numel() > 0 || pair.cpu.sizes() == pair.cuda.sizes()) continue;
+      pair.cuda.set_(copy_to_device(pair.cpu));
+    }
+  }
+
+ private:
+  struct Pair {
+    at::Tensor cuda;
+    at::Tensor cpu;
+  };
+  std::vector<Pair> pairs_;
+};
+
+c10::IValue on_host(const c10::IValue& value, const c10::Argument& argument, Counterparts& tensors,
+                    c10::Device device) {
+  if (argument.name() == "generator")
+    return aten::on_host(value.isGenerator() ? value.toGenerator() : at::Generator(), device);
+  if (value.isTensor()) return tensors.on_host(value.toTensor());
+  if (value.isDevice() && value.toDevice().is_cuda()) return c10::Device(at::kCPU);
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(tensors.on_host(tensor));
+    return list;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector())
+      list.push_back(tensor ? std::optional(tensors.on_host(*tensor)) : std::nullopt);
+    return list;
+  }
+  return value;
+}
+
+c10::IValue on_device(const c10::IValue& value, const Counterparts& tensors) {
+  if (value.isTensor()) return tensors.on_device(value.toTensor());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(tensors.on_device(tensor));
+    return list;
+  }
+  return value;
+}
+
+// A copy between two devices waits for both.
+void wait_for_streams(const c10::IValue* arguments, std::size_t count, c10::Device device) {
+  c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!arguments[i].isTensor()) continue;
+    const at::Tensor tensor = arguments[i].toTensor();
+    if (tensor.defined() && tensor.is_cuda() && tensor.device() != device)
+      c10::cuda::getCurrentCUDAStream(tensor.device().index()).synchronize();
+  }
+}
+
+}  // namespace
+
+void run_at_once(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device device) {
+  const auto& schema = op.schema();
+  const std::size_t count = schema.arguments().size();
+  const std::size_t first = stack.size() - count;
+  const torch::jit::Stack originals(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
+  wait_for_streams(originals.data(), count, device);
+  Counterparts tensors;
+  for (std::size_t i = 0; i < count; ++i)
+    stack[first + i] = on_host(originals[i], schema.arguments()[i], tensors, device);
+  op.callBoxed(stack);
+  tensors.resize_outputs();
+  for (std::size_t i = stack.size() - schema.returns().size(); i < stack.size(); ++i)
+    stack[i] = on_device(stack[i], tensors);
+}
+
+}  // namespace opgate::simulator::aten

@@ -1,0 +1,115 @@
+// ATen's CUDA kernels are in libtorch_cuda.so as machine code only, which is not simulated. Loading this library replaces them
+// by the CPU's kernels, which work on the memory of the simulated device.
+#include <ATen/Context.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "simulator/aten/deferred.h"
+#include "simulator/aten/device_memory.h"
+#include "simulator/aten/immediate.h"
+
+namespace opgate::simulator::aten {
+namespace {
+
+// Operators that launch nothing: they make tensors and views, or ask the runtime.
+constexpr std::array kKept{
+    std::string_view("aten::empty"),
+    std::string_view("aten::empty_strided"),
+    std::string_view("aten::as_strided"),
+    std::string_view("aten::view"),
+    std::string_view("aten::_reshape_alias"),
+    std::string_view("aten::resize_"),
+    std::string_view("aten::set_"),
+    std::string_view("aten::unfold"),
+    std::string_view("aten::record_stream"),
+    std::string_view("aten::is_pinned"),
+    std::string_view("aten::_pin_memory"),
+    std::string_view("aten::view_as_real"),
+    std::string_view("aten::view_as_complex"),
+    std::string_view("aten::is_set_to"),
+};
+
+// Operators without a CUDA kernel of their own, which would choose one of cuDNN.
+constexpr std::array kAlsoReplaced{
+    std::string_view("aten::copy_"),
+    std::string_view("aten::convolution"),
+    std::string_view("aten::convolution_backward"),
+};
+
+template <class Names>
+bool among(const Names& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The device of the first tensor on one, as ATen's own kernels choose it.
+c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const c10::IValue& value = arguments[i];
+    if (value.isTensor() && value.toTensor().defined() && value.toTensor().is_cuda())
+      return value.toTensor().device();
+    if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorVector()) {
+        if (tensor.is_cuda()) return tensor.device();
+      }
+    }
+    if (value.isDevice() && value.toDevice().is_cuda() && value.toDevice().has_index())
+      return value.toDevice();
+  }
+  return {at::kCUDA, c10::cuda::current_device()};
+}
+
+void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), op.operator_name(),
+      " has no kernel for the CPU, which would stand for the one of the simulated device");
+  const std::size_t count = op.schema().arguments().size();
+  const c10::Device device = device_of(&(*stack)[stack->size() - count], count);
+  const c10::cuda::CUDAGuard guard(device);
+  const bool deferred = defer(op, *stack, device);
+  if (!deferred) run_at_once(op, *stack, device);
+  if (logs()) {
+    std::fprintf(stderr, "opgate sim: %s on the CPU, %s\n", op.operator_name().name.c_str(),
+                 deferred ? "in the order of its stream" : "at once");
+  }
+}
+
+// Where ATen chooses between kernels, those that exist on the CPU too are to be chosen: convolution without cuDNN, attention by
+// its definition.
+void prefer_portable_kernels() {
+  at::Context& context = at::globalContext();
+  context.setUserEnabledCuDNN(false);
+  context.setSDPUseFlash(false);
+  context.setSDPUseMemEfficient(false);
+  context.setSDPUseCuDNN(false);
+}
+
+std::unique_ptr<torch::Library> replace_kernels() {
+  if (!is_simulated()) return nullptr;
+  prefer_portable_kernels();
+  auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA,
+                                                  __FILE__, static_cast<uint32_t>(__LINE__));
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    if (!name.name.starts_with("aten::") || among(kKept, name.name)) continue;
+    const auto op = dispatcher.findSchema(name);
+    if (!op) continue;
+    if (!op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) && !among(kAlsoReplaced, name.name)) continue;
+    const std::string overload = name.overload_name.empty() ? "" : "." + name.overload_name;
+    library->impl((name.name.substr(std::string_view("aten::").size()) + overload).c_str(),
+                  torch::CppFunction::makeFromBoxedFunction<&call_on_cpu>());
+  }
+  return library;
+}
+
+const std::unique_ptr<torch::Library> replaced = replace_kernels();
+
+}  // namespace
+}  // namespace opgate::simulator::aten

@@ -1,0 +1,51 @@
+// What every function of the CUDA runtime has in common: the lock, the errors, and that its symbol is exported.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "simulator/runtime/devices.h"
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/execution.h"
+#include "simulator/runtime/lock.h"
+#include "simulator/runtime/simulator.h"
+
+#define OPGATE_SIM_API extern "C" __attribute__((visibility("default")))
+
+namespace opgate::simulator {
+
+/// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator; it may refuse.
+template <class Body>
+cudaError_t api_answer(Body&& body) {
+  try {
+    const std::lock_guard lock(simulator_mutex());
+    std::forward<Body>(body)(simulator());
+    return cudaSuccess;
+  } catch (const Refusal& refusal) {
+    return errors::keep(refusal.code());
+  } catch (const std::bad_alloc&) {
+    return errors::keep(cudaErrorMemoryAllocation);
+  }
+}
+
+/// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime calls.
+template <class Body>
+cudaError_t api_call(Body&& body) {
+  if (errors::sticky() != cudaSuccess) return errors::sticky();
+  if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);
+  const cudaError_t status = api_answer(std::forward<Body>(body));
+  // The call may have waited for a kernel that faulted.
+  return errors::sticky() != cudaSuccess ? errors::sticky() : status;
+}
+
+/// For the places that results are written to.
+template <class Pointer>
+void require(Pointer* pointer) {
+  if (pointer == nullptr) refuse(cudaErrorInvalidValue);
+}
+
+}  // namespace opgate::simulator

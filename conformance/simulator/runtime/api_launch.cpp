@@ -1,0 +1,159 @@
+// Launches, attributes of kernels, and occupancy.
+#include <algorithm>
+#include <string>
+
+#include "simulator/runtime/api.h"
+#include "simulator/runtime/architecture.h"
+#include "simulator/runtime/launch.h"
+
+using namespace opgate::simulator;
+
+namespace {
+
+template <class Handle>
+cudaError_t launch(Handle kernel, const LaunchRequest& request, cudaStream_t stream) {
+  return api_call([&](Simulator& simulator) {
+    launch_kernel(simulator, simulator.binaries.kernel(kernel), request, *simulator.stream(stream));
+  });
+}
+
+void set_attribute(Simulator& simulator, Kernel& kernel, cudaFuncAttribute attribute, int value, int device) {
+  switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+      const Signature& signature = signature_of(kernel, device, simulator.memory);
+      if (value < 0 ||
+          static_cast<std::size_t>(value) + signature.static_shared_bytes > architecture().shared_of_block)
+        refuse(cudaErrorInvalidValue);
+      kernel.dynamic_shared[device] = static_cast<std::size_t>(value);
+      break;
+    }
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) refuse(cudaErrorInvalidValue);
+      break;
+    default:
+      refuse(cudaErrorNotSupported, "cudaFuncSetAttribute(" + std::to_string(static_cast<int>(attribute)) +
+                                        "), which is not simulated");
+  }
+}
+
+void read_attributes(Simulator& simulator, Kernel& kernel, int device, cudaFuncAttributes& result) {
+  const Signature& signature = signature_of(kernel, device, simulator.memory);
+  const auto opted = kernel.dynamic_shared.find(device);
+  result = {};
+  result.sharedSizeBytes = signature.static_shared_bytes;
+  result.localSizeBytes = signature.local_bytes;
+  result.maxThreadsPerBlock = static_cast<int>(signature.max_threads);
+  result.maxDynamicSharedSizeBytes = static_cast<int>(opted != kernel.dynamic_shared.end()
+                                                          ? opted->second
+                                                          : kSharedByDefault - signature.static_shared_bytes);
+  // PTX does not say how many registers the machine code needs. This is what a block of the largest size may have.
+  result.numRegs = static_cast<int>(kRegisters / kThreadsOfBlock / 2);
+  result.ptxVersion = static_cast<int>(architecture().capability);
+  result.binaryVersion = static_cast<int>(architecture().capability);
+  result.preferredShmemCarveout = -1;
+}
+
+}  // namespace
+
+OPGATE_SIM_API cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                            std::size_t dynamic_shared, cudaStream_t stream) {
+  return launch(function, {grid, block, dynamic_shared, arguments, false}, stream);
+}
+
+OPGATE_SIM_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                                       void** arguments, std::size_t dynamic_shared,
+                                                       cudaStream_t stream) {
+  return launch(function, {grid, block, dynamic_shared, arguments, true}, stream);
+}
+
+OPGATE_SIM_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                               void** arguments) {
+  return api_call([&](Simulator& simulator) {
+    require(config);
+    LaunchRequest request{config->gridDim, config->blockDim, config->dynamicSmemBytes, arguments, false};
+    read_launch_attributes(*config, request.cooperative);
+    launch_kernel(simulator, simulator.binaries.kernel(function), request, *simulator.stream(config->stream));
+  });
+}
+
+/// What nvcc 13 makes of `kernel<<<...>>>`.
+OPGATE_SIM_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                              std::size_t dynamic_shared, cudaStream_t stream) {
+  return launch(kernel, {grid, block, dynamic_shared, arguments, false}, stream);
+}
+
+OPGATE_SIM_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* function) {
+  return api_call([&](Simulator& simulator) {
+    require(result);
+    read_attributes(simulator, *simulator.binaries.kernel(function), devices::current(), *result);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+                                                int value) {
+  return api_call([&](Simulator& simulator) {
+    set_attribute(simulator, *simulator.binaries.kernel(function), attribute, value, devices::current());
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                                           int value, int device) {
+  return api_call([&](Simulator& simulator) {
+    devices::require(device);
+    set_attribute(simulator, *simulator.binaries.kernel(kernel), attribute, value, device);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache /*preference*/) {
+  return api_call([&](Simulator& simulator) { static_cast<void>(simulator.binaries.kernel(function)); });
+}
+
+OPGATE_SIM_API cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return api_call([&](Simulator& simulator) {
+    require(name);
+    *name = simulator.binaries.kernel(function)->name.c_str();
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaGetKernel(cudaKernel_t* result, const void* function) {
+  return api_call([&](Simulator& simulator) {
+    require(result);
+    *result = Binaries::handle(simulator.binaries.kernel(function));
+  });
+}
+
+OPGATE_SIM_API cudaError_t __cudaGetKernel(cudaKernel_t* result, const void* function) {
+  return cudaGetKernel(result, function);
+}
+
+OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, std::size_t dynamic_shared, unsigned /*flags*/) {
+  return api_call([&](Simulator& simulator) {
+    require(blocks);
+    if (threads <= 0) refuse(cudaErrorInvalidValue);
+    const auto kernel = simulator.binaries.kernel(function);
+    const Signature& signature = signature_of(*kernel, devices::current(), simulator.memory);
+    *blocks = static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                                         int threads,
+                                                                         std::size_t dynamic_shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
+                                                                cudaOccupancyDefault);
+}
+
+OPGATE_SIM_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function,
+                                                                     int blocks, int threads) {
+  return api_call([&](Simulator& simulator) {
+    require(bytes);
+    if (blocks <= 0 || threads <= 0) refuse(cudaErrorInvalidValue);
+    const auto kernel = simulator.binaries.kernel(function);
+    const Signature& signature = signature_of(*kernel, devices::current(), simulator.memory);
+    const std::size_t share = architecture().shared_of_multiprocessor / static_cast<std::size_t>(blocks);
+    const std::size_t taken = signature.static_shared_bytes + kReservedShared;
+    *bytes = std::min(share > taken ? share - taken : 0,
+                      architecture().shared_of_block - signature.static_shared_bytes);
+  });
+}

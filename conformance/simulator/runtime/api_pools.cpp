@@ -1,0 +1,201 @@
+// Memory in the order of streams, and its pools.
+#include <cstring>
+
+#include "simulator/runtime/api.h"
+#include "simulator/runtime/report.h"
+
+using namespace opgate::simulator;
+
+namespace {
+
+void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool,
+                 const Stream& stream) {
+  require(result);
+  if (stream.capture != nullptr)
+    refuse(cudaErrorNotSupported, "cudaMallocAsync in a captured graph, which is not simulated");
+  const auto& from = simulator.pools.at(pool);
+  *result = nullptr;
+  if (bytes == 0) return;
+  const std::uint64_t address = simulator.memory.allocate(from->device(), bytes);
+  from->note_allocation(bytes);
+  simulator.pools.remember(address, from);
+  *result = reinterpret_cast<void*>(address);
+}
+
+void release_block(Simulator& simulator, std::uint64_t address) {
+  Heap& heap = simulator.memory.heap(simulator.memory.range().device_of(address));
+  const Allocation* const block = heap.find(address);
+  const std::size_t bytes = block == nullptr ? 0 : block->bytes;
+  if (!heap.release(address)) {
+    report_finding("cudaFreeAsync of " + heap.explain(address, 1));
+    errors::set_sticky(cudaErrorIllegalAddress);
+    return;
+  }
+  if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);
+}
+
+template <class Value>
+void write(void* to, Value value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace
+
+OPGATE_SIM_API cudaError_t cudaMallocAsync(void** result, std::size_t bytes, cudaStream_t handle) {
+  return api_call([&](Simulator& simulator) {
+    const auto stream = simulator.stream(handle);
+    allocate_in(simulator, result, bytes, simulator.pools.current_of(stream->device), *stream);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaMallocFromPoolAsync(void** result, std::size_t bytes, cudaMemPool_t pool,
+                                                   cudaStream_t stream) {
+  return api_call(
+      [&](Simulator& simulator) { allocate_in(simulator, result, bytes, pool, *simulator.stream(stream)); });
+}
+
+OPGATE_SIM_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
+  return api_call([&](Simulator& simulator) {
+    if (pointer == nullptr) return;
+    const auto stream = simulator.stream(handle);
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    if (stream->capture != nullptr)
+      refuse(cudaErrorNotSupported, "cudaFreeAsync in a captured graph, which is not simulated");
+    if (!simulator.memory.range().holds(address)) refuse(cudaErrorInvalidValue);
+    const Heap& heap = simulator.memory.heap(simulator.memory.range().device_of(address));
+    const Allocation* const block = heap.find(address);
+    if (block == nullptr || block->begin != address)
+      refuse(cudaErrorInvalidValue, "cudaFreeAsync of " + heap.explain(address, 1));
+    simulator.execution.issue(
+        *stream, {[&simulator, address] { release_block(simulator, address); }, cudaGraphNodeTypeMemFree});
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return api_call([&](Simulator& simulator) {
+    require(pool);
+    devices::require(device);
+    *pool = simulator.pools.default_of(device);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return api_call([&](Simulator& simulator) {
+    require(pool);
+    devices::require(device);
+    *pool = simulator.pools.current_of(device);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return api_call([&](Simulator& simulator) {
+    devices::require(device);
+    simulator.pools.set_current(device, pool);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return api_call([&](Simulator& simulator) {
+    require(pool);
+    require(properties);
+    if (properties->location.type != cudaMemLocationTypeDevice ||
+        properties->handleTypes != cudaMemHandleTypeNone)
+      refuse(cudaErrorNotSupported,
+             "a memory pool that is shared, or not of a device, which is not simulated");
+    devices::require(properties->location.id);
+    *pool = simulator.pools.create(properties->location.id);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return api_call([&](Simulator& simulator) { simulator.pools.destroy(pool); });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
+                                                   void* value) {
+  return api_call([&](Simulator& simulator) {
+    require(value);
+    MemoryPool& pool = *simulator.pools.at(handle);
+    switch (attribute) {
+      case cudaMemPoolReuseFollowEventDependencies:
+      case cudaMemPoolReuseAllowOpportunistic:
+      case cudaMemPoolReuseAllowInternalDependencies:
+        pool.reuse[attribute] = *static_cast<int*>(value);
+        break;
+      case cudaMemPoolAttrReleaseThreshold:
+        pool.release_threshold = *static_cast<std::uint64_t*>(value);
+        break;
+      case cudaMemPoolAttrReservedMemHigh:
+      case cudaMemPoolAttrUsedMemHigh:
+        if (*static_cast<std::uint64_t*>(value) != 0) refuse(cudaErrorInvalidValue);
+        pool.forget_most_used();
+        break;
+      default:
+        refuse(cudaErrorInvalidValue);
+    }
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute,
+                                                   void* value) {
+  return api_call([&](Simulator& simulator) {
+    require(value);
+    const MemoryPool& pool = *simulator.pools.at(handle);
+    switch (attribute) {
+      case cudaMemPoolReuseFollowEventDependencies:
+      case cudaMemPoolReuseAllowOpportunistic:
+      case cudaMemPoolReuseAllowInternalDependencies:
+        write(value, pool.reuse.at(attribute));
+        break;
+      case cudaMemPoolAttrReleaseThreshold:
+        write(value, pool.release_threshold);
+        break;
+      case cudaMemPoolAttrReservedMemCurrent:
+      case cudaMemPoolAttrUsedMemCurrent:
+        write(value, pool.used());
+        break;
+      case cudaMemPoolAttrReservedMemHigh:
+      case cudaMemPoolAttrUsedMemHigh:
+        write(value, pool.most_used());
+        break;
+      default:
+        refuse(cudaErrorInvalidValue);
+    }
+  });
+}
+
+// Nothing is kept in reserve.
+OPGATE_SIM_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t /*kept*/) {
+  return api_call([&](Simulator& simulator) { static_cast<void>(simulator.pools.at(pool)); });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* descriptions,
+                                                std::size_t count) {
+  return api_call([&](Simulator& simulator) {
+    const MemoryPool& pool = *simulator.pools.at(handle);
+    for (std::size_t i = 0; i < count; ++i) {
+      devices::require(descriptions[i].location.id);
+      if (descriptions[i].location.id != pool.device())
+        refuse(cudaErrorNotSupported, "access of another device to a memory pool, which is not simulated");
+    }
+  });
+}
+
+// Graphs have no memory of their own here, so that all these counts are 0.
+OPGATE_SIM_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType /*attribute*/,
+                                                          void* value) {
+  return api_call([&](Simulator&) {
+    devices::require(device);
+    require(value);
+    write(value, std::uint64_t{0});
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType /*attribute*/,
+                                                          void* value) {
+  return api_call([&](Simulator&) {
+    devices::require(device);
+    require(value);
+    if (*static_cast<std::uint64_t*>(value) != 0) refuse(cudaErrorInvalidValue);
+  });
+}

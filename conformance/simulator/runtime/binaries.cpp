@@ -1,0 +1,114 @@
+#include "simulator/runtime/binaries.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "simulator/runtime/architecture.h"
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/fat_binary.h"
+#include "simulator/runtime/report.h"
+
+namespace opgate::simulator {
+
+Module& DeviceBinary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
+
+DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
+  if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
+  std::string contents;
+  std::string ptx;
+  Loaded loaded;
+  try {
+    const FatBinary binary(data_);
+    contents = binary.contents();
+    ptx = binary.ptx_for(architecture().capability);
+    if (!ptx.empty()) loaded.module = Module::parse(ptx);
+  } catch (const std::exception& error) {
+    refuse(cudaErrorInvalidPtx, path_ + ": " + error.what());
+  }
+  if (loaded.module == nullptr) {
+    refuse(cudaErrorNoKernelImageForDevice, path_ + " has no PTX for a device of sm_" +
+                                                std::to_string(architecture().capability) + ", only " +
+                                                contents);
+  }
+  for (const auto& variable : loaded.module->variables()) {
+    const std::uint64_t address = memory.allocate(device, variable.bytes);
+    std::byte* const data = memory.range().alias(address);
+    std::memset(data, 0, variable.bytes);
+    std::memcpy(data, variable.initial.data(), std::min(variable.initial.size(), variable.bytes));
+    loaded.module->place(variable.name, address);
+    loaded.variables[variable.name] = {address, variable.bytes};
+  }
+  report_progress("device " + std::to_string(device) + " reads " + std::to_string(ptx.size()) +
+                  " characters of PTX of " + path_);
+  return loaded_[device] = std::move(loaded);
+}
+
+std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& name, int device,
+                                                             MemoryMap& memory) {
+  const auto& variables = load(device, memory).variables;
+  const auto found = variables.find(name);
+  if (found == variables.end()) refuse(cudaErrorInvalidSymbol);
+  return found->second;
+}
+
+DeviceBinary* Binaries::add(const unsigned char* data, std::string path) {
+  binaries_.push_back(std::make_shared<DeviceBinary>(data, std::move(path)));
+  return binaries_.back().get();
+}
+
+std::shared_ptr<DeviceBinary> Binaries::share(DeviceBinary* binary) const {
+  const auto found = std::ranges::find(binaries_, binary, &std::shared_ptr<DeviceBinary>::get);
+  if (found == binaries_.end()) refuse(cudaErrorInvalidResourceHandle);
+  return *found;
+}
+
+// Work that was issued before holds what it needs of the library.
+void Binaries::remove(DeviceBinary* binary) {
+  std::erase_if(kernels_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
+  std::erase_if(by_handle_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
+  std::erase_if(variables_, [binary](const auto& entry) { return entry.second.binary.get() == binary; });
+  std::erase_if(binaries_, [binary](const auto& own) { return own.get() == binary; });
+}
+
+void Binaries::add_kernel(DeviceBinary* binary, const void* host_function, std::string name) {
+  auto kernel = std::make_shared<Kernel>(Kernel{share(binary), std::move(name), {}});
+  by_handle_[handle(kernel)] = kernel;
+  kernels_[host_function] = std::move(kernel);
+}
+
+void Binaries::add_variable(DeviceBinary* binary, const void* host_variable, std::string name) {
+  variables_[host_variable] = {share(binary), std::move(name)};
+}
+
+std::shared_ptr<Kernel> Binaries::kernel(const void* host_function) const {
+  const auto found = kernels_.find(host_function);
+  // Functions that take a kernel accept its handle too.
+  if (found == kernels_.end()) return kernel(static_cast<cudaKernel_t>(const_cast<void*>(host_function)));
+  return found->second;
+}
+
+std::shared_ptr<Kernel> Binaries::kernel(cudaKernel_t handle) const {
+  const auto found = by_handle_.find(handle);
+  if (found == by_handle_.end()) refuse(cudaErrorInvalidDeviceFunction);
+  return found->second;
+}
+
+cudaKernel_t Binaries::handle(const std::shared_ptr<Kernel>& kernel) {
+  return reinterpret_cast<cudaKernel_t>(kernel.get());
+}
+
+std::pair<std::uint64_t, std::size_t> Binaries::variable(const void* host_variable, int device,
+                                                         MemoryMap& memory) const {
+  const auto found = variables_.find(host_variable);
+  if (found == variables_.end()) refuse(cudaErrorInvalidSymbol);
+  return found->second.binary->variable(found->second.name, device, memory);
+}
+
+Binaries& registered_binaries() {
+  static auto* const only = new Binaries;
+  return *only;
+}
+
+}  // namespace opgate::simulator

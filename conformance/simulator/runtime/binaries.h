@@ -1,0 +1,86 @@
+// The kernels and variables that libraries register when they are loaded, and their PTX on each device.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/kernels/kernels.h"
+#include "simulator/runtime/memory_map.h"
+
+namespace opgate::simulator {
+
+/// The device code of one library. Every device has variables of its own, and so a module of its own.
+class DeviceBinary {
+ public:
+  DeviceBinary(const unsigned char* data, std::string path) : data_(data), path_(std::move(path)) {}
+
+  /// The module on a device, which is read when it is first needed. Refuses with cudaErrorNoKernelImageForDevice where the
+  /// library has no PTX for it.
+  Module& on(int device, MemoryMap& memory);
+
+  /// The device address and size of a variable. Refuses with cudaErrorInvalidSymbol.
+  std::pair<std::uint64_t, std::size_t> variable(const std::string& name, int device, MemoryMap& memory);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Loaded {
+    std::unique_ptr<Module> module;
+    std::map<std::string, std::pair<std::uint64_t, std::size_t>> variables;
+  };
+
+  Loaded& load(int device, MemoryMap& memory);
+
+  const unsigned char* data_;
+  std::string path_;
+  std::map<int, Loaded> loaded_;
+};
+
+struct Kernel {
+  std::shared_ptr<DeviceBinary> binary;
+  std::string name;
+  std::map<int, std::size_t> dynamic_shared;  ///< on each device, as cudaFuncSetAttribute allowed it
+};
+
+class Binaries {
+ public:
+  /// The handle that registration functions get.
+  DeviceBinary* add(const unsigned char* data, std::string path);
+  void remove(DeviceBinary* binary);
+
+  void add_kernel(DeviceBinary* binary, const void* host_function, std::string name);
+  void add_variable(DeviceBinary* binary, const void* host_variable, std::string name);
+
+  /// Refuses with cudaErrorInvalidDeviceFunction.
+  std::shared_ptr<Kernel> kernel(const void* host_function) const;
+  std::shared_ptr<Kernel> kernel(cudaKernel_t handle) const;
+  static cudaKernel_t handle(const std::shared_ptr<Kernel>& kernel);
+
+  std::pair<std::uint64_t, std::size_t> variable(const void* host_variable, int device,
+                                                 MemoryMap& memory) const;
+
+ private:
+  struct Variable {
+    std::shared_ptr<DeviceBinary> binary;
+    std::string name;
+  };
+
+  std::shared_ptr<DeviceBinary> share(DeviceBinary* binary) const;
+
+  std::vector<std::shared_ptr<DeviceBinary>> binaries_;
+  std::map<const void*, std::shared_ptr<Kernel>> kernels_;  // by the address of the host's function
+  std::map<cudaKernel_t, std::shared_ptr<Kernel>> by_handle_;
+  std::map<const void*, Variable> variables_;  // by the address of the host's variable
+};
+
+/// Libraries register themselves while they are loaded, also in processes that never use a device, or whose children do. That
+/// is why this exists without the other parts of the simulator.
+Binaries& registered_binaries();
+
+}  // namespace opgate::simulator

@@ -1,0 +1,154 @@
+#include "simulator/runtime/copies.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/report.h"
+#include "simulator/runtime/simulator.h"
+
+namespace opgate::simulator {
+namespace copying {
+
+using Kind = Location::Kind;
+
+std::size_t bytes_covered(const CopySide& side, const CopyShape& shape) {
+  return (shape.depth - 1) * side.slice_pitch + (shape.height - 1) * side.row_pitch + shape.width;
+}
+
+// Where a side is. Refuses what is not allocated.
+Location locate(MemoryMap& memory, const CopySide& side, const CopyShape& shape, const char* what) {
+  std::string why;
+  const Location location = memory.locate(side.data, bytes_covered(side, shape), why);
+  if (!why.empty()) refuse(cudaErrorInvalidValue, std::string(what) + ": " + why);
+  return location;
+}
+
+// The same when the copy runs. Memory may have been freed in the meantime, which is a fault of the device.
+std::byte* locate_again(MemoryMap& memory, const CopySide& side, const CopyShape& shape, const char* what) {
+  std::string why;
+  const Location location = memory.locate(side.data, bytes_covered(side, shape), why);
+  if (why.empty()) return location.data;
+  report_finding(std::string(what) + ": " + why);
+  errors::set_sticky(cudaErrorIllegalAddress);
+  return nullptr;
+}
+
+void check_direction(Kind to, Kind from, cudaMemcpyKind kind) {
+  const auto may_be_device = [](Kind place) { return place == Kind::device || place == Kind::managed; };
+  const auto may_be_host = [](Kind place) { return place != Kind::device; };
+  bool right = true;
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      right = may_be_host(to) && may_be_host(from);
+      break;
+    case cudaMemcpyHostToDevice:
+      right = may_be_device(to) && may_be_host(from);
+      break;
+    case cudaMemcpyDeviceToHost:
+      right = may_be_host(to) && may_be_device(from);
+      break;
+    // Pinned memory has an address of the device, so that this direction may name it.
+    case cudaMemcpyDeviceToDevice:
+      right = to != Kind::pageable && from != Kind::pageable;
+      break;
+    case cudaMemcpyDefault:
+      break;
+    default:
+      refuse(cudaErrorInvalidMemcpyDirection);
+  }
+  if (!right) {
+    const auto name = [](Kind place) { return place == Kind::device ? "the device's" : "the host's"; };
+    refuse(cudaErrorInvalidValue, std::string("a copy from ") + name(from) + " to " + name(to) +
+                                      " memory whose cudaMemcpyKind says otherwise");
+  }
+}
+
+template <class Row>
+void for_each_row(const CopyShape& shape, Row row) {
+  for (std::size_t slice = 0; slice < shape.depth; ++slice) {
+    for (std::size_t line = 0; line < shape.height; ++line) row(slice, line);
+  }
+}
+
+std::size_t offset(const CopySide& side, std::size_t slice, std::size_t line) {
+  return slice * side.slice_pitch + line * side.row_pitch;
+}
+
+void move(std::byte* to, const CopySide& to_side, const std::byte* from, const CopySide& from_side,
+          const CopyShape& shape) {
+  for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+    std::memmove(to + offset(to_side, slice, line), from + offset(from_side, slice, line), shape.width);
+  });
+}
+
+// A source that is not pinned is read before the call returns, as the program may change it afterwards.
+Work staged_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
+  const CopySide packed{nullptr, shape.width, shape.width * shape.height};
+  const auto bytes = std::make_shared<std::vector<std::byte>>(shape.width * shape.height * shape.depth);
+  move(bytes->data(), packed, static_cast<const std::byte*>(from.data), from, shape);
+  return {[&memory, to, packed, bytes, shape] {
+            if (std::byte* const data = locate_again(memory, to, shape, "the destination of a copy"))
+              move(data, to, bytes->data(), packed, shape);
+          },
+          cudaGraphNodeTypeMemcpy};
+}
+
+Work direct_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
+  return {[&memory, to, from, shape] {
+            std::byte* const target = locate_again(memory, to, shape, "the destination of a copy");
+            const std::byte* const source = locate_again(memory, from, shape, "the source of a copy");
+            if (target != nullptr && source != nullptr) move(target, to, source, from, shape);
+          },
+          cudaGraphNodeTypeMemcpy};
+}
+
+}  // namespace copying
+
+void copy(Simulator& simulator, const CopySide& to, const CopySide& from, const CopyShape& shape,
+          cudaMemcpyKind kind, Stream& stream, HostWaits waits) {
+  using copying::Kind;
+  if (shape.empty()) return;
+  const Kind target = copying::locate(simulator.memory, to, shape, "the destination of a copy").kind;
+  const Kind source = copying::locate(simulator.memory, from, shape, "the source of a copy").kind;
+  copying::check_direction(target, source, kind);
+  const bool captured = stream.capture != nullptr;  // a graph reads its source each time it runs
+  const bool staged = source == Kind::pageable && !captured;
+  simulator.execution.issue(stream, staged ? copying::staged_copy(simulator.memory, to, from, shape)
+                                           : copying::direct_copy(simulator.memory, to, from, shape));
+  if (captured) return;
+  const auto on_device = [](Kind place) { return place == Kind::device || place == Kind::managed; };
+  const bool between_devices = on_device(target) && on_device(source);
+  const bool within_host = !on_device(target) && !on_device(source);
+  if (target == Kind::pageable || within_host || (waits == HostWaits::yes && !between_devices))
+    simulator.execution.finish(stream);
+}
+
+void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+          Stream& stream, HostWaits waits) {
+  copy(simulator, {to, bytes, bytes}, {from, bytes, bytes}, {bytes}, kind, stream, waits);
+}
+
+void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int value, Stream& stream) {
+  using copying::Kind;
+  if (shape.empty()) return;
+  const Kind target = copying::locate(simulator.memory, to, shape, "a memory set").kind;
+  if (target == Kind::pageable)
+    refuse(cudaErrorInvalidValue, "a memory set of memory of the host that is not pinned");
+  MemoryMap& memory = simulator.memory;
+  simulator.execution.issue(
+      stream, {[&memory, to, shape, value] {
+                 std::byte* const data = copying::locate_again(memory, to, shape, "a memory set");
+                 if (data == nullptr) return;
+                 copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+                   std::memset(data + copying::offset(to, slice, line), value, shape.width);
+                 });
+               },
+               cudaGraphNodeTypeMemset});
+  if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);
+}
+
+}  // namespace opgate::simulator

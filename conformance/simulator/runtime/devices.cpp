@@ -1,0 +1,210 @@
+#include "simulator/runtime/devices.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+#include "simulator/runtime/architecture.h"
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/settings.h"
+
+namespace opgate::simulator::devices {
+namespace {
+
+thread_local int current_device = 0;
+
+template <class To, class From>
+To narrow(From value) {
+  return static_cast<To>(value);
+}
+
+}  // namespace
+
+int current() { return current_device; }
+
+void require(int device) {
+  if (device < 0 || device >= settings().devices) refuse(cudaErrorInvalidDevice);
+}
+
+void set_current(int device) {
+  require(device);
+  current_device = device;
+}
+
+cudaDeviceProp properties(int device) {
+  require(device);
+  const Architecture& limits = architecture();
+  cudaDeviceProp values{};
+  std::snprintf(values.name, std::size(values.name), "OpGate simulated %s", limits.product);
+  // Torch tells devices apart by their identifiers.
+  std::memcpy(values.uuid.bytes, "opgate simulated", std::size(values.uuid.bytes));
+  values.uuid.bytes[std::size(values.uuid.bytes) - 1] = narrow<char>(device);
+  values.major = narrow<int>(limits.capability / 10);
+  values.minor = narrow<int>(limits.capability % 10);
+  values.totalGlobalMem = settings().memory_bytes;
+  values.sharedMemPerBlock = kSharedByDefault;
+  values.sharedMemPerBlockOptin = limits.shared_of_block;
+  values.sharedMemPerMultiprocessor = limits.shared_of_multiprocessor;
+  values.reservedSharedMemPerBlock = kReservedShared;
+  values.regsPerBlock = narrow<int>(kRegisters);
+  values.regsPerMultiprocessor = narrow<int>(kRegisters);
+  values.warpSize = narrow<int>(kThreadsOfWarp);
+  values.maxThreadsPerBlock = narrow<int>(kThreadsOfBlock);
+  values.maxThreadsDim[0] = narrow<int>(kThreadsOfBlock);
+  values.maxThreadsDim[1] = narrow<int>(kThreadsOfBlock);
+  values.maxThreadsDim[2] = narrow<int>(kThreadsOfBlockInZ);
+  values.maxGridSize[0] = narrow<int>(kBlocksOfGridInX);
+  values.maxGridSize[1] = narrow<int>(kBlocksOfGridInYOrZ);
+  values.maxGridSize[2] = narrow<int>(kBlocksOfGridInYOrZ);
+  values.maxThreadsPerMultiProcessor = narrow<int>(limits.threads_of_multiprocessor);
+  values.maxBlocksPerMultiProcessor = narrow<int>(limits.blocks_of_multiprocessor);
+  values.multiProcessorCount = narrow<int>(limits.multiprocessors);
+  values.l2CacheSize = narrow<int>(limits.l2_cache);
+  values.totalConstMem = 65536;
+  values.memPitch = 2147483647;
+  values.textureAlignment = 512;
+  values.texturePitchAlignment = 32;
+  values.surfaceAlignment = 512;
+  values.memoryBusWidth = 5120;
+  values.asyncEngineCount = 3;
+  values.pciBusID = device + 1;
+  values.canMapHostMemory = 1;
+  values.concurrentKernels = 1;
+  values.unifiedAddressing = 1;
+  values.managedMemory = 1;
+  values.concurrentManagedAccess = 1;
+  values.canUseHostPointerForRegisteredMem = 1;
+  values.hostRegisterSupported = 1;
+  values.streamPrioritiesSupported = 1;
+  values.globalL1CacheSupported = 1;
+  values.localL1CacheSupported = 1;
+  values.computePreemptionSupported = 1;
+  values.cooperativeLaunch = 1;
+  values.memoryPoolsSupported = 1;
+  values.hostNumaId = -1;
+  values.deviceNumaId = -1;
+  return values;
+}
+
+// Clusters, textures, exchange between processes and pageable memory for kernels are not simulated, so that these properties
+// are 0.
+std::optional<int> attribute(cudaDeviceAttr attribute, int device) {
+  const cudaDeviceProp values = properties(device);
+  const auto bytes = [](std::size_t count) { return narrow<int>(std::min<std::size_t>(count, 2147483647)); };
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      return values.maxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimX:
+      return values.maxThreadsDim[0];
+    case cudaDevAttrMaxBlockDimY:
+      return values.maxThreadsDim[1];
+    case cudaDevAttrMaxBlockDimZ:
+      return values.maxThreadsDim[2];
+    case cudaDevAttrMaxGridDimX:
+      return values.maxGridSize[0];
+    case cudaDevAttrMaxGridDimY:
+      return values.maxGridSize[1];
+    case cudaDevAttrMaxGridDimZ:
+      return values.maxGridSize[2];
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return bytes(values.sharedMemPerBlock);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return bytes(values.sharedMemPerBlockOptin);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return bytes(values.sharedMemPerMultiprocessor);
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return bytes(values.reservedSharedMemPerBlock);
+    case cudaDevAttrTotalConstantMemory:
+      return bytes(values.totalConstMem);
+    case cudaDevAttrMaxPitch:
+      return bytes(values.memPitch);
+    case cudaDevAttrWarpSize:
+      return values.warpSize;
+    case cudaDevAttrMaxRegistersPerBlock:
+      return values.regsPerBlock;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return values.regsPerMultiprocessor;
+    case cudaDevAttrClockRate:
+      return 1000000;
+    case cudaDevAttrMemoryClockRate:
+      return 1000000;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return values.memoryBusWidth;
+    case cudaDevAttrTextureAlignment:
+      return bytes(values.textureAlignment);
+    case cudaDevAttrTexturePitchAlignment:
+      return bytes(values.texturePitchAlignment);
+    case cudaDevAttrSurfaceAlignment:
+      return bytes(values.surfaceAlignment);
+    case cudaDevAttrMultiProcessorCount:
+      return values.multiProcessorCount;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return values.maxThreadsPerMultiProcessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return values.maxBlocksPerMultiProcessor;
+    case cudaDevAttrL2CacheSize:
+      return values.l2CacheSize;
+    case cudaDevAttrComputeCapabilityMajor:
+      return values.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return values.minor;
+    case cudaDevAttrPciBusId:
+      return values.pciBusID;
+    case cudaDevAttrAsyncEngineCount:
+      return values.asyncEngineCount;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
+      return 1;
+    case cudaDevAttrComputeMode:
+      return cudaComputeModeDefault;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return 2;
+    case cudaDevAttrNumaId:
+    case cudaDevAttrHostNumaId:
+      return -1;
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrMultiGpuBoardGroupID:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+    case cudaDevAttrDirectManagedMemAccessFromHost:
+    case cudaDevAttrCanFlushRemoteWrites:
+    case cudaDevAttrMaxPersistingL2CacheSize:
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+    case cudaDevAttrHostRegisterReadOnlySupported:
+    case cudaDevAttrSparseCudaArraySupported:
+    case cudaDevAttrTimelineSemaphoreInteropSupported:
+    case cudaDevAttrGPUDirectRDMASupported:
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+    case cudaDevAttrDeferredMappingCudaArraySupported:
+    case cudaDevAttrIpcEventSupport:
+    case cudaDevAttrClusterLaunch:
+    case cudaDevAttrNumaConfig:
+    case cudaDevAttrMpsEnabled:
+    case cudaDevAttrD3D12CigSupported:
+      return 0;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace opgate::simulator::devices

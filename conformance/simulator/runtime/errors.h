@@ -1,0 +1,47 @@
+// How a function of the CUDA runtime fails, and which error it leaves behind.
+#pragma once
+
+#include <driver_types.h>
+
+#include <exception>
+#include <string>
+
+namespace opgate::simulator {
+
+/// Thrown inside the simulator; `api_call` turns it into the function's return value.
+class Refusal : public std::exception {
+ public:
+  explicit Refusal(cudaError_t code) : code_(code) {}
+  cudaError_t code() const { return code_; }
+  const char* what() const noexcept override { return "a CUDA function was refused"; }
+
+ private:
+  cudaError_t code_;
+};
+
+[[noreturn]] void refuse(cudaError_t code);
+
+/// The same with a finding on stderr, where the error alone does not say what is wrong.
+[[noreturn]] void refuse(cudaError_t code, const std::string& why);
+
+namespace errors {
+
+/// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
+cudaError_t keep(cudaError_t code);
+
+/// The error that this thread keeps; `take` forgets it, unless it is sticky.
+cudaError_t peek();
+cudaError_t take();
+
+/// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the process must end.
+/// The first fault counts.
+void set_sticky(cudaError_t code);
+cudaError_t sticky();
+
+}  // namespace errors
+
+/// "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for an unknown number.
+const char* error_name(cudaError_t code);
+const char* error_text(cudaError_t code);
+
+}  // namespace opgate::simulator

@@ -1,0 +1,54 @@
+// When operations run: as late as a device may run them, which is when the host waits for them. A program that forgot to wait
+// then reads old values each time and not only now and then.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "simulator/runtime/stream.h"
+
+namespace opgate::simulator {
+
+class Execution {
+ public:
+  Execution(Streams& streams, bool eager) : streams_(streams), eager_(eager) {}
+
+  /// Adds work to a stream, or to the graph that it captures. `after`: further work that it waits for.
+  void issue(Stream& stream, Work work, std::vector<Mark> after = {});
+
+  /// Runs what is needed for the mark, and nothing else.
+  void finish(const Mark& mark);
+  void finish(Stream& stream) { finish(stream.end()); }
+
+  /// Runs everything on a device. What nothing orders runs against the order of its issue: the stream that was given work
+  /// last comes first.
+  void finish_device(int device);
+
+  /// Runs one operation, if there is one: a program that polls makes progress.
+  void advance(Stream& stream);
+
+  /// Calls a function of the simulated program. Other threads may call the runtime meanwhile, this one may not.
+  static void call_host(const std::function<void()>& function);
+
+  /// Whether the calling thread runs a function of `call_host`.
+  static bool in_host_call();
+
+ private:
+  class Turn;
+
+  void run_next(Stream& stream);
+  void add_implicit_order(Stream& stream, std::vector<Mark>& after);
+
+  Streams& streams_;
+  bool eager_;
+  std::uint64_t issues_ = 0;
+
+  // One thread at a time runs operations: while a host function runs, the lock of the simulator is free.
+  std::condition_variable free_;
+  std::thread::id runner_;
+  int depth_ = 0;
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,70 @@
+#include "simulator/runtime/graph.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/execution.h"
+
+namespace opgate::simulator {
+
+void UserObject::release(unsigned count) {
+  if (count > count_) refuse(cudaErrorInvalidValue);
+  count_ -= count;
+  if (count_ == 0) Execution::call_host([this] { destroy_(data_); });
+}
+
+Graph::~Graph() {
+  for (const auto& [object, count] : kept_) object->release(count);
+}
+
+GraphNode* Graph::add(Work work, std::vector<GraphNode*> dependencies) {
+  nodes_.push_back(std::make_unique<GraphNode>(GraphNode{std::move(work), std::move(dependencies)}));
+  return nodes_.back().get();
+}
+
+void Graph::keep(std::shared_ptr<UserObject> object, unsigned count) {
+  kept_.emplace_back(std::move(object), count);
+}
+
+bool Graph::holds(const GraphNode* node) const {
+  return std::ranges::any_of(nodes_, [node](const auto& own) { return own.get() == node; });
+}
+
+bool Graph::all_before(const std::vector<GraphNode*>& nodes, const std::vector<GraphNode*>& ends) {
+  std::set<const GraphNode*> reached;
+  std::vector<GraphNode*> open = ends;
+  while (!open.empty()) {
+    const GraphNode* const node = open.back();
+    open.pop_back();
+    if (!reached.insert(node).second) continue;
+    open.insert(open.end(), node->dependencies.begin(), node->dependencies.end());
+  }
+  return std::ranges::all_of(nodes, [&](const GraphNode* node) { return reached.contains(node); });
+}
+
+GraphProgram::GraphProgram(const Graph& graph) {
+  std::vector<const GraphNode*> open;
+  for (const auto& node : graph.nodes()) open.push_back(node.get());
+  std::set<const GraphNode*> placed;
+  const auto ready = [&](const GraphNode* node) {
+    return std::ranges::all_of(node->dependencies,
+                               [&](const GraphNode* before) { return placed.contains(before); });
+  };
+  while (!open.empty()) {
+    const auto last_ready = std::find_if(open.rbegin(), open.rend(), ready);
+    if (last_ready == open.rend()) refuse(cudaErrorInvalidValue, "a graph whose nodes wait for each other");
+    placed.insert(*last_ready);
+    steps_.push_back((*last_ready)->work);
+    open.erase(std::next(last_ready).base());
+  }
+}
+
+void GraphProgram::run() const {
+  for (const Work& step : steps_) {
+    if (errors::sticky() == cudaSuccess || step.after_faults) step.run();
+  }
+}
+
+}  // namespace opgate::simulator

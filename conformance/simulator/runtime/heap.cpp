@@ -1,0 +1,121 @@
+#include "simulator/runtime/heap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace opgate::simulator {
+namespace heap {
+
+constexpr std::size_t kAlignment = 512;  // what torch's allocator expects of cudaMalloc
+
+// Kernels that run over the end of a tensor by some rows reach this guard and not the next tensor. Addresses cost nothing.
+constexpr std::size_t kGuard = std::size_t{64} << 10;
+
+// Freed memory holds addresses only, see `Heap::release`, so much of it can be kept.
+constexpr std::size_t kQuarantineShare = 4;  // a quarter of the device's addresses
+
+// Huge allocations are filled at both ends only: a test that asks for 8 GB for the sake of their indices must not make the
+// system provide all of it.
+constexpr std::size_t kFilledWhole = std::size_t{1} << 30;
+constexpr std::size_t kFilledEnds = std::size_t{64} << 20;
+
+std::size_t room_for(std::size_t bytes) {
+  return (bytes + kGuard + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace heap
+
+Heap::Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill)
+    : range_(range), capacity_(capacity), fill_(fill) {
+  // The first guard keeps the begin of this device's memory away from the end of the former device's.
+  gaps_[range.begin_of(device) + heap::kGuard] = range.bytes_of_each() - heap::kGuard;
+}
+
+std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
+  if (bytes > capacity_ - used_) return std::nullopt;
+  const std::size_t room = heap::room_for(bytes);
+  std::optional<std::uint64_t> address = take_gap(room);
+  while (!address && !quarantine_.empty()) {
+    reuse_oldest();
+    address = take_gap(room);
+  }
+  if (!address) return std::nullopt;
+  blocks_[*address] = {*address, bytes, false};
+  used_ += bytes;
+  std::byte* const data = range_.alias(*address);
+  if (bytes <= heap::kFilledWhole) {
+    std::memset(data, fill_, bytes);
+  } else {
+    std::memset(data, fill_, heap::kFilledEnds);
+    std::memset(data + bytes - heap::kFilledEnds, fill_, heap::kFilledEnds);
+  }
+  return address;
+}
+
+bool Heap::release(std::uint64_t address) {
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end() || found->second.freed) return false;
+  Allocation& block = found->second;
+  block.freed = true;
+  used_ -= block.bytes;
+  range_.drop(block.begin, block.bytes);
+  quarantine_.push_back(address);
+  quarantined_ += heap::room_for(block.bytes);
+  while (quarantined_ > range_.bytes_of_each() / heap::kQuarantineShare) reuse_oldest();
+  return true;
+}
+
+const Allocation* Heap::nearest(std::uint64_t address) const {
+  const auto after = blocks_.upper_bound(address);
+  return after == blocks_.begin() ? nullptr : &std::prev(after)->second;
+}
+
+const Allocation* Heap::find(std::uint64_t address) const {
+  const Allocation* const block = nearest(address);
+  return block != nullptr && !block->freed && address < block->end() ? block : nullptr;
+}
+
+std::string Heap::explain(std::uint64_t address, std::size_t bytes) const {
+  const Allocation* const block = nearest(address);
+  if (block == nullptr || address >= block->end() + heap::kGuard) return "not allocated";
+  const std::string allocation = "an allocation of " + std::to_string(block->bytes) + " bytes";
+  if (address + bytes > block->end()) {
+    return "past the end of " + allocation + " by " + std::to_string(address + bytes - block->end()) +
+           (block->freed ? ", which was freed" : "");
+  }
+  return "byte " + std::to_string(address - block->begin) + " of " + allocation +
+         (block->freed ? " that was freed" : "");
+}
+
+std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
+  const auto gap = std::ranges::find_if(gaps_, [room](const auto& entry) { return entry.second >= room; });
+  if (gap == gaps_.end()) return std::nullopt;
+  const auto [address, bytes] = *gap;
+  gaps_.erase(gap);
+  if (bytes > room) gaps_[address + room] = bytes - room;
+  return address;
+}
+
+void Heap::reuse_oldest() {
+  std::uint64_t begin = quarantine_.front();
+  quarantine_.pop_front();
+  std::size_t room = heap::room_for(blocks_.at(begin).bytes);
+  blocks_.erase(begin);
+  quarantined_ -= room;
+  auto next = gaps_.lower_bound(begin);
+  if (next != gaps_.end() && begin + room == next->first) {
+    room += next->second;
+    next = gaps_.erase(next);
+  }
+  if (next != gaps_.begin()) {
+    const auto prior = std::prev(next);
+    if (prior->first + prior->second == begin) {
+      prior->second += room;
+      return;
+    }
+  }
+  gaps_[begin] = room;
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,59 @@
+// The memory of one device: allocations with guards between them. Freed memory is kept out of use for a while, so that a later
+// access is a fault and not another tensor's value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "simulator/runtime/address_range.h"
+
+namespace opgate::simulator {
+
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  bool freed = false;
+
+  std::uint64_t end() const { return begin + bytes; }
+};
+
+class Heap {
+ public:
+  /// `capacity`: how many bytes may be allocated at a time. `fill`: the byte that new memory holds.
+  Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill);
+
+  /// The address of new memory, a multiple of 512; none where the device has no more.
+  std::optional<std::uint64_t> allocate(std::size_t bytes);
+
+  /// False where no live allocation begins at the address.
+  bool release(std::uint64_t address);
+
+  /// The live allocation that an address lies in, or null.
+  const Allocation* find(std::uint64_t address) const;
+
+  /// What is wrong with an access, for people: "past the end of an allocation of 96 bytes by 4".
+  std::string explain(std::uint64_t address, std::size_t bytes) const;
+
+  std::size_t used() const { return used_; }
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  void reuse_oldest();
+  const Allocation* nearest(std::uint64_t address) const;
+  std::optional<std::uint64_t> take_gap(std::size_t room);
+
+  const AddressRange& range_;
+  std::size_t capacity_;
+  unsigned char fill_;
+  std::size_t used_ = 0;
+  std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
+  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out
+  std::deque<std::uint64_t> quarantine_;        // the oldest first
+  std::size_t quarantined_ = 0;                 // bytes of addresses
+};
+
+}  // namespace opgate::simulator

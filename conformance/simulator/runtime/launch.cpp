@@ -1,0 +1,179 @@
+#include "simulator/runtime/launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "simulator/runtime/architecture.h"
+#include "simulator/runtime/devices.h"
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/report.h"
+#include "simulator/runtime/settings.h"
+#include "simulator/runtime/simulator.h"
+
+namespace opgate::simulator {
+namespace launching {
+
+std::string text(const dim3& extent) {
+  return std::to_string(extent.x) + "," + std::to_string(extent.y) + "," + std::to_string(extent.z);
+}
+
+std::string text(const Extent& extent) { return text(dim3(extent.x, extent.y, extent.z)); }
+
+Extent extent(const dim3& size) { return {size.x, size.y, size.z}; }
+
+std::size_t threads_of(const dim3& block) { return std::size_t{block.x} * block.y * block.z; }
+
+cudaError_t error_of(Fault fault) {
+  switch (fault) {
+    case Fault::none:
+      return cudaSuccess;
+    case Fault::illegal_address:
+      return cudaErrorIllegalAddress;
+    case Fault::misaligned_address:
+      return cudaErrorMisalignedAddress;
+    case Fault::assertion:
+      return cudaErrorAssert;
+    case Fault::trap:
+      return cudaErrorLaunchFailure;
+    case Fault::barrier:  // a device hangs, until a watchdog ends the kernel
+    case Fault::timeout:
+      return cudaErrorLaunchTimeout;
+    case Fault::unsupported:
+      return cudaErrorNotSupported;
+  }
+  return cudaErrorUnknown;
+}
+
+void check_extents(const dim3& grid, const dim3& block) {
+  const bool valid =
+      grid.x > 0 && grid.y > 0 && grid.z > 0 && threads_of(block) > 0 && grid.x <= kBlocksOfGridInX &&
+      grid.y <= kBlocksOfGridInYOrZ && grid.z <= kBlocksOfGridInYOrZ && block.x <= kThreadsOfBlock &&
+      block.y <= kThreadsOfBlock && block.z <= kThreadsOfBlockInZ && threads_of(block) <= kThreadsOfBlock;
+  if (!valid) refuse(cudaErrorInvalidConfiguration);
+}
+
+void check_shared(const Kernel& kernel, const Signature& signature, std::size_t dynamic_shared, int device) {
+  const auto opted = kernel.dynamic_shared.find(device);
+  const bool allowed = opted != kernel.dynamic_shared.end() && dynamic_shared <= opted->second;
+  if (!allowed && signature.static_shared_bytes + dynamic_shared > kSharedByDefault)
+    refuse(cudaErrorInvalidValue);
+}
+
+void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
+  KernelMemory memory(simulator.memory, device);
+  const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
+  report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
+                  " instructions");
+  if (outcome.fault == Fault::none) return;
+  const cudaError_t error = error_of(outcome.fault);
+  report_finding("kernel " + readable_name(kernel.name) + ": " + outcome.message + " (block " +
+                 text(outcome.block_index) + ", thread " + text(outcome.thread_index) + ", " +
+                 outcome.location + "; " + error_name(error) + ")");
+  errors::set_sticky(error);
+}
+
+// Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated stream waits in any
+// case until somebody waits for it.
+bool only_passes_time(const std::string& kernel) { return kernel.find("spin_kernel") != std::string::npos; }
+
+}  // namespace launching
+
+const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory) {
+  const Signature* found = nullptr;
+  try {
+    found = kernel.binary->on(device, memory).find(kernel.name);
+  } catch (const Refusal&) {
+    throw;
+  } catch (const std::exception& error) {
+    refuse(cudaErrorNotSupported,
+           "kernel " + readable_name(kernel.name) + " cannot be simulated: " + error.what());
+  }
+  if (found == nullptr) refuse(cudaErrorInvalidDeviceFunction);
+  return *found;
+}
+
+unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared) {
+  const Architecture& limits = architecture();
+  if (threads == 0 || threads > signature.max_threads || threads > kThreadsOfBlock) return 0;
+  const unsigned warps = (threads + kThreadsOfWarp - 1) / kThreadsOfWarp;
+  const std::size_t shared = signature.static_shared_bytes + dynamic_shared + kReservedShared;
+  if (shared > limits.shared_of_block + kReservedShared) return 0;
+  return std::min({limits.blocks_of_multiprocessor,
+                   limits.threads_of_multiprocessor / (warps * kThreadsOfWarp),
+                   static_cast<unsigned>(limits.shared_of_multiprocessor / shared)});
+}
+
+void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
+  for (const auto& attribute : std::span(config.attrs, config.numAttrs)) {
+    switch (attribute.id) {
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      // Overlap with the former kernel is allowed by this attribute, and never required.
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        break;
+      case cudaLaunchAttributeCooperative:
+        cooperative = attribute.val.cooperative != 0;
+        break;
+      case cudaLaunchAttributeClusterDimension:
+        if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1)
+          refuse(cudaErrorNotSupported, "a launch with thread block clusters, which are not simulated");
+        break;
+      default:
+        refuse(cudaErrorNotSupported, "a launch with the attribute " + std::to_string(attribute.id) +
+                                          " of cudaLaunchAttributeID, which is not simulated");
+    }
+  }
+}
+
+void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
+                   Stream& stream) {
+  const int device = devices::current();
+  if (stream.device != device) refuse(cudaErrorInvalidResourceHandle);
+  launching::check_extents(request.grid, request.block);
+  if (launching::only_passes_time(kernel->name)) {
+    simulator.execution.issue(stream, {[] {}, cudaGraphNodeTypeKernel});
+    return;
+  }
+  const Signature& signature = signature_of(*kernel, device, simulator.memory);
+  const std::size_t threads = launching::threads_of(request.block);
+  if (threads > signature.max_threads) refuse(cudaErrorLaunchOutOfResources);
+  launching::check_shared(*kernel, signature, request.dynamic_shared, device);
+  if (signature.required_cluster > 1) {
+    refuse(cudaErrorNotSupported,
+           "kernel " + readable_name(kernel->name) + " needs thread block clusters, which are not simulated");
+  }
+  if (request.cooperative) {
+    const std::size_t resident =
+        std::size_t{resident_blocks(signature, static_cast<unsigned>(threads), request.dynamic_shared)} *
+        architecture().multiprocessors;
+    if (std::size_t{request.grid.x} * request.grid.y > resident / request.grid.z)
+      refuse(cudaErrorCooperativeLaunchTooLarge);
+  }
+  Launch launch;
+  launch.kernel = kernel->name;
+  launch.grid = launching::extent(request.grid);
+  launch.block = launching::extent(request.block);
+  launch.dynamic_shared_bytes = request.dynamic_shared;
+  launch.instruction_limit = settings().instruction_limit;
+  launch.fill = settings().fill;
+  launch.parameters.resize(signature.parameter_bytes);
+  for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
+    const Parameter& parameter = signature.parameters[i];
+    std::memcpy(launch.parameters.data() + parameter.offset, request.arguments[i], parameter.bytes);
+  }
+  report_progress("launch " + readable_name(kernel->name) + "<<<(" + launching::text(request.grid) + "), (" +
+                  launching::text(request.block) + "), " + std::to_string(request.dynamic_shared) +
+                  ">>> in stream " + std::to_string(stream.id));
+  simulator.execution.issue(stream, {[&simulator, kernel, launch = std::move(launch), device] {
+                                       launching::run(simulator, *kernel, launch, device);
+                                     },
+                                     cudaGraphNodeTypeKernel});
+}
+
+}  // namespace opgate::simulator

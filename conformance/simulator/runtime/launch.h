@@ -1,0 +1,39 @@
+// The launch of a kernel: its limits, its parameters, and what its faults mean.
+#pragma once
+
+#include <driver_types.h>
+#include <vector_types.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "simulator/runtime/binaries.h"
+#include "simulator/runtime/stream.h"
+
+namespace opgate::simulator {
+
+struct Simulator;
+
+struct LaunchRequest {
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared = 0;
+  void** arguments = nullptr;  ///< one address for each parameter
+  bool cooperative = false;
+};
+
+/// Issues the kernel to the stream. What the device would refuse is refused here; faults appear when the kernel runs.
+void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
+                   Stream& stream);
+
+/// Refuses attributes of a launch that are not simulated; `cooperative` is set where one asks for it.
+void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative);
+
+/// The signature of a kernel on a device. Refuses where the kernel cannot be run.
+const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);
+
+/// How many blocks of so many threads a multiprocessor can hold at a time. Registers do not limit it: PTX does not say how
+/// many a kernel needs.
+unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared);
+
+}  // namespace opgate::simulator

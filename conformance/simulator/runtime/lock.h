@@ -1,0 +1,20 @@
+// One lock guards the whole simulator. A function of the CUDA runtime takes it once, at its begin; what it calls inside the
+// simulator expects it to be held.
+#pragma once
+
+#include <mutex>
+
+namespace opgate::simulator {
+
+std::mutex& simulator_mutex();
+
+/// Gives the lock back while code of the simulated program runs, which may wait for other threads.
+class Unlocked {
+ public:
+  Unlocked() { simulator_mutex().unlock(); }
+  ~Unlocked() { simulator_mutex().lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,74 @@
+#include "simulator/runtime/memory_map.h"
+
+#include "simulator/runtime/errors.h"
+
+namespace opgate::simulator {
+namespace memory_map {
+
+// Guards and freed memory in quarantine use addresses too.
+constexpr std::size_t kAddressesForEachByte = 4;
+
+}  // namespace memory_map
+
+MemoryMap::MemoryMap(const Settings& settings)
+    : range_(settings.devices, settings.memory_bytes * memory_map::kAddressesForEachByte) {
+  heaps_.reserve(static_cast<std::size_t>(settings.devices));
+  for (int device = 0; device < settings.devices; ++device)
+    heaps_.emplace_back(range_, device, settings.memory_bytes, settings.fill);
+}
+
+std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
+  const auto address = heap(device).allocate(bytes);
+  if (!address) refuse(cudaErrorMemoryAllocation);
+  return *address;
+}
+
+Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& why) {
+  why.clear();
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (range_.holds(address)) {
+    const int device = range_.device_of(address);
+    const Allocation* const block = heap(device).find(address);
+    if (block == nullptr || bytes > block->end() - address) why = heap(device).explain(address, bytes);
+    return {Location::Kind::device, device, range_.alias(address)};
+  }
+  auto* const data = static_cast<std::byte*>(const_cast<void*>(pointer));
+  const HostBlock* const block = host_.find(address);
+  if (block == nullptr) return {Location::Kind::pageable, -1, data};
+  if (bytes > block->end() - address) {
+    why = "past the end of " + std::to_string(block->bytes) + " bytes of pinned host memory by " +
+          std::to_string(address + bytes - block->end());
+  }
+  return {block->kind == HostBlock::Kind::managed ? Location::Kind::managed : Location::Kind::pinned, -1,
+          data};
+}
+
+void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /*access*/, std::size_t& until,
+                              std::string& why) {
+  if (map_.range().holds(address)) {
+    const int owner = map_.range().device_of(address);
+    if (!map_.may_access(device_, owner)) {
+      why = "memory of device " + std::to_string(owner) + ", which device " + std::to_string(device_) +
+            " has no peer access to";
+      return nullptr;
+    }
+    const Allocation* const block = map_.heap(owner).find(address);
+    if (block == nullptr || bytes > block->end() - address) {
+      why = map_.heap(owner).explain(address, bytes);
+      return nullptr;
+    }
+    until = block->end() - address;
+    return map_.range().alias(address);
+  }
+  const HostBlock* const block = map_.host().find(address);
+  if (block == nullptr || bytes > block->end() - address) {
+    why = block == nullptr
+              ? (address < 4096 ? "a null pointer" : "not memory of a device")
+              : "past the end of pinned host memory of " + std::to_string(block->bytes) + " bytes";
+    return nullptr;
+  }
+  until = block->end() - address;
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace opgate::simulator

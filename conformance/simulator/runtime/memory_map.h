@@ -1,0 +1,68 @@
+// All memory that kernels and copies can reach: the heaps of the devices and what the host shares with them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/kernels/kernels.h"
+#include "simulator/runtime/address_range.h"
+#include "simulator/runtime/heap.h"
+#include "simulator/runtime/host_memory.h"
+#include "simulator/runtime/settings.h"
+
+namespace opgate::simulator {
+
+/// What a pointer names, as a copy sees it.
+struct Location {
+  enum class Kind : std::uint8_t { device, pinned, managed, pageable };
+
+  Kind kind = Kind::pageable;
+  int device = -1;            ///< of device memory only
+  std::byte* data = nullptr;  ///< where the simulator may access it
+};
+
+class MemoryMap {
+ public:
+  explicit MemoryMap(const Settings& settings);
+
+  const AddressRange& range() const { return range_; }
+  Heap& heap(int device) { return heaps_.at(static_cast<std::size_t>(device)); }
+  HostMemory& host() { return host_; }
+
+  /// Device memory of `bytes` bytes. Refuses with cudaErrorMemoryAllocation.
+  std::uint64_t allocate(int device, std::size_t bytes);
+
+  /// Where a region of memory is. Empty `why`: it may be accessed. A pointer of the host that nothing is known about is
+  /// pageable memory, which the system checks itself.
+  Location locate(const void* pointer, std::size_t bytes, std::string& why);
+
+  /// `device` may access the memory of `owner`.
+  void enable_peer(int device, int owner) { peers_.emplace(device, owner); }
+  bool disable_peer(int device, int owner) { return peers_.erase({device, owner}) > 0; }
+  bool may_access(int device, int owner) const { return device == owner || peers_.contains({device, owner}); }
+
+ private:
+  AddressRange range_;
+  std::vector<Heap> heaps_;
+  HostMemory host_;
+  std::set<std::pair<int, int>> peers_;
+};
+
+/// Memory as the kernels of one device see it.
+class KernelMemory final : public DeviceMemory {
+ public:
+  KernelMemory(MemoryMap& map, int device) : map_(map), device_(device) {}
+
+  void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
+                  std::string& why) override;
+
+ private:
+  MemoryMap& map_;
+  int device_;
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,37 @@
+#include "simulator/runtime/simulated_work.h"
+
+#include <string>
+
+#include "simulator/runtime/api.h"
+#include "simulator/runtime/report.h"
+#include "simulator/runtime/settings.h"
+
+using namespace opgate::simulator;
+
+OPGATE_SIM_API void* opgate_sim_host_view(const void* pointer) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  void* view = const_cast<void*>(pointer);
+  api_answer([&](Simulator& simulator) {
+    if (simulator.memory.range().holds(address)) view = simulator.memory.range().alias(address);
+  });
+  return view;
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data) {
+  return api_call([&](Simulator& simulator) {
+    simulator.execution.issue(*simulator.stream(stream), {[function, data] {
+                                                            const Unlocked unlocked;
+                                                            function(data);
+                                                          },
+                                                          cudaGraphNodeTypeKernel});
+  });
+}
+
+OPGATE_SIM_API void opgate_sim_fail(const char* message) {
+  report_finding(std::string(message) + " (" + error_name(cudaErrorAssert) + ")");
+  errors::set_sticky(cudaErrorAssert);
+}
+
+OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }
+
+OPGATE_SIM_API int opgate_sim_log() { return settings().log ? 1 : 0; }

@@ -1,0 +1,41 @@
+#include "simulator/runtime/simulator.h"
+
+#include <pthread.h>
+
+#include "simulator/runtime/devices.h"
+#include "simulator/runtime/errors.h"
+#include "simulator/runtime/host_fault.h"
+#include "simulator/runtime/settings.h"
+
+namespace opgate::simulator {
+namespace simulator_life {
+
+// A child process cannot use the devices of its parent. On a device too, every function fails there with this error.
+void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError); }
+
+Simulator* make() {
+  auto* const made = new Simulator;
+  report_host_faults(made->memory.range());
+  pthread_atfork(nullptr, nullptr, &refuse_in_child);
+  return made;
+}
+
+}  // namespace simulator_life
+
+Simulator::Simulator()
+    : memory(settings()),
+      binaries(registered_binaries()),
+      streams(settings().devices),
+      execution(streams, settings().eager),
+      pools(settings().devices) {}
+
+std::shared_ptr<Stream> Simulator::stream(cudaStream_t handle) {
+  return streams.resolve(handle, devices::current());
+}
+
+Simulator& simulator() {
+  static Simulator* const only = simulator_life::make();
+  return *only;
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,37 @@
+// Everything that is simulated, for the functions of the CUDA runtime.
+#pragma once
+
+#include "simulator/runtime/binaries.h"
+#include "simulator/runtime/capture.h"
+#include "simulator/runtime/event.h"
+#include "simulator/runtime/execution.h"
+#include "simulator/runtime/graph.h"
+#include "simulator/runtime/handles.h"
+#include "simulator/runtime/memory_map.h"
+#include "simulator/runtime/memory_pools.h"
+#include "simulator/runtime/stream.h"
+
+namespace opgate::simulator {
+
+struct Simulator {
+  Simulator();
+
+  MemoryMap memory;
+  Binaries& binaries;
+  Streams streams;
+  Execution execution;
+  Captures captures;
+  MemoryPools pools;
+  Handles<cudaEvent_t, Event> events;
+  Handles<cudaGraph_t, Graph> graphs;
+  Handles<cudaGraphExec_t, GraphProgram> graph_programs;
+  Handles<cudaUserObject_t, UserObject> user_objects;
+
+  /// The stream of a handle that a function got, with the calling thread's current device.
+  std::shared_ptr<Stream> stream(cudaStream_t handle);
+};
+
+/// Made by the first function that needs it, and never destroyed: libraries free their memory while the process ends.
+Simulator& simulator();
+
+}  // namespace opgate::simulator

@@ -1,0 +1,93 @@
+// A stream: work in the order of its issue. Streams, and the default ones that exist without being created.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "simulator/runtime/handles.h"
+
+namespace opgate::simulator {
+
+class Capture;
+class Stream;
+
+/// A position in a stream: reached when that many of its operations are done.
+struct Mark {
+  std::shared_ptr<Stream> stream;
+  std::uint64_t position = 0;
+
+  bool reached() const;
+};
+
+/// What an operation does to the simulated devices, apart from when it does it.
+struct Work {
+  std::function<void()> run;
+  cudaGraphNodeType kind = cudaGraphNodeTypeEmpty;
+  bool after_faults = false;  ///< runs although a kernel has faulted before
+};
+
+struct QueuedWork {
+  Work work;
+  std::vector<Mark> after;  ///< other streams' work that must be done first
+};
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(int device, unsigned flags, int priority, unsigned long long id)
+      : device(device), flags(flags), priority(priority), id(id) {}
+
+  /// The stream waits for the legacy default stream, and that one for it.
+  bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
+
+  /// Everything that was issued so far.
+  Mark end() { return {shared_from_this(), issued}; }
+  bool idle() const { return done == issued; }
+
+  const int device;
+  const unsigned flags;
+  const int priority;
+  const unsigned long long id;
+  bool legacy = false;
+
+  std::deque<QueuedWork> queue;
+  std::uint64_t issued = 0;
+  std::uint64_t done = 0;
+  std::uint64_t last_issue = 0;      ///< grows with each operation of any stream
+  std::shared_ptr<Capture> capture;  ///< null where the stream captures no graph
+};
+
+class Streams {
+ public:
+  explicit Streams(int devices);
+
+  cudaStream_t create(int device, unsigned flags, int priority);
+
+  /// The stream of a handle; null and cudaStreamLegacy name the legacy default stream of `device`, cudaStreamPerThread the
+  /// calling thread's one. Refuses unknown handles.
+  std::shared_ptr<Stream> resolve(cudaStream_t handle, int device);
+
+  /// The stream's work goes on to its end.
+  void destroy(cudaStream_t handle);
+
+  Stream& legacy(int device) { return *legacy_.at(static_cast<std::size_t>(device)); }
+
+  /// Every stream of a device that can have work, the legacy one included.
+  std::vector<std::shared_ptr<Stream>> of_device(int device);
+
+ private:
+  unsigned long long next_id_ = 1;
+  std::vector<std::shared_ptr<Stream>> legacy_;
+  std::map<std::pair<std::thread::id, int>, std::shared_ptr<Stream>> per_thread_;
+  Handles<cudaStream_t, Stream> created_;
+  std::vector<std::shared_ptr<Stream>> destroyed_;  // with work that is not done
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,68 @@
+// Reading of fat binaries, and what they are compressed with.
+#include "simulator/runtime/fat_binary.h"
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+#include "device_code.h"
+#include "simulator/runtime/decompress.h"
+
+using namespace simulated;
+using opgate::simulator::FatBinary;
+using opgate::simulator::FatEntryHeader;
+
+TEST(FatBinary, PtxOfALaterArchitectureIsNotTaken) {
+  const auto data = fat_binary(".target sm_90\n", 90);
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(90), ".target sm_90\n");
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(120), ".target sm_90\n");
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(80), "");
+}
+
+TEST(FatBinary, PtxForOneArchitectureIsTakenThereOnly) {
+  const auto data = fat_binary(".target sm_90a\n", 90);
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(90), ".target sm_90a\n");
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(120), "");
+}
+
+TEST(FatBinary, MachineCodeIsNamedOnly) {
+  const auto data = fat_binary(
+      "\x7f"
+      "ELF",
+      90, 2);
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(90), "");
+  EXPECT_EQ(FatBinary(data.data()).contents(), "machine code 90");
+}
+
+TEST(FatBinary, OtherDataIsRefused) {
+  auto data = fat_binary("text", 90);
+  data[0] = 0;
+  EXPECT_THROW(FatBinary{data.data()}, std::runtime_error);
+}
+
+TEST(FatBinary, Lz4) {
+  // Four literals, a match of 8 at distance 4 that reaches into itself, and five literals at the end.
+  const std::string packed(
+      "\x44"
+      "abcd\x04\x00\x50"
+      "vwxyz",
+      13);
+  const auto data = fat_binary(packed, 80, 1, FatEntryHeader::kLz4, 17);
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(90), "abcdabcdabcdvwxyz");
+  const auto cut = fat_binary(packed.substr(0, 9), 80, 1, FatEntryHeader::kLz4, 17);
+  EXPECT_THROW(FatBinary(cut.data()).ptx_for(90), std::runtime_error);
+}
+
+TEST(FatBinary, Zstd) {
+  using Compress = std::size_t (*)(void*, std::size_t, const void*, std::size_t, int);
+  void* const library = dlopen("libzstd.so.1", RTLD_NOW);
+  if (library == nullptr) GTEST_SKIP() << "libzstd.so.1 is not installed";
+  const auto compress = reinterpret_cast<Compress>(dlsym(library, "ZSTD_compress"));
+  const std::string text(1000, 'x');
+  std::string packed(2000, '\0');
+  packed.resize(compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+  const auto data = fat_binary(packed, 80, 1, FatEntryHeader::kZstd, text.size());
+  EXPECT_EQ(FatBinary(data.data()).ptx_for(90), text);
+  const auto wrong = fat_binary("no zstd data", 80, 1, FatEntryHeader::kZstd, 20);
+  EXPECT_THROW(FatBinary(wrong.data()).ptx_for(90), std::runtime_error);
+}

@@ -1,0 +1,138 @@
+// What a device refuses to launch.
+#include <vector>
+
+#include "device_code.h"
+
+using namespace simulated;
+
+namespace {
+
+cudaError_t launch_shape(const void* kernel, dim3 grid, dim3 block, std::size_t shared = 0) {
+  float* data = nullptr;
+  float value = 0;
+  unsigned count = 0;
+  std::vector<void*> arguments{&data, &value, &count};
+  const cudaError_t error = cudaLaunchKernel(kernel, grid, block, arguments.data(), shared, nullptr);
+  EXPECT_EQ(cudaGetLastError(), error);
+  return error;
+}
+
+}  // namespace
+
+TEST(SimulatedLaunch, HasLimitsOfGridAndBlock) {
+  const void* const kernel = &symbols().add;
+  EXPECT_EQ(launch_shape(kernel, 1, 1024), cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 1025), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 1, dim3(32, 32, 1)), cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, dim3(32, 33, 1)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 1, dim3(1, 1, 65)), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 0, 32), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 1, 0), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, dim3(1, 65536, 1), 1), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, dim3(1, 1, 65536), 1), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+TEST(SimulatedLaunch, HasTheKernelsOwnLimit) {
+  EXPECT_EQ(launch_shape(&symbols().bounded, 1, 128), cudaSuccess);
+  EXPECT_EQ(launch_shape(&symbols().bounded, 1, 129), cudaErrorLaunchOutOfResources);
+  cudaFuncAttributes attributes{};
+  ASSERT_EQ(cudaFuncGetAttributes(&attributes, &symbols().bounded), cudaSuccess);
+  EXPECT_EQ(attributes.maxThreadsPerBlock, 128);
+}
+
+TEST(SimulatedLaunch, HasLimitsOfSharedMemory) {
+  constexpr std::size_t kKilo = 1024;
+  const void* const kernel = &symbols().shared;  // 40,000 bytes of its own
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 48 * kKilo - 40000), cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 48 * kKilo - 39999), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * kKilo),
+            cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * kKilo),
+            cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 100 * kKilo), cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 100 * kKilo + 1), cudaErrorInvalidValue);
+}
+
+TEST(SimulatedLaunch, AttributesAreThoseOfOneDevice) {
+  const void* const kernel = &symbols().add;
+  ASSERT_EQ(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10),
+            cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 100 << 10), cudaSuccess);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  EXPECT_EQ(launch_shape(kernel, 1, 32, 100 << 10), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+
+TEST(SimulatedLaunch, NeedsAKernelWithPtx) {
+  const int unknown = 0;
+  EXPECT_EQ(launch_shape(&unknown, 1, 32), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(launch_shape(&symbols().absent, 1, 32), cudaErrorInvalidDeviceFunction);
+  EXPECT_EQ(launch_shape(&symbols().machine_code, 1, 32), cudaErrorNoKernelImageForDevice);
+}
+
+TEST(SimulatedLaunch, RefusesClusters) {
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {2, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(2);
+  config.blockDim = dim3(32);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  float* data = device_floats(64, 0);
+  float value = 1;
+  unsigned count = 64;
+  std::vector<void*> arguments{&data, &value, &count};
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaErrorNotSupported);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("clusters, which are not simulated"),
+            std::string::npos);
+  cluster.val.clusterDim = {1, 1, 1};
+  EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaSuccess);
+  EXPECT_EQ(value_at(data, 63), 1);
+  cudaGetLastError();
+}
+
+TEST(SimulatedLaunch, CooperativeGridsMustBeResident) {
+  float* data = nullptr;
+  float value = 0;
+  unsigned count = 0;
+  std::vector<void*> arguments{&data, &value, &count};
+  EXPECT_EQ(
+      cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2), dim3(1024), arguments.data(), 0, nullptr),
+      cudaSuccess);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&symbols().add, dim3(132 * 2 + 1), dim3(1024), arguments.data(), 0,
+                                        nullptr),
+            cudaErrorCooperativeLaunchTooLarge);
+  cudaGetLastError();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+TEST(SimulatedLaunch, Occupancy) {
+  int blocks = 0;
+  ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &symbols().add, 256, 0), cudaSuccess);
+  EXPECT_EQ(blocks, 8);
+  ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &symbols().shared, 32, 0), cudaSuccess);
+  EXPECT_EQ(blocks, 5);  // 228 KiB of shared memory, and 40,000 bytes and 1 KiB for each block
+}
+
+TEST(SimulatedLaunch, VariablesHaveTheirInitialValueOnEachDevice) {
+  for (const int device : {0, 1}) {
+    ASSERT_EQ(cudaSetDevice(device), cudaSuccess);
+    unsigned value = 0;
+    ASSERT_EQ(cudaMemcpyFromSymbol(&value, &symbols().counter, 4, 0, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(value, 7U);
+    value = 8;
+    ASSERT_EQ(cudaMemcpyToSymbol(&symbols().counter, &value, 4, 0, cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  std::size_t bytes = 0;
+  EXPECT_EQ(cudaGetSymbolSize(&bytes, &symbols().counter), cudaSuccess);
+  EXPECT_EQ(bytes, 4U);
+  EXPECT_EQ(cudaGetSymbolSize(&bytes, &symbols().add), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaMemcpyToSymbol(&symbols().counter, &bytes, 4, 1, cudaMemcpyHostToDevice),
+            cudaErrorInvalidValue);
+  cudaGetLastError();
+}
