@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,12 @@
 namespace opgate {
 
 std::filesystem::path this_executable() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+std::filesystem::path this_library() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&this_library), &info);
+  return info.dli_fname;
+}
 
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

@@ -1,4 +1,4 @@
-// The path of this program, the content of a file, and the error for a file that cannot be written.
+// The paths of this program and library, the content of a file, and the error for a file that cannot be written.
 #pragma once
 
 #include <opgate/error.h>
@@ -11,6 +11,9 @@ namespace opgate {
 
 /// The program that this process runs. Throws std::filesystem::filesystem_error.
 std::filesystem::path this_executable();
+
+/// The engine's library, libopgate.so, wherever it was loaded from.
+std::filesystem::path this_library();
 
 /// The whole content of a file; an empty string if it cannot be read.
 std::string content_of(const std::filesystem::path& file);

@@ -10,6 +10,7 @@
 
 #include "base/tensors_in.h"
 #include "device/device.h"
+#include "device/simulator.h"
 
 namespace opgate {
 namespace {
@@ -53,6 +54,14 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
     }
     if (tensor.is_quantized()) throw UnreadableResult("a quantized tensor");
   }
+}
+
+// Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
+void demand_simulated(bool raised) {
+  const std::optional<SimulatedFailure> failure = take_simulated_failure();
+  if (!failure) return;
+  if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
+  if (failure->device_failed) throw DeviceFailed(failure->what);
 }
 
 }  // namespace
@@ -100,18 +109,21 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
                c10::DeviceType device) {
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
   const ForkedChildGuard forked_child_guard;
+  std::optional<Raised> raised;
   try {
     call(stack);
     synchronize(device);  // kernels fail asynchronously, and the error would be reported for a later case
   } catch (const SetupError&) {  // such as for a missing reference: the operator did not raise it
     throw;
   } catch (const c10::Error& error) {
-    return {{}, Raised{error.what_without_backtrace()}, {}};
+    raised = Raised{error.what_without_backtrace()};
   } catch (const std::exception& error) {
-    return {{}, Raised{without_python_stack(error.what())}, {}};
+    raised = Raised{without_python_stack(error.what())};
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
-    return {{}, Raised{"an exception that is no std::exception"}, {}};
+    raised = Raised{"an exception that is no std::exception"};
   }
+  if (device != c10::kCPU && device != c10::kMeta) demand_simulated(raised.has_value());
+  if (raised) return {{}, std::move(raised), {}};
   Outcome outcome{std::move(stack), std::nullopt, std::move(written)};
   demand_readable(outcome, device);
   return outcome;

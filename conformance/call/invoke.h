@@ -38,6 +38,26 @@ struct Outcome {
 /// for the arguments that the operator writes; otherwise its own written arguments count.
 std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call);
 
+/// A call on the simulated device did what ends a process on a real one, such as an access past the end of an allocation.
+class DeviceFailed : public std::exception {
+ public:
+  explicit DeviceFailed(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
+/// A call on the simulated device needs what is not simulated, so that nothing is known about it.
+class NotSimulated : public std::exception {
+ public:
+  explicit NotSimulated(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
 /// The operator returned a tensor that OpGate cannot look into: a quantized one, or one without strides, such as a
@@ -61,7 +81,7 @@ class ResultWithoutValues : public std::exception {
 
 /// Runs `call` on `stack`, which holds the arguments of `op` and afterwards the results, and waits for the
 /// device. An exception becomes Outcome::raised, except that a SetupError (a missing reference) goes on to
-/// the caller. Throws UnreadableResult and ResultWithoutValues.
+/// the caller. Throws UnreadableResult, ResultWithoutValues, DeviceFailed and NotSimulated.
 Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit::Stack stack,
                c10::DeviceType device);
 

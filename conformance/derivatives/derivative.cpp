@@ -61,7 +61,7 @@ at::Tensor random_gradient(const std::string& stream, const at::Tensor& output, 
 std::vector<at::Tensor> widened_all(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> wide;
   for (const at::Tensor& tensor : tensors)
-    wide.push_back(tensor.defined() ? widened(tensor.detach()).contiguous() : tensor);
+    wide.push_back(tensor.defined() ? widened(tensor.detach()).cpu().contiguous() : tensor);
   return wide;
 }
 
@@ -298,8 +298,11 @@ Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRe
 
 Derivative reference_derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request,
                                 const Derivative& mine) {
-  if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(key.device);
-  return Differentiation(key, request).of_reference(values, mine);
+  if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(c10::kCPU);
+  CallKey on_cpu = key;
+  on_cpu.device = c10::kCPU;
+  on_cpu.simulated = false;
+  return Differentiation(on_cpu, request).of_reference(values, mine);
 }
 
 std::vector<std::string> differentiable_inputs(const CallKey& key, ValueCache& values) {

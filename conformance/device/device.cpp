@@ -9,23 +9,24 @@
 #include <array>
 #include <filesystem>
 
+#include "base/files.h"
 #include "device/cuda_services.h"
+#include "device/simulator.h"
 
 namespace opgate {
 namespace {
 
-std::filesystem::path folder_of(const void* symbol) {
-  Dl_info info{};
-  dladdr(symbol, &info);
-  return std::filesystem::path(info.dli_fname).parent_path();
-}
-
 std::filesystem::path torch_cuda_library() {
-  return folder_of(reinterpret_cast<const void*>(&at::globalContext)) / "libtorch_cuda.so";
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&at::globalContext), &info);
+  return std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
 }
 
-std::filesystem::path opgate_cuda_library() {
-  return folder_of(reinterpret_cast<const void*>(&provide)) / "libopgate_cuda.so";
+std::filesystem::path opgate_cuda_library() { return this_library().parent_path() / "libopgate_cuda.so"; }
+
+// After libtorch_cuda.so, whose kernels it replaces.
+std::filesystem::path simulated_kernels_library() {
+  return this_library().parent_path() / "simulator" / "libopgate_simulator_aten.so";
 }
 
 CudaServices* provided = nullptr;
@@ -91,9 +92,13 @@ bool is_lost(c10::DeviceType device) {
   }
 }
 
+bool has_torch_cuda() { return std::filesystem::exists(torch_cuda_library()); }
+
 void enable_device(c10::DeviceType device, DeviceAllocator allocator) {
   if (device != c10::kCUDA || provided != nullptr) return;
-  for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {
+  std::vector<std::filesystem::path> libraries{torch_cuda_library(), opgate_cuda_library()};
+  if (is_simulated()) libraries.push_back(simulated_kernels_library());
+  for (const std::filesystem::path& library : libraries) {
     if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
       throw SetupError(fmt::format("CUDA cannot be used in this process: {}", dlerror()));
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "inputs/call_key.h"
 #include "plan/patterns.h"
 #include "plan/plan.h"
 
@@ -53,13 +54,12 @@ void keep_checks(const std::vector<std::string>& checks, State& base) {
   }
 }
 
-namespace {
-
-// True where no call was made on this machine: each case is owed, or passed on another machine.
 bool is_unchecked(const DeviceState& device) {
   return total(of_calls(device.planned.count())) ==
          total(of_calls(device.owed)) + total(of_calls(device.by_evidence));
 }
+
+namespace {
 
 bool is_for_cuda(const std::string& kernel) { return kernel.find("CUDA") != std::string::npos; }
 
@@ -108,6 +108,10 @@ size_t keep_unchecked_devices(const State& base, State& head) {
     const SubjectFacts& facts = known->second.facts;
     if (no_cuda) kernels_kept += keep_cuda_kernels(facts.kernels, subject.facts.kernels);
     if (no_gpu) kernels_kept += keep_cuda_kernels(facts.python_kernels, subject.facts.python_kernels);
+    // A run with --no-sim, or where there is a GPU, asks nothing on the simulated device.
+    const auto simulated = known->second.devices.find(kSimulatedDevice);
+    if (simulated != known->second.devices.end() && subject.devices.contains("cuda"))
+      subject.devices.insert(*simulated);
     for (auto& [name, device] : subject.devices) {
       const auto then = known->second.devices.find(name);
       if (then == known->second.devices.end()) continue;

@@ -14,6 +14,9 @@ bool is_partial(const RunState& run);
 /// devices or cases.
 std::vector<std::string> checks_of(const RunState& run);
 
+/// True where no call was made on this machine: each case is owed, or passed on another machine.
+bool is_unchecked(const DeviceState& device);
+
 /// Leaves in `base` only what a run of these checks can show: other checks' cases and errors are removed. `checks` are
 /// patterns, as --check takes them.
 void keep_checks(const std::vector<std::string>& checks, State& base);

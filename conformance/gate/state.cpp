@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "device/simulator.h"
 #include "layouts/layout.h"
 #include "plan/case_parts.h"
 
@@ -71,7 +72,7 @@ class Gathering {
                                                                      parts.check);
     ++run_.entries;
     if (judgement.verdict == Verdict::pass) {
-      ++run_.passed;
+      ++(parts.device == kSimulatedDevice ? run_.simulated : run_.passed);
       note_error(device, parts, case_id, judgement.worst_ulps);
       if (judgement.reason.starts_with(kByEvidence)) {
         ++device.by_evidence[check][dtype];
@@ -79,7 +80,7 @@ class Gathering {
       }
     } else if (judgement.verdict == Verdict::owed) {
       ++device.owed[check][dtype];
-      ++run_.owed[judgement.reason];
+      if (!judgement.reason.starts_with(kAskedOnSimulator)) ++run_.owed[judgement.reason];
     } else {
       // A crash or timeout is not hidden behind an earlier failure of the same check, nor behind another signal.
       const bool ended = judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;

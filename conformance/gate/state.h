@@ -96,6 +96,7 @@ struct RunState {
   std::map<std::string, std::string> worst;    ///< the case with the worst error, by OP/DEVICE/CHECK/DTYPE
   size_t entries = 0;                          ///< number of verdicts
   size_t passed = 0;                           ///< number of passes, with those on another machine
+  size_t simulated = 0;  ///< number of passes on the simulated device, which `passed` leaves out
 };
 
 /// Reads a whole run. Throws SetupError for a file that is not a results file, is unfinished, or is one

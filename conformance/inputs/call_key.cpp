@@ -44,11 +44,13 @@ void check_variant(const CallKey& key, std::string_view id) {
 
 bool CallKey::is_contiguous() const { return variant == kContiguous; }
 
-std::string device_name(c10::DeviceType device) { return c10::DeviceTypeName(device, /*lower_case=*/true); }
+std::string device_name(c10::DeviceType device, bool simulated) {
+  return simulated ? kSimulatedDevice : c10::DeviceTypeName(device, /*lower_case=*/true);
+}
 
 std::string call_id(const CallKey& key) {
   return fmt::format("{}/{}/{}/{}/{}", key.spec->id, dtype_name(key.dtype), key.sample->name, key.variant,
-                     device_name(key.device));
+                     device_name(key.device, key.simulated));
 }
 
 CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
@@ -74,8 +76,9 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   }
   key.variant = parts[3];
   check_variant(key, id);
-  if (parts[4] != "cpu" && parts[4] != "cuda")
-    throw SetupError(fmt::format("{}: '{}' is neither cpu nor cuda", id, parts[4]));
+  key.simulated = parts[4] == kSimulatedDevice;
+  if (parts[4] != "cpu" && parts[4] != "cuda" && !key.simulated)
+    throw SetupError(fmt::format("{}: '{}' is none of cpu, cuda and sim", id, parts[4]));
   key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
   if (!spec->dtypes.contains(key.device)) {
     throw SetupError(fmt::format("{}: {} is not promised on {}", id, spec->id, parts[4]));

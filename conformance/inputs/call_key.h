@@ -19,14 +19,20 @@ struct CallKey {
   c10::DeviceType device = c10::kCPU;
   std::string variant;  ///< a Variant::text: "contiguous", or what differs from that, such as "x=stepped"
 
+  bool simulated =
+      false;  ///< on a simulated device of type `device`, whose results are never those of a real one
+
   bool is_contiguous() const;
 };
 
 /// The id of a call: subject/dtype/sample/variant/device.
 std::string call_id(const CallKey& key);
 
-/// "cpu" or "cuda".
-std::string device_name(c10::DeviceType device);
+/// The name of the simulated CUDA device in ids and results.
+inline constexpr const char* kSimulatedDevice = "sim";
+
+/// "cpu", "cuda", or "sim" for a simulated device.
+std::string device_name(c10::DeviceType device, bool simulated = false);
 
 /// The inverse of call_id() for calls of these specs. Throws SetupError that names the unknown part of the
 /// id and lists the known ones.

@@ -54,7 +54,7 @@ class CallUnderTest {
   /// The operator on contiguous copies of the same values.
   const Observation& dense();
 
-  /// The spec's reference on the same values and on the case's device. Its tensors are contiguous; floating
+  /// The spec's reference on the same values, on the CPU. Its tensors are contiguous; floating
   /// ones are widened to Double and complex ones to ComplexDouble, and others keep their dtype. Throws
   /// SpecError where the spec has no reference.
   const Outcome& reference();

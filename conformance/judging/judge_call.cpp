@@ -70,6 +70,10 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       const auto untried =
           check->needs_package ? under_test.packages().not_tried(key.device, call_id(key)) : std::nullopt;
       judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(under_test);
+    } catch (const DeviceFailed& failed) {
+      judgements[check->name] = {Verdict::crash, std::nullopt, failed.what(), 0, {}};
+    } catch (const NotSimulated& missing) {
+      judgements[check->name] = Judgement::owed(missing.what());
     } catch (const UnreadableResult& unreadable) {
       judgements[check->name] = Judgement::owed(unreadable.what());
     } catch (const ResultWithoutValues& error) {

@@ -33,7 +33,7 @@ class Digest {
 CallKey Calls::key(Position position) const {
   const Call& call = calls_[position];
   const SampleOfSpec& about = samples_[call.sample];
-  return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant]};
+  return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant], call.simulated};
 }
 
 std::set<const Check*> Calls::checks() const {
@@ -57,8 +57,9 @@ std::string Calls::digest() const {
     digest.add("\n");
   }
   for (const Call& call : calls_) {
-    digest.add(fmt::format(FMT_COMPILE("{} {} {} {} {}\n"), call.sample, call.variant, call.checks,
-                           static_cast<int>(call.dtype), static_cast<int>(call.device)));
+    digest.add(fmt::format(FMT_COMPILE("{} {} {} {} {} {}\n"), call.sample, call.variant, call.checks,
+                           static_cast<int>(call.dtype), static_cast<int>(call.device),
+                           static_cast<int>(call.simulated)));
   }
   return digest.str();
 }
@@ -73,7 +74,7 @@ void Calls::add(const CallKey& key, const CheckList& checks) {
   const auto [list, new_list] = list_numbers_.try_emplace(checks, static_cast<uint32_t>(lists_.size()));
   if (new_list) lists_.push_back(checks);
   calls_.push_back({static_cast<uint32_t>(samples_.size() - 1), variant->second, list->second,
-                    static_cast<uint32_t>(cases_), key.dtype, key.device});
+                    static_cast<uint32_t>(cases_), key.dtype, key.device, key.simulated});
   cases_ += checks.size();
 }
 

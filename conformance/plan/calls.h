@@ -37,6 +37,8 @@ class Calls {
   std::string id(Position call) const { return call_id(key(call)); }
   const Spec& spec(Position call) const { return *samples_[calls_[call].sample].spec; }
   c10::DeviceType device(Position call) const { return calls_[call].device; }
+  bool simulated(Position call) const { return calls_[call].simulated; }
+  std::string device_name(Position call) const { return opgate::device_name(device(call), simulated(call)); }
   const CheckList& checks(Position call) const { return lists_[calls_[call].checks]; }
   /// The kind of worker that runs the check: usually the check's own; for an operator that is written in
   /// Python, the Python worker runs the native checks, too.
@@ -91,6 +93,7 @@ class Calls {
     uint32_t first_case;
     c10::ScalarType dtype;
     c10::DeviceType device;
+    bool simulated;
   };
 
   std::vector<Call> calls_;

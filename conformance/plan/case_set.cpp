@@ -43,10 +43,11 @@ bool CaseSet::remove(Calls::Position call, const Check& check) {
   return true;
 }
 
-size_t CaseSet::calls_with(Worker worker) const {
+size_t CaseSet::calls_with(Worker worker, bool simulated) const {
   size_t count = 0;
   for (Calls::Position call = 0; call < calls_.size(); ++call)
-    count += std::ranges::count(of(call), worker,
+    count += calls_.simulated(call) == simulated &&
+             std::ranges::count(of(call), worker,
                                 [&](const Check* check) { return calls_.worker(call, *check); }) > 0;
   return count;
 }

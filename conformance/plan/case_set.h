@@ -27,8 +27,8 @@ class CaseSet {
 
   size_t size() const { return size_; }
 
-  /// The number of calls with a case in the set for this kind of worker.
-  size_t calls_with(Worker worker) const;
+  /// The number of calls with a case in the set for this kind of worker, on simulated devices or on others.
+  size_t calls_with(Worker worker, bool simulated) const;
 
  private:
   std::optional<size_t> number(Calls::Position call, const Check& check) const;

@@ -7,8 +7,8 @@
 
 namespace opgate {
 
-std::string cost_key(const Spec& spec, c10::DeviceType device) {
-  return fmt::format("{}/{}", spec.id, device_name(device));
+std::string cost_key(const Spec& spec, const std::string& device) {
+  return fmt::format("{}/{}", spec.id, device);
 }
 
 void add(const Costs& more, Costs& costs) {

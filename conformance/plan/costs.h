@@ -19,7 +19,7 @@ struct Cost {
 /// By OP/DEVICE.
 using Costs = std::map<std::string, Cost>;
 
-std::string cost_key(const Spec& spec, c10::DeviceType device);
+std::string cost_key(const Spec& spec, const std::string& device);
 
 /// Adds `more`, the costs of another shard of the same run, to `costs`.
 void add(const Costs& more, Costs& costs);

@@ -27,7 +27,7 @@ void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& chec
   for (const Check& check : checks) ids[check.name] = check.group();
   demand_matches("op", filter.ops, ops);
   demand_matches("check", filter.checks, ids);
-  demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}});
+  demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}, {kSimulatedDevice, ""}});
 }
 
 class Planner {
@@ -53,10 +53,8 @@ class Planner {
         checks_.push_back(&check);
     }
     for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
-      if (!selects(filter_.devices, device_name(device))) continue;
-      for (const Sample& sample : spec.samples) add_calls({&spec, &sample, c10::kFloat, device, ""});
-      for (const Rejection& rejection : spec.rejections)
-        add_calls({&spec, &rejection.sample, c10::kFloat, device, ""});
+      add_on(spec, device, false);
+      if (filter_.simulated && device == c10::kCUDA) add_on(spec, device, true);
     }
   }
 
@@ -68,6 +66,13 @@ class Planner {
   }
 
  private:
+  void add_on(const Spec& spec, c10::DeviceType device, bool simulated) {
+    if (!selects(filter_.devices, device_name(device, simulated))) return;
+    for (const Sample& sample : spec.samples) add_calls({&spec, &sample, c10::kFloat, device, "", simulated});
+    for (const Rejection& rejection : spec.rejections)
+      add_calls({&spec, &rejection.sample, c10::kFloat, device, "", simulated});
+  }
+
   // Layouts of the same values follow each other, so that they share what the worker caches between calls.
   void add_calls(CallKey key) {
     const std::vector<Variant> choices = variants(*key.spec, *key.sample);
@@ -127,6 +132,7 @@ void to_json(nlohmann::json& json, const Filter& filter) {
           {"cases", filter.cases},
           {"planted", filter.planted}};
   if (!filter.order.empty()) json["order"] = filter.order;
+  if (filter.simulated) json["simulated"] = true;
   if (!filter.keywords.empty()) json["keywords"] = filter.keywords;
 }
 
@@ -137,6 +143,7 @@ void from_json(const nlohmann::json& json, Filter& filter) {
   json.at("cases").get_to(filter.cases);
   json.at("planted").get_to(filter.planted);
   filter.order = json.value("order", "");
+  filter.simulated = json.value("simulated", false);
   filter.keywords = json.value("keywords", "");
 }
 

@@ -21,6 +21,8 @@ struct Filter {
   bool planted = false;
   /// Of the operators: "" by id, "reversed", or a number that seeds a random order.
   std::string order = {};
+  /// Whether calls on the simulated CUDA device are planned beside those on CUDA; see choose_simulator().
+  bool simulated = false;
   /// An expression of words of case ids; see Keywords. Empty: all cases.
   std::string keywords = {};
 

@@ -38,9 +38,10 @@ std::vector<Run> groups_of(const Calls& calls, const Costs& costs) {
   double seconds = 0;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const bool is_new = call == 0 || &calls.spec(call) != &calls.spec(call - 1) ||
-                        calls.device(call) != calls.device(call - 1);
+                        calls.device(call) != calls.device(call - 1) ||
+                        calls.simulated(call) != calls.simulated(call - 1);
     if (is_new) {
-      seconds = a_call(costs, cost_key(calls.spec(call), calls.device(call)), otherwise);
+      seconds = a_call(costs, cost_key(calls.spec(call), calls.device_name(call)), otherwise);
       groups.push_back({call, call, 0});
     }
     ++groups.back().end;

@@ -6,13 +6,13 @@ namespace opgate {
 
 CostTracker::CostTracker(const Calls& calls, const CaseSet& todo) : calls_(calls) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    if (!todo.of(call).empty()) ++costs_[{&calls.spec(call), calls.device(call)}].calls;
+    if (!todo.of(call).empty()) ++costs_[{&calls.spec(call), calls.device_name(call)}].calls;
   }
 }
 
 void CostTracker::add(const Job& job, double seconds) {
   if (job.call) {
-    costs_[{&calls_.spec(*job.call), calls_.device(*job.call)}].seconds += seconds;
+    costs_[{&calls_.spec(*job.call), calls_.device_name(*job.call)}].seconds += seconds;
     return;
   }
   if (!job.preparation.contains("package")) return;  // running packages takes negligible time
@@ -23,7 +23,7 @@ void CostTracker::add(const Job& job, double seconds) {
     ops.insert(id.substr(0, id.find('/')));
   }
   for (auto& [key, cost] : costs_) {
-    if (ops.contains(key.first->id) && device_name(key.second) == package.at("device"))
+    if (ops.contains(key.first->id) && key.second == package.at("device"))
       cost.seconds += seconds / static_cast<double>(ops.size());
   }
 }

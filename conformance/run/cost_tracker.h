@@ -22,7 +22,7 @@ class CostTracker {
 
  private:
   const Calls& calls_;
-  std::map<std::pair<const Spec*, c10::DeviceType>, Cost> costs_;
+  std::map<std::pair<const Spec*, std::string>, Cost> costs_;
 };
 
 }  // namespace opgate

@@ -10,6 +10,7 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"packages", setup.packages},
           {"models", setup.models},
           {"python_kernels", setup.python_kernels},
+          {"simulated", setup.simulated},
           {"memory", setup.memory},
           {"checks", setup.checks},
           {"filter", setup.filter},
@@ -33,6 +34,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("recorded").get_to(setup.recorded);
   json.at("samples").get_to(setup.samples);
   json.at("outputs").get_to(setup.outputs);
+  json.at("simulated").get_to(setup.simulated);
   json.at("memory").get_to(setup.memory);
   setup.checks = json.at("checks");
   json.at("filter").get_to(setup.filter);

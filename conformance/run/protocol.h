@@ -58,7 +58,8 @@ struct Setup {
   std::string outputs;                              ///< folder in which results are kept; may be empty
   std::string sources;                              ///< digest of the Python half's files
 
-  uint64_t memory = 0;  ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
+  bool simulated = false;  ///< the worker runs the calls on the simulated CUDA device, and none of the others
+  uint64_t memory = 0;     ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
 
   // Only the workers that make the plan themselves read these:
   Worker worker = Worker::native;

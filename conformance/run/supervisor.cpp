@@ -15,6 +15,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "device/device.h"
+#include "device/simulator.h"
 #include "judging/assumed_index.h"
 #include "judging/fake_kernel.h"
 #include "process/interrupt.h"
@@ -87,8 +88,9 @@ struct Obstacle {
 
 // `with_cuda` says whether any operator here has a CUDA kernel. Where none has, the libraries were built without
 // nvcc, and an operator that lacks one is not to blame.
-Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool with_cuda) {
-  Obstacle obstacle{missing_device(device).value_or(""), spec.op && (device != c10::kCUDA || with_cuda)};
+Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool simulated, bool with_cuda) {
+  const auto missing = simulated ? missing_simulator() : missing_device(device);
+  Obstacle obstacle{missing.value_or(""), spec.op && (device != c10::kCUDA || with_cuda)};
   if (device != c10::kCUDA || !spec.op || spec.kernels_in_python || has_cuda_kernel(spec)) return obstacle;
   if (!obstacle.reason.empty()) return obstacle;  // a missing device is the first thing to be told
   obstacle.reason = with_cuda ? fmt::format("{} has no CUDA kernel; see registration.kernels", spec.id)
@@ -97,11 +99,11 @@ Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool with_cuda) {
   return obstacle;
 }
 
-// "worker-native.log", "worker-native-2.log": each worker has its own log, so that the last lines of a
+// "worker-native.log", "worker-native-2.log", "worker-python-sim.log": each worker has its own log, so that the last lines of a
 // worker that died are not mixed with another's.
-fs::path log_of(const fs::path& folder, Worker kind, size_t number) {
-  if (number == 1) return folder / fmt::format("worker-{}.log", to_string(kind));
-  return folder / fmt::format("worker-{}-{}.log", to_string(kind), number);
+fs::path log_of(const fs::path& folder, Worker kind, bool simulated, size_t number) {
+  return folder / fmt::format("worker-{}{}{}.log", to_string(kind), simulated ? "-sim" : "",
+                              number == 1 ? "" : fmt::format("-{}", number));
 }
 
 }  // namespace
@@ -157,11 +159,14 @@ Command Supervisor::command_of(Worker kind) const {
   return command;
 }
 
-WorkerHandle::Program Supervisor::program_of(Worker kind, size_t number) const {
+WorkerHandle::Program Supervisor::program_of(Worker kind, bool simulated, size_t number) const {
   Setup setup = setup_;
   setup.worker = kind;
   setup.memory = limits_.memory;
-  return {command_of(kind), log_of(programs_.logs, kind, number), std::move(setup)};
+  setup.simulated = simulated;
+  Command command = command_of(kind);
+  if (simulated) command.environment.merge(simulator_environment());
+  return {std::move(command), log_of(programs_.logs, kind, simulated, number), std::move(setup)};
 }
 
 void Supervisor::make_folders() const {
@@ -240,21 +245,33 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   CostTracker cost_tracker(plan.calls, todo);
   const auto took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };
   const WorkerHandle::Listener hear{once, listener.facts, took};
-  give_owed(plan.calls, todo, once);
+  give_owed(plan, filter.simulated, todo, once);
+  for (const bool simulated : {false, true}) {
+    if (!run_on(simulated, plan, todo, jobs, hear, on_progress)) return false;
+  }
+  costs_ = cost_tracker.costs();
+  return true;
+}
 
-  const size_t workers = std::min(jobs, todo.calls_with(Worker::native) / kCallsWorthAWorker + 1);
-  Queue native(Worker::native, plan.calls, todo, limits_.native_case, workers, once);
-  const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python) >= kPythonCallsWorthAWorker;
+// Runs the calls on simulated devices, or all others. The processes of the former have loaded other libraries of CUDA.
+bool Supervisor::run_on(bool simulated, const Plan& plan, const CaseSet& todo, size_t jobs,
+                        const WorkerHandle::Listener& hear, const OnProgress& on_progress) {
+  const Queue::OnVerdict& once = hear.verdict;
+  const size_t workers = std::min(jobs, todo.calls_with(Worker::native, simulated) / kCallsWorthAWorker + 1);
+  Queue native(Worker::native, simulated, plan.calls, todo, limits_.native_case, workers, once);
+  const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python, simulated) >= kPythonCallsWorthAWorker;
   const size_t pythons = two_pythons ? 2 : 1;
   const auto python_queue = [&](Queue::Part part) {
-    return Queue(Worker::python, plan.calls, todo, limits_.python_case,
+    return Queue(Worker::python, simulated, plan.calls, todo, limits_.python_case,
                  part == Queue::Part::packaged ? 1 : pythons, once, part);
   };
   Queue packages = python_queue(Queue::Part::packaged);
   Queue quick = python_queue(Queue::Part::quick);
   Queue slow = python_queue(Queue::Part::slow);
-  Queue aoti(Worker::aoti, plan.calls, todo, limits_.python_case, 1, once);
-  prepare_packages(plan.calls, todo, packages);
+  Queue aoti(Worker::aoti, simulated, plan.calls, todo, limits_.python_case, 1, once);
+  prepare_packages(simulated, plan.calls, todo, packages);
+  PythonTemplate simulated_python(program_of(Worker::python, true));
+  PythonTemplate& python = simulated ? simulated_python : python_;
   const auto note_failure = [&](const json& preparation, const std::string& reason) {
     if (auto without = without_culprit(setup_.packages, preparation, reason)) {
       packages.put_back({.preparation = *std::move(without), .limit = limits_.package});
@@ -265,20 +282,21 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   std::list<WorkerHandle> native_workers;
   std::vector<WorkerHandle*> handles;
   for (size_t number = 1; number <= workers; ++number) {
-    native_workers.emplace_back(program_of(Worker::native, number));
+    native_workers.emplace_back(program_of(Worker::native, simulated, number));
     handles.push_back(&native_workers.back());
     native_workers.back().work_on({&native}, workers, hear, note_failure);
   }
   std::list<WorkerHandle> python_workers;
   const auto add_python = [&](std::vector<Queue*> queues) {
-    WorkerHandle& worker = python_workers.emplace_back(program_of(Worker::python, 1 + python_workers.size()));
-    worker.on_ready(on_python_ready_);
+    WorkerHandle& worker =
+        python_workers.emplace_back(program_of(Worker::python, simulated, 1 + python_workers.size()));
+    if (!simulated) worker.on_ready(on_python_ready_);  // modules may register more where there is CUDA
     std::vector<std::string> checks;
     for (const Check* check : plan.calls.checks()) {
       if (std::ranges::any_of(queues, [&](const Queue* queue) { return queue->takes(*check); }))
         checks.push_back(check->name);
     }
-    worker.fork_from(python_, std::move(checks));
+    worker.fork_from(python, std::move(checks));
     worker.work_on(std::move(queues), pythons, hear, note_failure);
     handles.push_back(&worker);
   };
@@ -291,26 +309,32 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   if (!serve(handles, on_progress)) return false;
   for (WorkerHandle* worker : handles) worker->close();
   for (WorkerHandle* worker : handles) worker->dismiss();
-  python_.dismiss();
+  python.dismiss();
 
   // The aoti worker starts last, because it runs what the Python worker has packaged.
-  WorkerHandle aoti_worker(program_of(Worker::aoti));
+  WorkerHandle aoti_worker(program_of(Worker::aoti, simulated));
   aoti_worker.work_on({&aoti}, 1, hear, note_failure);
   if (!serve({&aoti_worker}, on_progress)) return false;
   aoti_worker.dismiss();
-  costs_ = cost_tracker.costs();
   return true;
 }
 
-void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
+// `simulated`: calls on CUDA are planned on the simulated device, too.
+void Supervisor::give_owed(const Plan& plan, bool simulated, const CaseSet& todo,
                            const Queue::OnVerdict& on_verdict) const {
+  const Calls& calls = plan.calls;
   bool with_cuda = false;
   for (Calls::Position call = 0; call < calls.size() && !with_cuda; ++call)
     with_cuda = was_built_with_cuda(calls.spec(call));
-  std::map<std::pair<const Spec*, c10::DeviceType>, Obstacle> obstacles;
+  std::map<std::pair<const Spec*, std::string>, Obstacle> obstacles;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device(call)});
-    if (is_new) known->second = obstacle_of(calls.spec(call), calls.device(call), with_cuda);
+    const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device_name(call)});
+    if (is_new) {
+      known->second = obstacle_of(calls.spec(call), calls.device(call), calls.simulated(call), with_cuda);
+      if (simulated && calls.device(call) == c10::kCUDA && !calls.simulated(call) &&
+          !known->second.reason.empty())
+        known->second.reason.insert(0, kAskedOnSimulator);
+    }
     const Obstacle& obstacle = known->second;
     for (const Check* check : todo.of(call)) {
       if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
@@ -321,11 +345,13 @@ void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
   }
 }
 
-void Supervisor::prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const {
+void Supervisor::prepare_packages(bool simulated, const Calls& calls, const CaseSet& todo,
+                                  Queue& python) const {
   std::map<std::string, json> packaged;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    if (std::ranges::none_of(todo.of(call), &Check::needs_package)) continue;
-    packaged[device_name(calls.device(call))].push_back(calls.id(call));
+    if (calls.simulated(call) != simulated || std::ranges::none_of(todo.of(call), &Check::needs_package))
+      continue;
+    packaged[calls.device_name(call)].push_back(calls.id(call));
   }
   for (const auto& [device, ids] : packaged) {
     fs::remove(fs::path(setup_.packages) / (device + ".json"));

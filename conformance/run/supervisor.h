@@ -73,11 +73,14 @@ class Supervisor {
 
  private:
   bool stopped_ = false;
-  void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
-  void prepare_packages(const Calls& calls, const CaseSet& todo, Queue& python) const;
+  bool run_on(bool simulated, const Plan& plan, const CaseSet& todo, size_t jobs,
+              const WorkerHandle::Listener& hear, const OnProgress& on_progress);
+  void give_owed(const Plan& plan, bool simulated, const CaseSet& todo,
+                 const Queue::OnVerdict& on_verdict) const;
+  void prepare_packages(bool simulated, const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const;
   Command command_of(Worker kind) const;
-  WorkerHandle::Program program_of(Worker kind, size_t number = 1) const;
+  WorkerHandle::Program program_of(Worker kind, bool simulated = false, size_t number = 1) const;
 
   Programs programs_;
   Setup setup_;

@@ -14,9 +14,10 @@ constexpr std::ptrdiff_t kDeathsOfLarge = 16;  // of a sample in all dtypes, or 
 
 }  // namespace
 
-Queue::Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-             OnVerdict on_verdict, Part part)
+Queue::Queue(Worker kind, bool simulated, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
+             size_t workers, OnVerdict on_verdict, Part part)
     : kind_(kind),
+      simulated_(simulated),
       calls_(calls),
       todo_(todo),
       limit_(limit),
@@ -34,7 +35,7 @@ bool Queue::takes(const Check& check) const {
 }
 
 bool Queue::holds(Calls::Position call, const Check& check) const {
-  return calls_.worker(call, check) == kind_ && takes(check);
+  return calls_.simulated(call) == simulated_ && calls_.worker(call, check) == kind_ && takes(check);
 }
 
 CheckList Queue::checks_of(Calls::Position call) const {
@@ -75,10 +76,11 @@ std::optional<Job> Queue::next() {
 
 // The smallest group comes first, and the whole operator last.
 std::array<Queue::Group, 5> Queue::groups_of(const CallKey& key) const {
-  return {Group{key.spec, key.device, key.sample, key.variant},
-          Group{key.spec, key.device, key.sample, "", key.dtype},
-          Group{key.spec, key.device, nullptr, key.variant, key.dtype},
-          Group{key.spec, key.device, key.sample}, Group{key.spec, key.device}};
+  const std::string device = device_name(key.device, key.simulated);
+  return {Group{key.spec, device, key.sample, key.variant},
+          Group{key.spec, device, key.sample, "", key.dtype},
+          Group{key.spec, device, nullptr, key.variant, key.dtype}, Group{key.spec, device, key.sample},
+          Group{key.spec, device}};
 }
 
 // What the calls of a group differ in.

@@ -42,11 +42,12 @@ class Queue {
   /// others, those of slow checks or of quick ones.
   enum class Part { all, quick, slow, packaged };
 
-  /// Holds the cases of `todo` that this kind of worker judges. `limit` applies to each call. `on_verdict`
+  /// Holds the cases of `todo` that this kind of worker judges. `simulated`: those on simulated devices, for which there
+  /// are workers of their own; otherwise all others. `limit` applies to each call. `on_verdict`
   /// receives the verdicts of calls that are given up, and must remove them from `todo`. `workers` is the
   /// number of workers that take jobs from this queue.
-  Queue(Worker kind, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit, size_t workers,
-        OnVerdict on_verdict, Part part = Part::all);
+  Queue(Worker kind, bool simulated, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
+        size_t workers, OnVerdict on_verdict, Part part = Part::all);
 
   /// Preparations run in the order in which they are added, before every call.
   void add_preparation(nlohmann::json preparation, std::chrono::seconds limit);
@@ -78,7 +79,7 @@ class Queue {
   // dtype, of a variant and a dtype, of a sample, or all of them.
   struct Group {
     const Spec* spec;
-    c10::DeviceType device;
+    std::string device;
     const Sample* sample = nullptr;
     std::string variant = {};
     std::optional<c10::ScalarType> dtype = {};
@@ -102,6 +103,7 @@ class Queue {
   bool give_up_if_hopeless(const Job& job);
 
   Worker kind_;
+  bool simulated_;
   const Calls& calls_;
   const CaseSet& todo_;
   std::chrono::seconds limit_;

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "device/device.h"
+#include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
 #include "memory/guard_pages.h"
@@ -47,6 +48,7 @@ class NativeWorker {
  public:
   explicit NativeWorker(const Setup& setup)
       : setup_(setup),
+        simulated_(simulate(setup.simulated)),
         subjects_(load_subjects(setup)),
         checks_(all_checks(setup.checks)),
         plan_(make_plan(subjects_, checks_, setup.filter)) {
@@ -55,6 +57,9 @@ class NativeWorker {
           "a worker plans other cases than `opgate` itself: something in a spec, such as a sample's name, "
           "changes from process to process (time, addresses, random numbers, the process id)");
     }
+    // Before the first call: a backward on the CPU looks for accelerators, and torch keeps what it finds.
+    if (!simulated_ && needs_cuda()) enable_device(enabled_ = c10::kCUDA);
+    if (simulated_) enabled_ = c10::kCUDA;
     cache_.package_folder = setup.packages;
     cache_.outputs_folder = setup.outputs;
   }
@@ -68,6 +73,25 @@ class NativeWorker {
   }
 
  private:
+  // The libraries that use CUDA are loaded afterwards.
+  static bool simulate(bool simulated) {
+    if (!simulated) return false;
+    if (!is_simulated())
+      throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
+    enable_device(c10::kCUDA);
+    return true;
+  }
+
+  bool needs_cuda() const {
+    if (missing_device(c10::kCUDA)) return false;
+    for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
+      if (plan_.calls.device(call) == c10::kCUDA && !plan_.calls.simulated(call) &&
+          std::ranges::any_of(planned(call), &Check::needs_device))
+        return true;
+    }
+    return false;
+  }
+
   CheckList named(const json& ids) const {
     CheckList checks;
     for (const json& id : ids) checks.push_back(&find_check(checks_, id.get<std::string>()));
@@ -83,8 +107,6 @@ class NativeWorker {
 
   void run(Calls::Position call, const CheckList& checks) {
     const CallKey key = plan_.calls.key(call);
-    if (key.device != enabled_ && std::ranges::any_of(checks, &Check::needs_device))
-      enable_device(enabled_ = key.device);
     std::optional<CallFacts> facts;
     auto judgements = judge_call(key, checks, cache_, &facts);
     if (key.device == enabled_ && is_lost(key.device)) {
@@ -114,6 +136,7 @@ class NativeWorker {
   }
 
   const Setup setup_;
+  const bool simulated_;
   std::vector<Spec> subjects_;
   std::vector<Check> checks_;
   Plan plan_;

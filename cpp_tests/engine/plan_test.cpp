@@ -292,7 +292,7 @@ TEST(CaseSet, OfAllShardsIsThePlan) {
 double seconds_of(const Calls& calls, const ShardAssignment& cut, const Costs& costs) {
   double seconds = 0;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    const Cost& cost = costs.at(cost_key(calls.spec(call), calls.device(call)));
+    const Cost& cost = costs.at(cost_key(calls.spec(call), calls.device_name(call)));
     if (cut.holds(call)) seconds += cost.seconds / static_cast<double>(cost.calls);
   }
   return seconds;

@@ -28,7 +28,7 @@ class QueueTest : public ::testing::Test {
         todo_(plan_.calls, {}) {}
 
   Queue queue(Worker kind = Worker::native, size_t workers = 1) {
-    return Queue(kind, plan_.calls, todo_, std::chrono::seconds(1), workers,
+    return Queue(kind, false, plan_.calls, todo_, std::chrono::seconds(1), workers,
                  [this](Calls::Position call, const Check& check, const Judgement& judgement) {
                    EXPECT_TRUE(todo_.remove(call, check));
                    given_up_.push_back(judgement);

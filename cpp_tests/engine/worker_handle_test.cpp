@@ -30,7 +30,7 @@ class WorkerHandleTest : public ::testing::Test {
         checks_(native_checks()),
         plan_(make_plan(specs_, checks_)),
         todo_(plan_.calls, {}),
-        queue_(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1,
+        queue_(Worker::native, false, plan_.calls, todo_, std::chrono::seconds(600), 1,
                [](Calls::Position, const Check&, const Judgement&) {}) {}
 
   WorkerHandle handle(const std::string& script) const {
@@ -94,7 +94,7 @@ TEST_F(WorkerHandleTest, ACrashQuotesNothingThatAnEarlierCallPrinted) {
     judgements.push_back(judgement);
     todo_.remove(call, check);
   };
-  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
+  Queue queue(Worker::native, false, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
   worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
   const auto crashed = [&] { return std::ranges::find(judgements, Verdict::crash, &Judgement::verdict); };
   serve_until(worker, [&] { return crashed() != judgements.end(); });
@@ -108,7 +108,7 @@ TEST_P(OutOfStepTest, IsACrashOfTheWorkerAndNoPass) {
   std::vector<Judgement> judgements;
   WorkerHandle worker =
       handle("read setup; echo '{\"ready\": {}}' >&3; read job; echo '" + GetParam() + "' >&3; read end");
-  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1,
+  Queue queue(Worker::native, false, plan_.calls, todo_, std::chrono::seconds(600), 1,
               [&](Calls::Position call, const Check& check, const Judgement& judgement) {
                 judgements.push_back(judgement);
                 todo_.remove(call, check);
@@ -141,7 +141,7 @@ TEST_F(WorkerHandleTest, AVerdictThatDoesNotExistIsACrashOfTheWorker) {
     judgements.push_back(judgement);
     todo_.remove(call, judged);
   };
-  Queue queue(Worker::native, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
+  Queue queue(Worker::native, false, plan_.calls, todo_, std::chrono::seconds(600), 1, listener.verdict);
   worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
   serve_until(worker, [&] { return !judgements.empty(); });
   EXPECT_EQ(judgements.front().verdict, Verdict::crash);
@@ -162,7 +162,7 @@ TEST_F(WorkerHandleTest, ATimeoutThatDoesNotHappenAgainIsNoFailure) {
     if (call == 0) judgements.push_back(judgement);
     todo_.remove(call, check);
   };
-  Queue queue(Worker::native, plan_.calls, todo_, kLimit, 1, listener.verdict);
+  Queue queue(Worker::native, false, plan_.calls, todo_, kLimit, 1, listener.verdict);
   worker.work_on({&queue}, 1, listener, [](const nlohmann::json&, const std::string&) {});
   size_t checks = 0;
   for (const Check* check : plan_.calls.checks(0)) checks += check->worker == Worker::native;

@@ -87,8 +87,11 @@ int print_remarks(const Remarks& remarks, const Change& change) {
     return kPromiseBroken;
   }
   const std::string part = part_in_words(change.head.header.filter.get<Filter>());
-  fmt::print("{}: {} cases passed, nothing is worse than the base\n",
-             coloured(Colour::green, part.empty() ? "accepted" : "accepted in part"), change.head.passed);
+  const std::string simulated =
+      change.head.simulated == 0 ? "" : fmt::format(", {} on the simulated device", change.head.simulated);
+  fmt::print("{}: {} cases passed{}, nothing is worse than the base\n",
+             coloured(Colour::green, part.empty() ? "accepted" : "accepted in part"), change.head.passed,
+             simulated);
   if (!part.empty()) {
     fmt::print("Only {} were judged; `opgate gate` without --check and --op judges the whole change.\n",
                part);
@@ -225,6 +228,7 @@ std::function<int()> declare(CommandLine& app) {
                "do not time the base against the head (they are timed if the base is a build)");
   app.add_flag("--strict-gpu", options->strict_gpu,
                "refuse cases that are owed (not run here) because there is no GPU");
+  declare_no_simulator(app, options->run.no_simulator);
   app.add_flag("--resume", options->run.resume, "continue an interrupted run");
   options->run.execution.declare(app);
   app.footer("Exit status: 0 accepted, 1 refused, 2 wrong usage or set-up, 130 interrupted.");

@@ -71,7 +71,7 @@ void list_tests(const Plan& plan) {
   for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
     for (const Check* check : plan.calls.checks(call)) {
       ++tests[fmt::format("{} {} {} {}", plan.calls.spec(call).id, check->group(),
-                          device_name(plan.calls.device(call)), to_string(plan.calls.worker(call, *check)))];
+                          plan.calls.device_name(call), to_string(plan.calls.worker(call, *check)))];
     }
   }
   for (const auto& [test, cases] : tests) fmt::print("{} {}\n", test, cases);
@@ -95,7 +95,7 @@ void list_sources(const Project& project, const std::vector<std::string>& ops) {
   }
 }
 
-int list(const ProjectOptions& options, const Filter& filter, const ShardOptions& part,
+int list(const ProjectOptions& options, Filter filter, bool no_simulator, const ShardOptions& part,
          const std::string& what) {
   if (!part.shard.empty() && what != "cases")
     throw SetupError(
@@ -105,6 +105,7 @@ int list(const ProjectOptions& options, const Filter& filter, const ShardOptions
         "`opgate list sources` cannot be filtered by --device or --case; choose operators with --op");
   if (what == "coverage" && (!filter.devices.empty() || filter.chooses_cases() || !filter.checks.empty()))
     throw SetupError("`opgate list coverage` can only be filtered by --op: it lists what operators have");
+  choose_simulator(filter, no_simulator);
   static_cast<void>(part.read());  // a wrong --shard is reported before the wait for Python
   const Project project = open_project(options, default_limits(), what == "sources" ? &filter : nullptr);
   std::optional<Chosen> chosen;
@@ -132,7 +133,9 @@ std::function<int()> declare(CommandLine& app) {
   auto part = std::make_shared<ShardOptions>();
   auto what = std::make_shared<std::string>();
   options->declare(app);
+  auto no_simulator = std::make_shared<bool>(false);
   declare_filter(app, *filter);
+  declare_no_simulator(app, *no_simulator);
   part->declare(app);
   app.add_option("WHAT", *what,
                  "ops, checks, cases, tests, sources (a digest of what each operator is made from), or "
@@ -140,7 +143,7 @@ std::function<int()> declare(CommandLine& app) {
                  "each operator of the libraries and modules has: a spec, samples, kernels)")
       .required()
       .one_of({"ops", "checks", "cases", "tests", "sources", "coverage"});
-  return [=] { return list(*options, *filter, *part, *what); };
+  return [=] { return list(*options, *filter, *no_simulator, *part, *what); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(list, {"list", &declare});

@@ -47,6 +47,7 @@ void describe_call(const PlannedCall& call) {
   fmt::print("spec     {}\n", call.key.sample->where);
   ValueCache values;
   CallKey on_cpu = call.key;
+  on_cpu.simulated = false;
   on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
   const Arguments arguments = materialize(on_cpu, values);
   for (const TensorInput& input : arguments.tensors)
@@ -88,10 +89,11 @@ Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_sc
     throw SetupError(fmt::format("'{}' is not a case id; see `opgate list cases`", id));
   const Check& check = find_check(project.checks, id.substr(slash + 1));
   const CallKey key = parse_call_id(project.subjects, id.substr(0, slash));
-  const Filter filter{{pattern_of(key.spec->id)},
-                      {check.name},
-                      {device_name(key.device)},
-                      {pattern_of(call_id(key) + "/" + check.name)}};
+  const Filter filter{.ops = {pattern_of(key.spec->id)},
+                      .checks = {check.name},
+                      .devices = {device_name(key.device, key.simulated)},
+                      .cases = {pattern_of(call_id(key) + "/" + check.name)},
+                      .simulated = key.simulated};
   const Plan plan = plan_of_one(project, filter, id, check);
   if (as_script) {
     // Written once before the run, so that what a script cannot express is reported at once.

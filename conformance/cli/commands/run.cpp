@@ -40,6 +40,7 @@ std::function<int()> declare(CommandLine& app) {
   auto options = std::make_shared<RunOptions>();
   options->project.declare(app);
   declare_filter(app, options->filter);
+  declare_no_simulator(app, options->no_simulator);
   options->part.declare(app);
   app.add_option("--samples", options->project.samples,
                  "samples.json of another run: its samples are called instead of those of the specs")

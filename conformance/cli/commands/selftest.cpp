@@ -22,6 +22,7 @@ struct SelftestOptions {
   std::vector<std::string> blind;
   Filter order;  // of which only the order counts
   bool no_opcheck = false;
+  bool no_simulator = false;
   ExecutionOptions execution;
 };
 
@@ -54,12 +55,13 @@ int selftest(const SelftestOptions& options) {
         "fixtures/defects/opgate.toml in its source tree");
   }
   for (const std::string& name : options.blind) find_check(project.checks, name);
-  const Filter filter{options.ops,
-                      checks_for_all(project, options.blind.empty() && !options.no_opcheck),
-                      options.devices,
-                      {},
-                      true,
-                      options.order.order};
+  Filter filter{options.ops,
+                checks_for_all(project, options.blind.empty() && !options.no_opcheck),
+                options.devices,
+                {},
+                true,
+                options.order.order};
+  choose_simulator(filter, options.no_simulator);
   const Plan plan = make_plan(project.subjects, project.checks, filter);
   DetectionMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
   fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,
@@ -95,12 +97,13 @@ std::function<int()> declare(CommandLine& app) {
   options->project.declare(app);
   app.add_option("--op", options->ops, "only operators with this name; * and ? are wildcards")
       .type_name("PATTERN");
-  app.add_option("--device", options->devices, "only cases on cpu, or only cases on cuda")
+  app.add_option("--device", options->devices, "only cases on cpu, cuda or sim, the simulated CUDA device")
       .type_name("PATTERN");
   app.add_option("--blind", options->blind,
                  "count every verdict of this check as a pass, to see that the defects planted for it escape")
       .type_name("CHECK");
   declare_order(app, options->order);
+  declare_no_simulator(app, options->no_simulator);
   app.add_flag("--no-opcheck", options->no_opcheck,
                "leave out torch.library.opcheck, which takes most of the time and is only for comparison");
   options->execution.declare(app);

@@ -138,6 +138,7 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   chosen.keep_outputs = true;
   Project project = open_project(chosen, options.execution.limits(), &options.filter);
   Filter filter = options.filter;
+  choose_simulator(filter, options.no_simulator);
   if (options.only_last_failed) filter.cases = last_failed(results_file(project.config));
   const Plan plan = make_plan(project.subjects, project.checks, filter);
   CaseSet todo(plan.calls, options.part.cut(plan.calls));

@@ -17,6 +17,7 @@ struct RunOptions {
   ProjectOptions project;
   Filter filter;
   ShardOptions part;
+  bool no_simulator = false;  ///< see choose_simulator()
   bool resume = false;
   bool only_last_failed = false;  ///< of the cases that the last run found broken
   size_t most_failures = 0;       ///< the run stops after so many; 0: it does not

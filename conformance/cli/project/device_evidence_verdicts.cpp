@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/device.h"
+#include "device/simulator.h"
 #include "gate/device_evidence.h"
 #include "run/source_files.h"
 
@@ -55,13 +56,17 @@ Judgement judgement_of(const Known& known, const Check& check, const std::string
 Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                        const OnCase& on_case) {
   Costs costs;
+  const auto missing = [&](c10::DeviceType device) {
+    return (header.filter.get<Filter>().simulated ? std::string(kAskedOnSimulator) : "") +
+           *missing_device(device);
+  };
   const Evidences evidences = read_evidence(project.config.evidence);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
   FileDigests digests;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto of_op = evidences.find(calls.spec(call).id);
-    if (of_op == evidences.end() || !missing_device(calls.device(call))) continue;
+    if (of_op == evidences.end() || calls.simulated(call) || !missing_device(calls.device(call))) continue;
     const auto [known, is_new] = all.try_emplace({&calls.spec(call), calls.device(call)});
     if (is_new) {
       const Tested now{header.torch, header.sources, header.subjects.at(of_op->first).sources};
@@ -71,16 +76,16 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
     for (const Check* check : calls.checks(call)) ++known->second.planned[check->name];
   }
   for (Calls::Position call = 0; call < calls.size(); ++call) {
+    if (calls.simulated(call)) continue;
     const auto known = all.find({&calls.spec(call), calls.device(call)});
     if (known == all.end() || !known->second.any()) continue;
     const std::string id = calls.id(call);
     const CheckList left = todo.of(call);
-    if (!left.empty()) ++costs[cost_key(calls.spec(call), calls.device(call))].calls;
+    if (!left.empty()) ++costs[cost_key(calls.spec(call), calls.device_name(call))].calls;
     for (const Check* check : left) {
       if (!check->needs_device) continue;  // judged here, as if the device were there
       todo.remove(call, *check);
-      on_case(id + "/" + check->name,
-              judgement_of(known->second, *check, *missing_device(calls.device(call))));
+      on_case(id + "/" + check->name, judgement_of(known->second, *check, missing(calls.device(call))));
     }
   }
   return costs;

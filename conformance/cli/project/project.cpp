@@ -1,10 +1,13 @@
 #include "cli/project/project.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 
 #include "base/build.h"
+#include "device/device.h"
+#include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "plan/patterns.h"
 #include "run/project_setup.h"
@@ -46,12 +49,33 @@ void declare_filter(CommandLine& app, Filter& filter) {
       .type_name(pattern);
   app.add_option("--check", filter.checks, "only checks with this id or group, such as value.layout or value")
       .type_name(pattern);
-  app.add_option("--device", filter.devices, "only cases on cpu, or only cases on cuda").type_name(pattern);
+  app.add_option("--device", filter.devices, "only cases on cpu, cuda or sim, the simulated CUDA device")
+      .type_name(pattern);
   app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
   app.add_option("-k", filter.keywords,
                  "only cases whose ids hold these words, joined by and, or, not and parentheses")
       .type_name("EXPRESSION");
   declare_order(app, filter);
+}
+
+void declare_no_simulator(CommandLine& app, bool& no_simulator) {
+  app.add_flag(
+      "--no-sim", no_simulator,
+      "do not run CUDA calls on the simulated device; by default they run there where there is no GPU");
+}
+
+void choose_simulator(Filter& filter, bool no_simulator) {
+  const std::string in_case = fmt::format("/{}/", kSimulatedDevice);
+  const bool asked = std::ranges::count(filter.devices, kSimulatedDevice) > 0 ||
+                     std::ranges::any_of(filter.cases, [&](const std::string& pattern) {
+                       return pattern.find(in_case) != std::string::npos;
+                     });
+  if (asked && no_simulator)
+    throw SetupError("--no-sim leaves out what --device or --case asks for; give one of them");
+  const std::optional<std::string> missing = missing_simulator();
+  if (asked && missing)
+    throw SetupError(fmt::format("no case can run on {}: {}", kSimulatedDevice, *missing));
+  filter.simulated = asked || (!no_simulator && !missing && missing_device(c10::kCUDA));
 }
 
 void declare_order(CommandLine& app, Filter& filter) {

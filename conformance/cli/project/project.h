@@ -37,6 +37,13 @@ std::filesystem::path outputs_folder(const std::filesystem::path& output);
 /// Declares the options that choose cases.
 void declare_filter(CommandLine& app, Filter& filter);
 
+/// Declares --no-sim.
+void declare_no_simulator(CommandLine& app, bool& no_simulator);
+
+/// Decides whether the calls on CUDA are planned on the simulated device as well: where there is no GPU and `no_simulator`
+/// is false, or where the filter asks for the device `sim`. Throws SetupError where it does and there is none.
+void choose_simulator(Filter& filter, bool no_simulator);
+
 /// Declares --order.
 void declare_order(CommandLine& app, Filter& filter);
 

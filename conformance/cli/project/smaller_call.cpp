@@ -146,9 +146,14 @@ std::optional<SmallerCall> find_smaller_call(const ProjectOptions& options, cons
   write_samples_of(smaller.samples, *key.spec, std::move(samples));
 
   Project project = open_project(smaller);
+  const std::string device = device_name(key.device, key.simulated);
   const std::string call = fmt::format("{}/*/*/{}/{}/{}", pattern_of(key.spec->id), pattern_of(key.variant),
-                                       device_name(key.device), pattern_of(check.name));
-  const Filter filter{{pattern_of(key.spec->id)}, {check.name}, {device_name(key.device)}, {call}};
+                                       device, pattern_of(check.name));
+  const Filter filter{.ops = {pattern_of(key.spec->id)},
+                      .checks = {check.name},
+                      .devices = {device},
+                      .cases = {call},
+                      .simulated = key.simulated};
   std::optional<Plan> plan;
   try {
     plan = make_plan(project.subjects, project.checks, filter);

@@ -13,7 +13,9 @@
 #include "cli/results/defects_text.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+#include "device/simulator.h"
 #include "gate/state.h"
+#include "inputs/call_key.h"
 
 namespace opgate {
 namespace {
@@ -56,7 +58,14 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   const auto device_slash = case_id.rfind('/', check_slash - 1);
   const std::string_view check = case_id.substr(check_slash + 1);
   const std::string_view op = case_id.substr(0, case_id.find('/'));
-  auto& cells = row(op, case_id.substr(device_slash + 1, check_slash - device_slash - 1)).cells;
+  const std::string_view device = case_id.substr(device_slash + 1, check_slash - device_slash - 1);
+  if (judgement.verdict == Verdict::owed && judgement.reason.starts_with(kAskedOnSimulator)) {
+    ++totals_[index(judgement.verdict)];
+    ++on_simulator_instead_[judgement.reason.substr(kAskedOnSimulator.size())];
+    return;
+  }
+  simulated_ += judgement.verdict == Verdict::pass && device == kSimulatedDevice;
+  auto& cells = row(op, device).cells;
   auto found = cells.find(check);
   if (found == cells.end()) found = cells.emplace(check, Cell{}).first;
   Cell& cell = found->second;
@@ -193,11 +202,17 @@ std::string Tally::notes() const {
 std::string Tally::summary() const {
   const size_t crashed = count(Verdict::crash);
   const size_t timed_out = count(Verdict::timeout);
-  std::string text = fmt::format("{} passed, {} failed, {} owed", count(Verdict::pass),
-                                 count(Verdict::fail) + crashed + timed_out, count(Verdict::owed));
+  size_t elsewhere = 0;
+  for (const auto& [reason, number] : on_simulator_instead_) elsewhere += number;
+  std::string text = fmt::format("{} passed, ", count(Verdict::pass) - simulated_);
+  if (simulated_ > 0) text += fmt::format("{} simulated, ", simulated_);
+  text += fmt::format("{} failed, {} owed", count(Verdict::fail) + crashed + timed_out,
+                      count(Verdict::owed) - elsewhere);
   if (const size_t invalid = count(Verdict::invalid); invalid > 0)
     text += fmt::format(", {} with a broken spec", invalid);
   std::vector<std::string> notes;
+  for (const auto& [reason, number] : on_simulator_instead_)
+    notes.push_back(fmt::format("no GPU has run what is simulated: {}", reason));
   for (const auto& [reason, number] : by_evidence_)
     notes.push_back(fmt::format("* {} by {}", number, reason));
   if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));

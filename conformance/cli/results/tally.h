@@ -46,7 +46,7 @@ class Tally {
   /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
   size_t faults_noted() const;
 
-  /// "12 passed, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps,
+  /// "12 passed, 3 simulated, 0 failed, 4 owed (no NVIDIA driver ...; worst accepted error 2.7 of 4 ulps,
   /// gelu_tanh/...)"
   std::string summary() const;
 
@@ -80,6 +80,9 @@ class Tally {
   WorstError worst_accepted_;                               // relative to its bound, among passing cases
   double worst_fraction_ = 0;
   std::map<std::string, size_t> owed_reasons_;
+  std::map<std::string, size_t>
+      on_simulator_instead_;                   // owed on CUDA, by reason, and asked on the simulated device
+  size_t simulated_ = 0;                       // passes on the simulated device
   std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
   struct Note {
     std::map<std::string, size_t> checks;  // the number of cases of each

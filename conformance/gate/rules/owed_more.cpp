@@ -1,7 +1,9 @@
-// owed.more: on the CPU, no more cases are owed than before; with --strict-gpu, no case is owed on a GPU.
+// owed.more: on the CPU and on the simulated device, no more cases are owed than before; with --strict-gpu, no case is owed on a GPU.
 #include <fmt/format.h>
 
+#include "gate/partial.h"
 #include "gate/rule.h"
+#include "inputs/call_key.h"
 
 namespace opgate::owed_more {
 namespace {
@@ -27,12 +29,12 @@ void judge(const Change& change, Remarks& remarks) {
       for (const auto& [check, by_dtype] : head.owed) {
         const size_t owed = total(by_dtype);
         all_owed += owed;
-        if (device != "cpu") continue;
+        if (device == "cuda" || (device == kSimulatedDevice && is_unchecked(head))) continue;
         const size_t before = is_known ? owed_of(known->second.devices.at(device).owed, check) : owed;
         if (owed > before)
           refuse(fmt::format("{} more cases of {} are owed than before", owed - before, check));
       }
-      if (device != "cpu" && change.strict_gpu && all_owed > 0)
+      if (device == "cuda" && change.strict_gpu && all_owed > 0)
         refuse(fmt::format("{} cases are owed, and --strict-gpu wants none", all_owed));
     }
   }
@@ -40,7 +42,8 @@ void judge(const Change& change, Remarks& remarks) {
 
 OPGATE_REGISTER_RULE(
     owed_more, {kRule,
-                {"No more cases are owed on the CPU than before; with --strict-gpu, none on a GPU.",
+                {"No more cases are owed on the CPU and on the simulated device than before; with "
+                 "--strict-gpu, none on a GPU.",
                  "An owed case was not run, because this machine lacks what it needs: it may fail elsewhere.",
                  "Install what is missing. For a device that this machine lacks, keep evidence from one that "
                  "has it: `opgate evidence`.",

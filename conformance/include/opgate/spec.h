@@ -36,7 +36,7 @@ class SpecWriter {
   SpecWriter(Spec& spec) : spec_(spec) {}
 
   /// The dtypes accepted on the CPU and on CUDA. A call in any other dtype must raise an error that names
-  /// the dtype, unless the spec is a draft. On a machine without a GPU the CUDA cases are owed: not run
+  /// the dtype, unless the spec is a draft. On a machine without a GPU the CUDA cases run on the simulated device, or are owed: not run
   /// here, because this machine lacks what they need.
   SpecWriter& dtypes(Dtypes accepted);
 
@@ -45,7 +45,7 @@ class SpecWriter {
   SpecWriter& dtypes(c10::DeviceType device, Dtypes accepted);
 
   /// The reference: another operator that takes the same arguments, such as "aten::clone". It runs on the
-  /// case's device, on contiguous copies of the same values: floating tensors are widened to Double and
+  /// CPU, whatever the case's device, on contiguous copies of the same values: floating tensors are widened to Double and
   /// complex ones to ComplexDouble, and all other arguments stay as they are. Further arguments of that
   /// operator have their defaults. The cases are invalid where no loaded library defines the operator.
   SpecWriter& reference(std::string op_name);

@@ -64,6 +64,11 @@ void fail_in_stream(const char* message) {
   call(message);
 }
 
+void note_unsupported(const char* what) {
+  static auto* const call = of_runtime<decltype(opgate_sim_note_unsupported)>("opgate_sim_note_unsupported");
+  call(what);
+}
+
 bool runs_at_once() {
   static const bool value = of_runtime<decltype(opgate_sim_aten_at_once)>("opgate_sim_aten_at_once")() != 0;
   return value;

@@ -21,6 +21,9 @@ void launch(void (*function)(void*), void* data);
 /// A mistake inside of such an operation: the device fails from now on, as after an assertion in a kernel.
 void fail_in_stream(const char* message);
 
+/// An operator needs what is not simulated.
+void note_unsupported(const char* what);
+
 bool runs_at_once();
 bool logs();
 

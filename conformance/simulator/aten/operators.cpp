@@ -67,9 +67,12 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
 }
 
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), op.operator_name(),
-      " has no kernel for the CPU, which would stand for the one of the simulated device");
+  if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
+    note_unsupported(op.operator_name().name.c_str());
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        false, op.operator_name(),
+        " has no kernel for the CPU, which would stand for the one of the simulated device");
+  }
   const std::size_t count = op.schema().arguments().size();
   const c10::Device device = device_of(&(*stack)[stack->size() - count], count);
   const c10::cuda::CUDAGuard guard(device);
@@ -91,11 +94,19 @@ void prefer_portable_kernels() {
   context.setSDPUseCuDNN(false);
 }
 
+class Silent final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& /*warning*/) override {}
+};
+
 std::unique_ptr<torch::Library> replace_kernels() {
   if (!is_simulated()) return nullptr;
   prefer_portable_kernels();
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA,
                                                   __FILE__, static_cast<uint32_t>(__LINE__));
+  // Torch warns of the first kernel that replaces another one.
+  Silent silent;
+  const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     if (!name.name.starts_with("aten::") || among(kKept, name.name)) continue;

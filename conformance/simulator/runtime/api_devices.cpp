@@ -55,7 +55,7 @@ OPGATE_SIM_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
     require(value);
     const auto known = devices::attribute(attribute, device);
     if (!known) {
-      report_unsupported("cudaDeviceGetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
+      errors::note_unsupported("cudaDeviceGetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
       refuse(cudaErrorNotSupported);
     }
     *value = *known;

@@ -27,8 +27,7 @@ void release_block(Simulator& simulator, std::uint64_t address) {
   const Allocation* const block = heap.find(address);
   const std::size_t bytes = block == nullptr ? 0 : block->bytes;
   if (!heap.release(address)) {
-    report_finding("cudaFreeAsync of " + heap.explain(address, 1));
-    errors::set_sticky(cudaErrorIllegalAddress);
+    errors::set_sticky(cudaErrorIllegalAddress, "cudaFreeAsync of " + heap.explain(address, 1));
     return;
   }
   if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);

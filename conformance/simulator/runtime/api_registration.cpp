@@ -82,7 +82,7 @@ OPGATE_SIM_API void __cudaRegisterVar(void** handle, char* host_variable, char* 
 OPGATE_SIM_API void __cudaRegisterManagedVar(void** /*handle*/, void** /*host_variable*/,
                                              char* /*device_address*/, const char* name, int /*external*/,
                                              std::size_t /*bytes*/, int /*constant*/, int /*global*/) {
-  report_unsupported(std::string("the __managed__ variable ") + name);
+  errors::note_unsupported(std::string("the __managed__ variable ") + name);
 }
 
 OPGATE_SIM_API char __cudaInitModule(void** /*handle*/) { return 1; }

@@ -32,8 +32,7 @@ std::byte* locate_again(MemoryMap& memory, const CopySide& side, const CopyShape
   std::string why;
   const Location location = memory.locate(side.data, bytes_covered(side, shape), why);
   if (why.empty()) return location.data;
-  report_finding(std::string(what) + ": " + why);
-  errors::set_sticky(cudaErrorIllegalAddress);
+  errors::set_sticky(cudaErrorIllegalAddress, std::string(what) + ": " + why);
   return nullptr;
 }
 

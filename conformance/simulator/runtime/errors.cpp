@@ -1,6 +1,8 @@
 #include "simulator/runtime/errors.h"
 
 #include <atomic>
+#include <mutex>
+#include <utility>
 
 #include "simulator/runtime/report.h"
 
@@ -10,12 +12,27 @@ namespace error_state {
 thread_local cudaError_t last = cudaSuccess;
 std::atomic<cudaError_t> sticky{cudaSuccess};
 
+// Never destroyed: libraries call the runtime while the process ends.
+struct Texts {
+  std::mutex mutex;
+  std::string sticky;
+  std::string unsupported;
+};
+
+Texts& texts() {
+  static auto* const only = new Texts;
+  return *only;
+}
+
 }  // namespace error_state
 
 void refuse(cudaError_t code) { throw Refusal(code); }
 
 void refuse(cudaError_t code, const std::string& why) {
-  report_finding(why + " (" + error_name(code) + ")");
+  if (code == cudaErrorNotSupported)
+    errors::note_unsupported(why);
+  else
+    report_finding(why + " (" + error_name(code) + ")");
   throw Refusal(code);
 }
 
@@ -34,12 +51,32 @@ cudaError_t take() {
   return code;
 }
 
-void set_sticky(cudaError_t code) {
+void set_sticky(cudaError_t code, const std::string& why) {
+  if (!why.empty()) report_finding(why + " (" + error_name(code) + ")");
   cudaError_t none = cudaSuccess;
-  error_state::sticky.compare_exchange_strong(none, code);
+  if (!error_state::sticky.compare_exchange_strong(none, code)) return;
+  const std::lock_guard lock(error_state::texts().mutex);
+  error_state::texts().sticky = why;
 }
 
 cudaError_t sticky() { return error_state::sticky; }
+
+void note_unsupported(const std::string& what) {
+  report_unsupported(what);
+  const std::lock_guard lock(error_state::texts().mutex);
+  error_state::texts().unsupported = what;
+}
+
+Failure take_failure() {
+  const std::lock_guard lock(error_state::texts().mutex);
+  Failure failure{error_state::sticky.exchange(cudaSuccess), std::exchange(error_state::texts().sticky, {}),
+                  false};
+  const std::string unsupported = std::exchange(error_state::texts().unsupported, {});
+  failure.unsupported = failure.error == cudaErrorNotSupported || !unsupported.empty();
+  if (failure.what.empty() && failure.unsupported) failure.what = unsupported + " is not simulated";
+  error_state::last = cudaSuccess;
+  return failure;
+}
 
 }  // namespace errors
 }  // namespace opgate::simulator

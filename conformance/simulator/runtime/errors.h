@@ -34,9 +34,23 @@ cudaError_t peek();
 cudaError_t take();
 
 /// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the process must end.
-/// The first fault counts.
-void set_sticky(cudaError_t code);
+/// The first fault counts. `why` is written to stderr, unless it is empty.
+void set_sticky(cudaError_t code, const std::string& why);
 cudaError_t sticky();
+
+/// Something that is not simulated was asked for: written to stderr once, and remembered for take_failure().
+void note_unsupported(const std::string& what);
+
+/// What went wrong since the last time; `error` is the sticky one, or success where only something unsupported was asked for.
+struct Failure {
+  cudaError_t error = cudaSuccess;
+  std::string what;
+  bool unsupported = false;
+};
+
+/// Forgets all errors, so that the devices work again, which no real device would: a program that examines one call after
+/// another need not end for each fault.
+Failure take_failure();
 
 }  // namespace errors
 

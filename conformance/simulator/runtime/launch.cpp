@@ -70,11 +70,10 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;
-  const cudaError_t error = error_of(outcome.fault);
-  report_finding("kernel " + readable_name(kernel.name) + ": " + outcome.message + " (block " +
-                 text(outcome.block_index) + ", thread " + text(outcome.thread_index) + ", " +
-                 outcome.location + "; " + error_name(error) + ")");
-  errors::set_sticky(error);
+  errors::set_sticky(error_of(outcome.fault), "kernel " + readable_name(kernel.name) + ": " +
+                                                  outcome.message + " (block " + text(outcome.block_index) +
+                                                  ", thread " + text(outcome.thread_index) + ", " +
+                                                  outcome.location + ")");
 }
 
 // Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated stream waits in any

@@ -27,9 +27,14 @@ OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*functio
   });
 }
 
-OPGATE_SIM_API void opgate_sim_fail(const char* message) {
-  report_finding(std::string(message) + " (" + error_name(cudaErrorAssert) + ")");
-  errors::set_sticky(cudaErrorAssert);
+OPGATE_SIM_API void opgate_sim_fail(const char* message) { errors::set_sticky(cudaErrorAssert, message); }
+
+OPGATE_SIM_API void opgate_sim_note_unsupported(const char* what) { errors::note_unsupported(what); }
+
+OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
+  const errors::Failure failure = errors::take_failure();
+  if (bytes > 0) text[failure.what.copy(text, bytes - 1)] = '\0';
+  return (failure.error != cudaSuccess ? 1 : 0) | (failure.unsupported ? 2 : 0);
 }
 
 OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }

@@ -4,6 +4,8 @@
 
 #include <driver_types.h>
 
+#include <cstddef>
+
 extern "C" {
 
 /// Where the host can access what lies at a device address; the pointer itself where it is none of a device. The memory may
@@ -16,6 +18,13 @@ cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void
 
 /// Such a function found a mistake: the device fails from now on with cudaErrorAssert.
 void opgate_sim_fail(const char* message);
+
+/// Such a function, or one of the host, needs what is not simulated.
+void opgate_sim_note_unsupported(const char* what);
+
+/// What has gone wrong since the last call, as text; the devices work again afterwards. 0: nothing; otherwise the sum of 1,
+/// where every later call would have failed, and 2, where something was asked for that is not simulated.
+int opgate_sim_take_failure(char* text, std::size_t bytes);
 
 /// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.
 int opgate_sim_aten_at_once();

@@ -11,7 +11,7 @@ namespace opgate::simulator {
 namespace simulator_life {
 
 // A child process cannot use the devices of its parent. On a device too, every function fails there with this error.
-void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError); }
+void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError, ""); }
 
 Simulator* make() {
   auto* const made = new Simulator;

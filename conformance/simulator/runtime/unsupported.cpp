@@ -9,7 +9,7 @@
 namespace {
 
 cudaError_t unsupported(const char* function) {
-  opgate::simulator::report_unsupported(function);
+  opgate::simulator::errors::note_unsupported(function);
   return opgate::simulator::errors::keep(cudaErrorNotSupported);
 }
 

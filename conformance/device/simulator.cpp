@@ -1,0 +1,58 @@
+#include "device/simulator.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/files.h"
+#include "device/device.h"
+
+namespace opgate {
+namespace simulated {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRuntime = "libcudart.so.13";
+
+fs::path folder() { return this_library().parent_path() / "simulator"; }
+
+}  // namespace simulated
+
+std::optional<std::string> missing_simulator() {
+  using std::filesystem::exists;
+  if (!exists(simulated::folder() / simulated::kRuntime))
+    return "this OpGate is built without the simulated CUDA device: put nvcc of CUDA 13 on PATH and build "
+           "again";
+  if (simulated::folder().string().find_first_of(":;") != std::string::npos)
+    return "the simulated CUDA device cannot be loaded from a folder with : or ; in its name: " +
+           simulated::folder().string();
+  if (!has_torch_cuda()) return "this torch is built without CUDA";
+  return std::nullopt;
+}
+
+// Torch's libraries have an RPATH, which comes before LD_LIBRARY_PATH, but not before LD_PRELOAD. A name without a slash is
+// looked for in LD_LIBRARY_PATH, where, unlike in LD_PRELOAD, a folder may have spaces in its name.
+std::map<std::string, std::string> simulator_environment() {
+  const auto before_present = [](const std::string& first, const char* variable) {
+    const char* const present = std::getenv(variable);
+    return present == nullptr || *present == '\0' ? first : first + ":" + present;
+  };
+  return {{"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
+          {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")}};
+}
+
+bool is_simulated() { return dlsym(RTLD_DEFAULT, "opgate_sim_take_failure") != nullptr; }
+
+std::optional<SimulatedFailure> take_simulated_failure() {
+  static const auto take =
+      reinterpret_cast<int (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_failure"));
+  if (take == nullptr) return std::nullopt;
+  std::array<char, 2048> text{};
+  const int kind = take(text.data(), text.size());
+  if (kind == 0) return std::nullopt;
+  return SimulatedFailure{text.data(), (kind & 1) != 0, (kind & 2) != 0};
+}
+
+}  // namespace opgate

@@ -1,0 +1,38 @@
+// The simulated CUDA device in this process: libraries in lib/simulator that stand in for those of CUDA.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace opgate {
+
+/// Why no simulated device can be used with this OpGate, such as "this OpGate is built without the simulated CUDA device
+/// (without nvcc)"; none if it can. Loads nothing.
+std::optional<std::string> missing_simulator();
+
+/// The reason of a CUDA case that is owed, because there is no GPU, begins with this where the same case was planned on the
+/// simulated device: it is not counted as owed a second time.
+inline constexpr std::string_view kAskedOnSimulator = "asked on sim instead: ";
+
+/// The variables with which a program is started, so that the simulated runtime library and driver of CUDA are loaded in the
+/// place of the real ones. enable_device(c10::kCUDA) then replaces ATen's CUDA kernels as well.
+std::map<std::string, std::string> simulator_environment();
+
+/// Whether CUDA is simulated in this process, which was started with simulator_environment().
+bool is_simulated();
+
+/// What a call on the simulated device did wrong, or could not do.
+struct SimulatedFailure {
+  std::string
+      what;  ///< "kernel twice: ... past the end of an allocation of 96 bytes by 4 (block 0,0,0, ...)"
+  bool device_failed;  ///< every later CUDA call would have failed on a real device
+  bool unsupported;    ///< it needs what is not simulated, so that nothing is known about it
+};
+
+/// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing
+/// has, or where CUDA is not simulated here.
+std::optional<SimulatedFailure> take_simulated_failure();
+
+}  // namespace opgate
