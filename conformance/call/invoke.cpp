@@ -2,6 +2,7 @@
 
 #include <ATen/core/function_schema.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 #include <opgate/error.h>
 #include <unistd.h>
 
@@ -56,12 +57,27 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   }
 }
 
+// "twice<float>" of "void twice<float>(float const*, float*, long)".
+std::string_view name_of_function(std::string_view function) {
+  function = function.substr(0, function.rfind('('));
+  int depth = 0;
+  for (size_t i = function.size(); i > 0; --i) {
+    depth += (function[i - 1] == '>') - (function[i - 1] == '<');
+    if (depth == 0 && function[i - 1] == ' ') return function.substr(i);
+  }
+  return function;
+}
+
 // Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
 void demand_simulated(bool raised) {
   const std::optional<SimulatedFailure> failure = take_simulated_failure();
   if (!failure) return;
   if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
-  if (failure->device_failed) throw DeviceFailed(failure->what);
+  if (!failure->device_failed) return;
+  throw DeviceFailed(fmt::format("the simulated device failed: {} ({})", failure->error, failure->what),
+                     failure->kernel.empty()
+                         ? ""
+                         : fmt::format("{} at {}", name_of_function(failure->kernel), failure->location));
 }
 
 }  // namespace

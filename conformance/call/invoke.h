@@ -41,11 +41,14 @@ std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome&
 /// A call on the simulated device did what ends a process on a real one, such as an access past the end of an allocation.
 class DeviceFailed : public std::exception {
  public:
-  explicit DeviceFailed(std::string what) : what_(std::move(what)) {}
+  /// `frame`: the kernel and its place, as in a stack; may be empty.
+  DeviceFailed(std::string what, std::string frame) : what_(std::move(what)), frame_(std::move(frame)) {}
   const char* what() const noexcept override { return what_.c_str(); }
+  const std::string& frame() const { return frame_; }
 
  private:
   std::string what_;
+  std::string frame_;
 };
 
 /// A call on the simulated device needs what is not simulated, so that nothing is known about it.

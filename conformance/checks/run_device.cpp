@@ -1,4 +1,5 @@
 // run.device: the result is right on a device that is not the current one.
+#include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
@@ -17,17 +18,20 @@ Judgement judge(CallUnderTest& under_test) {
   const c10::Device other(c10::kCUDA, current.index() == 0 ? 1 : 0);
   const std::string promised =
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
-  const Outcome outcome = call_on_late_inputs(under_test, gpu.getStream(other), false);
-  for (const at::Tensor& tensor : outcome.returned()) {
-    if (!tensor.defined() || tensor.device() == other) continue;
-    return Judgement::fail({promised,
-                            fmt::format("a result is on {}", tensor.device().str()),
-                            "the output is made with options that name no device",
-                            {}});
-  }
-  return judge_like_eager(under_test, outcome, promised,
-                          "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
-                          "the current device, on its stream");
+  // A stream of the current device is no stream of the inputs' device; the default streams of all devices have one handle.
+  const c10::StreamGuard own(gpu.getStreamFromGlobalPool(current));
+  return judge_on_late_inputs(under_test, gpu.getStream(other), false, [&](const Outcome& outcome) {
+    for (const at::Tensor& tensor : outcome.returned()) {
+      if (!tensor.defined() || tensor.device() == other) continue;
+      return Judgement::fail({promised,
+                              fmt::format("a result is on {}", tensor.device().str()),
+                              "the output is made with options that name no device",
+                              {}});
+    }
+    return judge_like_eager(under_test, outcome, promised,
+                            "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
+                            "the current device, on its stream");
+  });
 }
 
 OPGATE_REGISTER_CHECK(

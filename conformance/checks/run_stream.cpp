@@ -14,11 +14,13 @@ Judgement judge(CallUnderTest& under_test) {
   // All cases share one stream: torch hands out 32 in turn, and an operator with a stream of its own might
   // otherwise be given the same one.
   static const c10::Stream side = gpu.getStreamFromGlobalPool(gpu.getDevice());
-  return judge_like_eager(
-      under_test, call_on_late_inputs(under_test, side, true),
-      "the right result on a stream that is not the default one, from inputs made on that stream",
-      "a kernel is launched on another stream than c10::cuda::getCurrentCUDAStream(): it reads the inputs "
-      "before they are written, or the next operation on the current stream reads the result too early");
+  return judge_on_late_inputs(under_test, side, true, [&](const Outcome& outcome) {
+    return judge_like_eager(
+        under_test, outcome,
+        "the right result on a stream that is not the default one, from inputs made on that stream",
+        "a kernel is launched on another stream than c10::cuda::getCurrentCUDAStream(): it reads the inputs "
+        "before they are written, or the next operation on the current stream reads the result too early");
+  });
 }
 
 OPGATE_REGISTER_CHECK(

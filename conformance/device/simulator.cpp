@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "base/files.h"
 #include "device/device.h"
@@ -49,10 +50,16 @@ std::optional<SimulatedFailure> take_simulated_failure() {
   static const auto take =
       reinterpret_cast<int (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_failure"));
   if (take == nullptr) return std::nullopt;
-  std::array<char, 2048> text{};
+  std::array<char, 4096> text{};
   const int kind = take(text.data(), text.size());
   if (kind == 0) return std::nullopt;
-  return SimulatedFailure{text.data(), (kind & 1) != 0, (kind & 2) != 0};
+  SimulatedFailure failure{{}, {}, {}, {}, (kind & 1) != 0, (kind & 2) != 0};
+  std::istringstream lines(text.data());
+  std::getline(lines, failure.error);
+  std::getline(lines, failure.what);
+  std::getline(lines, failure.kernel);
+  std::getline(lines, failure.location);
+  return failure;
 }
 
 }  // namespace opgate

@@ -72,6 +72,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(under_test);
     } catch (const DeviceFailed& failed) {
       judgements[check->name] = {Verdict::crash, std::nullopt, failed.what(), 0, {}};
+      if (!failed.frame().empty()) judgements[check->name].stack.push_back(failed.frame());
     } catch (const NotSimulated& missing) {
       judgements[check->name] = Judgement::owed(missing.what());
     } catch (const UnreadableResult& unreadable) {

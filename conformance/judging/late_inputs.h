@@ -3,6 +3,7 @@
 
 #include <c10/core/Stream.h>
 
+#include <functional>
 #include <string>
 
 #include "judging/call_under_test.h"
@@ -22,8 +23,10 @@ void overwrite(const Arguments& to, const Arguments& from);
 /// launched, and that hold other values until then. The results are copied on `stream` directly after the
 /// call: the copies are right only if the operator works on `stream`, or waits for it. With `as_current`,
 /// `stream` is the current stream during the call; otherwise the current device and stream stay as they
-/// are.
-Outcome call_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool as_current);
+/// are. `judge` judges what the call gives. On the simulated device there is a second call, whose work on every stream
+/// waits until somebody waits for it, while that of the first runs as early as it may.
+Judgement judge_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool as_current,
+                               const std::function<Judgement(const Outcome&)>& judge);
 
 /// Passes where `got` has the bits of the eager call or, where the spec does not promise exact(), is within
 /// the promised accuracy of the reference; without a reference, of the eager call. `likely` is the cause

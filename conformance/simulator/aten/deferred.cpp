@@ -86,6 +86,14 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
   return in_place || functional ? std::optional(plan) : std::nullopt;
 }
 
+// A copy between host and device returns when it is done, unless it is asynchronous, from or to pinned memory.
+bool host_waits_for_copy(const c10::IValue* arguments) {
+  const at::Tensor to = arguments[0].toTensor(), from = arguments[1].toTensor();
+  if (to.device().type() == from.device().type()) return false;
+  const at::Tensor& host = to.is_cpu() ? to : from;
+  return !arguments[2].toBool() || !host.is_pinned();
+}
+
 at::Tensor on_meta(const at::Tensor& tensor) {
   at::Tensor meta = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) meta.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -126,6 +134,7 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
   const auto& schema = op.schema();
   const std::size_t count = schema.arguments().size();
   const c10::IValue* const arguments = &stack[stack.size() - count];
+  if (op.operator_name().name == "aten::copy_" && host_waits_for_copy(arguments)) return false;
   const auto plan = plan_results(schema, arguments);
   if (!plan) return false;
   std::vector<at::Tensor> outputs;

@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <utility>
 
+#include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 
 namespace opgate::simulator {
@@ -59,11 +60,12 @@ Block& Grid::begin_block(std::uint64_t linear) {
 
 void Grid::run_all() {
   const std::uint64_t blocks = std::uint64_t{launch_.grid.x} * launch_.grid.y * launch_.grid.z;
+  const BlockOrder order(blocks, launch_.order_seed);
   std::uint64_t begun = 0;
   std::size_t turn = 0;
   while (begun < blocks || !resident_.empty()) {
     if (begun < blocks && resident_.size() < kMostResident) {
-      begin_block(begun++);
+      begin_block(order.block(begun++));
       turn = resident_.size() - 1;
     } else {
       turn = (turn + 1) % resident_.size();

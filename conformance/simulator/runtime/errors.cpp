@@ -16,6 +16,7 @@ std::atomic<cudaError_t> sticky{cudaSuccess};
 struct Texts {
   std::mutex mutex;
   std::string sticky;
+  FaultPlace place;
   std::string unsupported;
 };
 
@@ -51,12 +52,16 @@ cudaError_t take() {
   return code;
 }
 
-void set_sticky(cudaError_t code, const std::string& why) {
-  if (!why.empty()) report_finding(why + " (" + error_name(code) + ")");
+void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
+  if (!why.empty()) {
+    const std::string where = place.kernel.empty() ? "" : "kernel " + place.kernel + ", " + place.location + ": ";
+    report_finding(where + why + " (" + error_name(code) + ")");
+  }
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
   const std::lock_guard lock(error_state::texts().mutex);
   error_state::texts().sticky = why;
+  error_state::texts().place = place;
 }
 
 cudaError_t sticky() { return error_state::sticky; }
@@ -70,7 +75,7 @@ void note_unsupported(const std::string& what) {
 Failure take_failure() {
   const std::lock_guard lock(error_state::texts().mutex);
   Failure failure{error_state::sticky.exchange(cudaSuccess), std::exchange(error_state::texts().sticky, {}),
-                  false};
+                  std::exchange(error_state::texts().place, {}), false};
   const std::string unsupported = std::exchange(error_state::texts().unsupported, {});
   failure.unsupported = failure.error == cudaErrorNotSupported || !unsupported.empty();
   if (failure.what.empty() && failure.unsupported) failure.what = unsupported + " is not simulated";

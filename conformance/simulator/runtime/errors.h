@@ -24,6 +24,12 @@ class Refusal : public std::exception {
 /// The same with a finding on stderr, where the error alone does not say what is wrong.
 [[noreturn]] void refuse(cudaError_t code, const std::string& why);
 
+/// Where a kernel failed.
+struct FaultPlace {
+  std::string kernel;    ///< as people write it; empty where it was no kernel
+  std::string location;  ///< "twice.cu:41"
+};
+
 namespace errors {
 
 /// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
@@ -35,7 +41,7 @@ cudaError_t take();
 
 /// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the process must end.
 /// The first fault counts. `why` is written to stderr, unless it is empty.
-void set_sticky(cudaError_t code, const std::string& why);
+void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place = {});
 cudaError_t sticky();
 
 /// Something that is not simulated was asked for: written to stderr once, and remembered for take_failure().
@@ -45,6 +51,7 @@ void note_unsupported(const std::string& what);
 struct Failure {
   cudaError_t error = cudaSuccess;
   std::string what;
+  FaultPlace place;
   bool unsupported = false;
 };
 

@@ -15,6 +15,22 @@ constexpr std::size_t kQueueDepth = 1024;
 
 thread_local bool in_host_call = false;
 
+bool any_is_held_up(const std::vector<std::shared_ptr<Stream>>& streams) {
+  return std::ranges::any_of(streams, [](const auto& stream) { return stream->held_up; });
+}
+
+// Whether operations up to the position, or what they wait for, are in the queue of a stream that is held up.
+bool is_held_up(const Stream& stream, std::uint64_t position) {
+  if (stream.done >= position) return false;
+  if (stream.held_up) return true;
+  for (std::uint64_t i = 0; i < position - stream.done && i < stream.queue.size(); ++i) {
+    for (const Mark& mark : stream.queue[i].after) {
+      if (mark.stream != nullptr && is_held_up(*mark.stream, mark.position)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace execution
 
 // The right to run operations, which a thread may take again while it has it: an operation that waits for another stream runs
@@ -53,6 +69,7 @@ void Execution::issue(Stream& stream, Work work, std::vector<Mark> after) {
   ++stream.issued;
   stream.last_issue = ++issues_;
   if (eager_) finish(stream);
+  if (execution::any_is_held_up(streams_.of_device(stream.device))) run_ahead(stream);
   if (stream.queue.size() > execution::kQueueDepth) advance(stream);
 }
 
@@ -76,6 +93,7 @@ void Execution::add_implicit_order(Stream& stream, std::vector<Mark>& after) {
 void Execution::finish(const Mark& mark) {
   if (mark.reached()) return;
   const Turn turn(*this);
+  mark.stream->held_up = false;
   while (!mark.reached() && !mark.stream->queue.empty()) run_next(*mark.stream);
 }
 
@@ -85,8 +103,15 @@ void Execution::finish_device(int device) {
   for (const auto& stream : streams) finish(*stream);
 }
 
+// Runs what no stream that is held up keeps waiting.
+void Execution::run_ahead(Stream& stream) {
+  const Turn turn(*this);
+  while (!stream.queue.empty() && !execution::is_held_up(stream, stream.done + 1)) run_next(stream);
+}
+
 void Execution::advance(Stream& stream) {
   const Turn turn(*this);
+  if (std::exchange(stream.held_up, false)) return;  // a program that polls sees that it takes a while, and then ends
   if (!stream.queue.empty()) run_next(stream);
 }
 

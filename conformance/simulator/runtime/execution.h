@@ -39,6 +39,7 @@ class Execution {
   class Turn;
 
   void run_next(Stream& stream);
+  void run_ahead(Stream& stream);
   void add_implicit_order(Stream& stream, std::vector<Mark>& after);
 
   Streams& streams_;

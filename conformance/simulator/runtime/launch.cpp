@@ -70,10 +70,10 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;
-  errors::set_sticky(error_of(outcome.fault), "kernel " + readable_name(kernel.name) + ": " +
-                                                  outcome.message + " (block " + text(outcome.block_index) +
-                                                  ", thread " + text(outcome.thread_index) + ", " +
-                                                  outcome.location + ")");
+  errors::set_sticky(error_of(outcome.fault),
+                     outcome.message + " (block " + text(outcome.block_index) + ", thread " +
+                         text(outcome.thread_index) + ")",
+                     {readable_name(kernel.name), outcome.location});
 }
 
 // Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated stream waits in any
@@ -161,6 +161,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.dynamic_shared_bytes = request.dynamic_shared;
   launch.instruction_limit = settings().instruction_limit;
   launch.fill = settings().fill;
+  if (settings().shuffle != 0) launch.order_seed = settings().shuffle + ++simulator.launches;
   launch.parameters.resize(signature.parameter_bytes);
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];

@@ -30,6 +30,7 @@ Settings read() {
   values.eager = number("OPGATE_SIM_EAGER", 0) != 0;
   values.fill = static_cast<unsigned char>(number("OPGATE_SIM_FILL", defaults.fill));
   values.instruction_limit = number("OPGATE_SIM_INSTRUCTIONS", defaults.instruction_limit);
+  values.shuffle = number("OPGATE_SIM_SHUFFLE", defaults.shuffle);
   values.log = number("OPGATE_SIM_LOG", 0) != 0;
   values.aten_at_once = number("OPGATE_SIM_ATEN_AT_ONCE", 0) != 0;
   return values;

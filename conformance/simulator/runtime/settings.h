@@ -26,6 +26,9 @@ struct Settings {
   /// OPGATE_SIM_INSTRUCTIONS: the PTX instructions that one launch may execute before it times out; 0: no limit.
   std::uint64_t instruction_limit = 0;
 
+  /// OPGATE_SIM_SHUFFLE: a seed of the orders in which the blocks of each launch begin; 0: always by their indices.
+  std::uint64_t shuffle = 1;
+
   /// OPGATE_SIM_LOG=1: modules, launches and copies are written to stderr.
   bool log = false;
 

@@ -33,8 +33,14 @@ OPGATE_SIM_API void opgate_sim_note_unsupported(const char* what) { errors::note
 
 OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
   const errors::Failure failure = errors::take_failure();
-  if (bytes > 0) text[failure.what.copy(text, bytes - 1)] = '\0';
+  const std::string lines = std::string(error_text(failure.error)) + '\n' + failure.what + '\n' +
+                            failure.place.kernel + '\n' + failure.place.location;
+  if (bytes > 0) text[lines.copy(text, bytes - 1)] = '\0';
   return (failure.error != cudaSuccess ? 1 : 0) | (failure.unsupported ? 2 : 0);
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {
+  return api_call([&](Simulator& simulator) { simulator.stream(stream)->held_up = true; });
 }
 
 OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }

@@ -22,9 +22,14 @@ void opgate_sim_fail(const char* message);
 /// Such a function, or one of the host, needs what is not simulated.
 void opgate_sim_note_unsupported(const char* what);
 
-/// What has gone wrong since the last call, as text; the devices work again afterwards. 0: nothing; otherwise the sum of 1,
-/// where every later call would have failed, and 2, where something was asked for that is not simulated.
+/// What has gone wrong since the last call; the devices work again afterwards. 0: nothing; otherwise the sum of 1, where every
+/// later call would have failed, and 2, where something was asked for that is not simulated. `text` gets four lines: the
+/// error in words, what happened, the kernel, and the place in its source. The last two may be empty.
 int opgate_sim_take_failure(char* text, std::size_t bytes);
+
+/// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once where nothing that
+/// it must wait for is held up: what a device does while a kernel of that stream takes long.
+cudaError_t opgate_sim_hold_up(cudaStream_t stream);
 
 /// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.
 int opgate_sim_aten_at_once();

@@ -22,6 +22,7 @@ struct Simulator {
   Execution execution;
   Captures captures;
   MemoryPools pools;
+  std::uint64_t launches = 0;
   Handles<cudaEvent_t, Event> events;
   Handles<cudaGraph_t, Graph> graphs;
   Handles<cudaGraphExec_t, GraphProgram> graph_programs;

@@ -56,6 +56,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority;
   const unsigned long long id;
   bool legacy = false;
+  bool held_up = false;  ///< see opgate_sim_hold_up()
 
   std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;

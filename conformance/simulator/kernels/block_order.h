@@ -1,0 +1,39 @@
+// The order in which the blocks of a grid begin. On a device it is unspecified, and in practice another one each time.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+namespace opgate::simulator {
+
+/// A permutation of so many blocks that needs no memory: position i has block (factor * i + first) modulo their number,
+/// with a factor that is coprime to it.
+class BlockOrder {
+ public:
+  /// With the seed 0, blocks begin in the order of their indices.
+  BlockOrder(std::uint64_t blocks, std::uint64_t seed) : blocks_(blocks) {
+    if (seed == 0 || blocks < 2) return;
+    first_ = mixed(seed) % blocks;
+    // Products of two numbers below 2^32 fit; larger grids are only rotated.
+    if (blocks > (std::uint64_t{1} << 32)) return;
+    factor_ = mixed(seed + 1) % blocks;
+    while (std::gcd(factor_, blocks) != 1) factor_ = (factor_ + 1) % blocks;
+  }
+
+  std::uint64_t block(std::uint64_t position) const { return (factor_ * position + first_) % blocks_; }
+
+ private:
+  // The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+  static std::uint64_t mixed(std::uint64_t value) {
+    value += 0x9E3779B97F4A7C15;
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+    return value ^ (value >> 31);
+  }
+
+  std::uint64_t blocks_;
+  std::uint64_t factor_ = 1;
+  std::uint64_t first_ = 0;
+};
+
+}  // namespace opgate::simulator
