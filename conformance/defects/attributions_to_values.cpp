@@ -70,7 +70,17 @@ const BrokenCase* refused_dtype(const BrokenCase& broken, const Symptoms& all) {
   });
 }
 
+// Work on a stream that nothing orders with the current one is wrong, too, in a graph and on another device, and leaves
+// results unwritten.
+const BrokenCase* unordered_stream(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  const bool depends_on_order = broken.check == "run.graph" || broken.check == "run.device" ||
+                                kind == fault::kUninitialised || kind == fault::kLayout;
+  return depends_on_order ? all.with({"run.stream"}) : nullptr;
+}
+
 constexpr std::array kToValues{
+    Attribution{&unordered_stream},
     Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
     Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
     Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
