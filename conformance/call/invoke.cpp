@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "base/tensors_in.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "device/simulator.h"
 
@@ -68,9 +70,21 @@ std::string_view name_of_function(std::string_view function) {
   return function;
 }
 
+// Libraries of CUDA that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
+constexpr std::array<std::string_view, 7> kNotSimulated{"CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS",
+                                                        "cusparse",      "CUFFT_",       "CURAND_STATUS",
+                                                        "triton"};
+
 // Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
-void demand_simulated(bool raised) {
+void demand_simulated(const std::optional<Raised>& raised) {
+  if (!is_simulated()) return;
   const std::optional<SimulatedFailure> failure = take_simulated_failure();
+  if (raised) {
+    for (const std::string_view name : kNotSimulated) {
+      if (raised->message.find(name) != std::string::npos)
+        throw NotSimulated("it needs what is not simulated: " + first_line(raised->message));
+    }
+  }
   if (!failure) return;
   if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
   if (!failure->device_failed) return;
@@ -138,7 +152,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     raised = Raised{"an exception that is no std::exception"};
   }
-  if (device != c10::kCPU && device != c10::kMeta) demand_simulated(raised.has_value());
+  if (device != c10::kCPU && device != c10::kMeta) demand_simulated(raised);
   if (raised) return {{}, std::move(raised), {}};
   Outcome outcome{std::move(stack), std::nullopt, std::move(written)};
   demand_readable(outcome, device);

@@ -6,6 +6,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "base/dtypes.h"
 #include "device/device.h"
+#include "device/simulator.h"
 #include "inputs/arguments.h"
 #include "inputs/variant.h"
 #include "judging/scope.h"
@@ -134,6 +136,7 @@ py::object describe(const std::string& id) {
                     {"dtype", dtype_name(key.dtype)},
                     {"variant", key.variant},
                     {"device", device_name(key.device)},
+                    {"place", device_name(key.device, key.simulated)},
                     {"sample", to_json(*key.sample)},
                     {"trusted", !key.spec->trusted.empty()},
                     {"lacks_fake", key.spec->lacks_fake},
@@ -300,6 +303,25 @@ py::object registrations(const std::vector<std::string>& others) {
 }  // namespace
 }  // namespace opgate
 
+namespace opgate {
+namespace {
+
+// Before the first call. Nothing of CUDA may run yet, because workers are forked from this process.
+void enable_simulator() {
+  if (!is_simulated())
+    throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
+  enable_device(c10::kCUDA, DeviceAllocator::plain);
+}
+
+// Why nothing is known about a call that failed; empty where the simulated device can do all that was asked of it.
+std::string not_simulated() {
+  const auto failure = take_simulated_failure();
+  return failure && failure->unsupported ? failure->what : "";
+}
+
+}  // namespace
+}  // namespace opgate
+
 PYBIND11_MODULE(_engine, module) {
   module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
   module.def(
@@ -317,6 +339,12 @@ PYBIND11_MODULE(_engine, module) {
              "if a check made it. Raises RuntimeError for an unknown call or check.",
              pybind11::arg("call_id"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("enable_simulator", &opgate::enable_simulator,
+             "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Raises RuntimeError "
+             "where CUDA is not simulated in this process.");
+  module.def("not_simulated", &opgate::not_simulated,
+             "What has been asked of the simulated device since the last call that it cannot do, and repairs the "
+             "device; empty where there is nothing.");
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));

@@ -111,6 +111,11 @@ class Call:
         return self.described["device"]
 
     @property
+    def place(self) -> str:
+        """`cpu`, `cuda` or `sim`: the device as ids name it. The simulated one is `cuda` to torch."""
+        return self.described["place"]
+
+    @property
     def model(self) -> ModelSpec:
         """The spec of the subject, which must be a model."""
         return MODELS[self.subject]

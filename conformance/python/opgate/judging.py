@@ -44,7 +44,10 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
             return owed(NO_FAKE).as_json()
         if check.needs_package and (reason := call.packages.not_tried(call)):
             return owed(reason).as_json()
-        return check.judge(call).as_json()
+        judgement = check.judge(call)
+        if call.place == "sim" and (missing := _missing_of_simulator(judgement)):
+            return owed(missing).as_json()
+        return judgement.as_json()
     except OtherValues as error:
         return owed(str(error)).as_json()
     except Refused as error:
@@ -55,6 +58,20 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
         return invalid(f"OpGate itself failed: {first_line(error)}").as_json()
     finally:
         _restore(before)
+
+
+# Libraries without PTX, and a compiler that asks the driver to load its machine code.
+NOT_SIMULATED = ("triton", "CUBLAS_STATUS", "CUDNN_STATUS", "cusolver", "cusparse", "cufft")
+
+
+def _missing_of_simulator(judgement: Judgement) -> str:
+    """Why a call that failed on the simulated device tells nothing of the operator; empty where it does."""
+    missing = _engine.not_simulated()
+    if judgement.verdict == "pass":
+        return ""
+    told = judgement.reason + judgement.happened
+    needed = next((name for name in NOT_SIMULATED if name.lower() in told.lower()), "")
+    return missing or (needed and f"it needs {needed.partition('_')[0]}, which is not simulated")
 
 
 def _restore(before: _engine.ProcessState) -> None:

@@ -182,7 +182,7 @@ class PackageStore:
     def _file(self, calls: list[Call]) -> Path:
         """The file of the package of these calls, which need not exist yet."""
         content = json.dumps([self._sources, [[call.id, call.described] for call in calls]], sort_keys=True)
-        return self.folder / f"{calls[0].device}-{sha1(content.encode())[:16]}.pt2"
+        return self.folder / f"{calls[0].place}-{sha1(content.encode())[:16]}.pt2"
 
     def make(self, device: str, call_ids: list[str], ended: dict[str, str], seconds: int) -> None:
         """Makes the packages of these calls, or reuses those of an earlier run, and writes DEVICE.json.
@@ -238,7 +238,7 @@ class PackageStore:
         native, in_python, left_out, not_tried = [], [], {}, {}
         for number, call in enumerate(calls, start=1):
             self._tell(f"exporting call {number} of {len(calls)}: {call.id}")
-            with self._at(call.device, "the call cannot be exported", [call.id]):
+            with self._at(call.place, "the call cannot be exported", [call.id]):
                 signal.alarm(seconds)
                 try:
                     call.eager()  # a call that fails in eager must not be packaged with the others
@@ -317,7 +317,7 @@ class PackageStore:
         subjects = list(dict.fromkeys(call.subject for call in calls))
         named = subjects[0] if len(subjects) == 1 else f"{len(subjects)} operators, {subjects[0]} first"
         self._tell(f"compiling a package of {len(calls)} calls of {named}")
-        with self._at(calls[0].device, "the package does not run", [file.name]):
+        with self._at(calls[0].place, "the package does not run", [file.name]):
             try:
                 compile_package(calls, file)
                 run_package(file, calls)
@@ -339,11 +339,11 @@ class PackageStore:
 
     def not_tried(self, call: Call) -> str | None:
         """The reason why no package was tried for `call`, so that its cases are owed; None where one was."""
-        return self._state(call.device).get("not_tried", {}).get(call.id)
+        return self._state(call.place).get("not_tried", {}).get(call.id)
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
         """What the package returned for `call`. Raises RuntimeError with the reason if there is nothing."""
-        state = self._state(call.device)
+        state = self._state(call.place)
         if "error" in state:
             raise RuntimeError(state["error"])
         for package in state["packages"]:
@@ -359,7 +359,7 @@ class PackageStore:
 
         Raises RuntimeError with the reason if it returns nothing.
         """
-        for package in self._state(call.device).get("packages", []):
+        for package in self._state(call.place).get("packages", []):
             if call.id in package["calls"]:
                 calls = [Call(call_id, self) for call_id in package["calls"]]
                 return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]

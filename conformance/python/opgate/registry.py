@@ -42,6 +42,8 @@ class Check:
     """Whether to plan the check for the first sample only."""
     promised: str | None = None
     """If set, the check is planned only where the spec makes this promise."""
+    device: str = ""
+    """cpu or cuda, for a check that is planned on that device only."""
     reference: bool = False
     """Whether to plan the check only where the spec has a reference, which a draft may lack."""
     ops: bool = True

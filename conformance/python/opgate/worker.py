@@ -82,6 +82,8 @@ class Worker:
             from opgate import _engine
         except ImportError as error:
             raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
+        if setup["simulated"]:
+            _engine.enable_simulator()
         from opgate import onnx_forms
         from opgate.class_spec import CLASSES
         from opgate.model import MODELS

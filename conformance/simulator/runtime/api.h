@@ -18,12 +18,16 @@
 
 namespace opgate::simulator {
 
-/// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator; it may refuse.
+/// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator, and may refuse. A
+/// body that takes nothing leaves the devices untouched, so that a child process may still use them.
 template <class Body>
 cudaError_t api_answer(Body&& body) {
   try {
     const std::lock_guard lock(simulator_mutex());
-    std::forward<Body>(body)(simulator());
+    if constexpr (std::is_invocable_v<Body>)
+      std::forward<Body>(body)();
+    else
+      std::forward<Body>(body)(simulator());
     return cudaSuccess;
   } catch (const Refusal& refusal) {
     return errors::keep(refusal.code());

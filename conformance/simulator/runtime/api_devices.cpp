@@ -10,48 +10,48 @@
 using namespace opgate::simulator;
 
 OPGATE_SIM_API cudaError_t cudaGetDeviceCount(int* count) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(count);
     *count = settings().devices;
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDevice(int* device) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(device);
     *device = devices::current();
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaSetDevice(int device) {
-  return api_answer([&](Simulator&) { devices::set_current(device); });
+  return api_answer([&] { devices::set_current(device); });
 }
 
 OPGATE_SIM_API cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
-  return api_call([&](Simulator&) { devices::require(device); });
+  return api_call([&] { devices::require(device); });
 }
 
 // How the host waits, which makes no difference here.
 OPGATE_SIM_API cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
-  return api_call([](Simulator&) {});
+  return api_call([] {});
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(flags);
     *flags = cudaDeviceScheduleAuto;
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(properties);
     *properties = devices::properties(device);
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(value);
     const auto known = devices::attribute(attribute, device);
     if (!known) {
@@ -63,7 +63,7 @@ OPGATE_SIM_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(text);
     const cudaDeviceProp properties = devices::properties(device);
     std::snprintf(text, static_cast<std::size_t>(length), "%04x:%02x:%02x.0", properties.pciDomainID,
@@ -72,7 +72,7 @@ OPGATE_SIM_API cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int dev
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     if (least != nullptr) *least = 0;
     if (greatest != nullptr) *greatest = -5;
   });
@@ -88,7 +88,7 @@ OPGATE_SIM_API cudaError_t cudaDeviceSynchronize() {
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int owner) {
-  return api_answer([&](Simulator&) {
+  return api_answer([&] {
     require(can);
     devices::require(device);
     devices::require(owner);
@@ -117,9 +117,9 @@ OPGATE_SIM_API cudaError_t cudaDeviceDisablePeerAccess(int owner) {
 
 // Nothing is measured here, so that there is nothing to start or stop.
 OPGATE_SIM_API cudaError_t cudaProfilerStart() {
-  return api_call([](Simulator&) {});
+  return api_call([] {});
 }
 
 OPGATE_SIM_API cudaError_t cudaProfilerStop() {
-  return api_call([](Simulator&) {});
+  return api_call([] {});
 }

@@ -77,6 +77,7 @@ def answer_of(child: int, answers: int) -> tuple[str, int] | None:
     variants="contiguous",
     dtypes="first",
     first_sample=True,
+    device="cpu",  # no process can use CUDA after a fork if the process before has used it
     reference=True,
 )
 def judge(call: Call) -> Judgement:
