@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/dtypes.h"
 #include "device/device.h"
@@ -313,10 +314,13 @@ void enable_simulator() {
   enable_device(c10::kCUDA, DeviceAllocator::plain);
 }
 
-// Why nothing is known about a call that failed; empty where the simulated device can do all that was asked of it.
-std::string not_simulated() {
+// What happened, whether the device failed, and whether something is missing in the simulation; none where all is well.
+std::optional<std::tuple<std::string, bool, bool>> simulated_failure() {
   const auto failure = take_simulated_failure();
-  return failure && failure->unsupported ? failure->what : "";
+  if (!failure) return std::nullopt;
+  const std::string said =
+      failure->device_failed ? fmt::format("{} ({})", failure->error, failure->what) : failure->what;
+  return std::tuple{said, failure->device_failed, failure->unsupported};
 }
 
 }  // namespace
@@ -342,9 +346,9 @@ PYBIND11_MODULE(_engine, module) {
   module.def("enable_simulator", &opgate::enable_simulator,
              "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Raises RuntimeError "
              "where CUDA is not simulated in this process.");
-  module.def("not_simulated", &opgate::not_simulated,
-             "What has been asked of the simulated device since the last call that it cannot do, and repairs the "
-             "device; empty where there is nothing.");
+  module.def("simulated_failure", &opgate::simulated_failure,
+             "What has gone wrong on the simulated device since the last call, whether the device failed, and whether "
+             "something was asked for that is not simulated; None where nothing has. Repairs the device.");
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));

@@ -38,40 +38,48 @@ def judge_call(
 def _judged(check: Check, call: Call) -> dict[str, Any]:
     before = _engine.ProcessState()
     try:
-        if missing := check.missing():
-            return owed(missing).as_json()
-        if check.needs_fake and not call.is_model and call.described["lacks_fake"]:
-            return owed(NO_FAKE).as_json()
-        if check.needs_package and (reason := call.packages.not_tried(call)):
-            return owed(reason).as_json()
-        judgement = check.judge(call)
-        if call.place == "sim" and (missing := _missing_of_simulator(judgement)):
-            return owed(missing).as_json()
-        return judgement.as_json()
-    except OtherValues as error:
-        return owed(str(error)).as_json()
-    except Refused as error:
-        if not call.id.rpartition("/")[0].endswith("/contiguous"):  # other checks judge what is refused
-            return Judgement("pass", reason=f"nothing to judge: {error}").as_json()
-        return invalid(str(error)).as_json()
-    except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
-        return invalid(f"OpGate itself failed: {first_line(error)}").as_json()
+        if call.place != "sim":
+            return _judgement(check, call).as_json()
+        _engine.simulated_failure()  # of what came before
+        return _of_simulator(_judgement(check, call)).as_json()
     finally:
         _restore(before)
 
 
-# Libraries without PTX, and a compiler that asks the driver to load its machine code.
-NOT_SIMULATED = ("triton", "CUBLAS_STATUS", "CUDNN_STATUS", "cusolver", "cusparse", "cufft")
+def _judgement(check: Check, call: Call) -> Judgement:
+    try:
+        if missing := check.missing():
+            return owed(missing)
+        if check.needs_fake and not call.is_model and call.described["lacks_fake"]:
+            return owed(NO_FAKE)
+        if check.needs_package and (reason := call.packages.not_tried(call)):
+            return owed(reason)
+        return check.judge(call)
+    except OtherValues as error:
+        return owed(str(error))
+    except Refused as error:
+        if not call.id.rpartition("/")[0].endswith("/contiguous"):  # other checks judge what is refused
+            return Judgement("pass", reason=f"nothing to judge: {error}")
+        return invalid(str(error))
+    except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
+        return invalid(f"OpGate itself failed: {first_line(error)}")
 
 
-def _missing_of_simulator(judgement: Judgement) -> str:
-    """Why a call that failed on the simulated device tells nothing of the operator; empty where it does."""
-    missing = _engine.not_simulated()
-    if judgement.verdict == "pass":
-        return ""
-    told = judgement.reason + judgement.happened
-    needed = next((name for name in NOT_SIMULATED if name.lower() in told.lower()), "")
-    return missing or (needed and f"it needs {needed.partition('_')[0]}, which is not simulated")
+# Libraries that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
+NOT_SIMULATED = ("triton", "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS")
+
+
+def _of_simulator(judgement: Judgement) -> Judgement:
+    """The judgement of a call on the simulated device, whose own limits tell nothing of the operator."""
+    what, failed, unsupported = _engine.simulated_failure() or ("", False, False)
+    if judgement.verdict == "pass" and not failed:
+        return judgement
+    told = f"{judgement.reason} {judgement.happened}"
+    if needed := next((name for name in NOT_SIMULATED if name in told), ""):
+        return owed(f"it needs {needed.partition('_')[0]}, which is not simulated")
+    if unsupported:
+        return owed(what)
+    return Judgement("crash", reason=f"the simulated device failed: {what}") if failed else judgement
 
 
 def _restore(before: _engine.ProcessState) -> None:

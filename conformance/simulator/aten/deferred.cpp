@@ -1,6 +1,8 @@
 #include "simulator/aten/deferred.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
@@ -86,12 +88,15 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
   return in_place || functional ? std::optional(plan) : std::nullopt;
 }
 
-// A copy between host and device returns when it is done, unless it is asynchronous, from or to pinned memory.
-bool host_waits_for_copy(const c10::IValue* arguments) {
+// A copy between host and device returns when it is done, unless it is asynchronous, from or to pinned memory. What the
+// CPU's kernel would refuse must be refused at once.
+bool can_defer_copy(const c10::IValue* arguments) {
   const at::Tensor to = arguments[0].toTensor(), from = arguments[1].toTensor();
-  if (to.device().type() == from.device().type()) return false;
+  if (at::has_internal_overlap(to) != at::MemOverlap::No || !at::is_expandable_to(from.sizes(), to.sizes()))
+    return false;
+  if (to.device().type() == from.device().type()) return true;
   const at::Tensor& host = to.is_cpu() ? to : from;
-  return !arguments[2].toBool() || !host.is_pinned();
+  return arguments[2].toBool() && host.is_pinned();
 }
 
 at::Tensor on_meta(const at::Tensor& tensor) {
@@ -134,7 +139,7 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
   const auto& schema = op.schema();
   const std::size_t count = schema.arguments().size();
   const c10::IValue* const arguments = &stack[stack.size() - count];
-  if (op.operator_name().name == "aten::copy_" && host_waits_for_copy(arguments)) return false;
+  if (op.operator_name().name == "aten::copy_" && !can_defer_copy(arguments)) return false;
   const auto plan = plan_results(schema, arguments);
   if (!plan) return false;
   std::vector<at::Tensor> outputs;

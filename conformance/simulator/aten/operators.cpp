@@ -1,6 +1,7 @@
 // ATen's CUDA kernels are in libtorch_cuda.so as machine code only, which is not simulated. Loading this library replaces them
 // by the CPU's kernels, which work on the memory of the simulated device.
 #include <ATen/Context.h>
+#include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/library.h>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simulator/aten/deferred.h"
 #include "simulator/aten/device_memory.h"
@@ -44,6 +46,9 @@ constexpr std::array kAlsoReplaced{
     std::string_view("aten::convolution_backward"),
 };
 
+constexpr std::array kDepthwise{std::string_view("aten::_conv_depthwise2d"),
+                                std::string_view("aten::conv_depthwise3d")};
+
 template <class Names>
 bool among(const Names& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -64,6 +69,14 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
       return value.toDevice();
   }
   return {at::kCUDA, c10::cuda::current_device()};
+}
+
+// The kernels of cuDNN's rival for depthwise convolutions exist on CUDA only. The CPU's convolution computes the same.
+at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntArrayRef /*kernel_size*/,
+                     const std::optional<at::Tensor>& bias, at::IntArrayRef stride, at::IntArrayRef padding,
+                     at::IntArrayRef dilation) {
+  const std::vector<int64_t> none(stride.size(), 0);
+  return at::convolution(self, weight, bias, stride, padding, dilation, /*transposed=*/false, none, self.size(1));
 }
 
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
@@ -109,7 +122,7 @@ std::unique_ptr<torch::Library> replace_kernels() {
   const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::") || among(kKept, name.name)) continue;
+    if (!name.name.starts_with("aten::") || among(kKept, name.name) || among(kDepthwise, name.name)) continue;
     const auto op = dispatcher.findSchema(name);
     if (!op) continue;
     if (!op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) && !among(kAlsoReplaced, name.name)) continue;
@@ -117,6 +130,8 @@ std::unique_ptr<torch::Library> replace_kernels() {
     library->impl((name.name.substr(std::string_view("aten::").size()) + overload).c_str(),
                   torch::CppFunction::makeFromBoxedFunction<&call_on_cpu>());
   }
+  for (const std::string_view name : kDepthwise)
+    library->impl(std::string(name.substr(std::string_view("aten::").size())).c_str(), &depthwise);
   return library;
 }
 
