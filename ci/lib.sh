@@ -12,8 +12,6 @@ readonly DEBIAN_PACKAGES=(g++ ccache libgtest-dev libgmock-dev libbenchmark-dev 
 # Only the tests need these: a browser that opens the page of `opgate report`.
 readonly DEBIAN_TEST_PACKAGES=(chromium)
 readonly DEBIAN_FORMAT_PACKAGES=(clang-format)
-# A file with the digest of the device code's sources when all of it was last compiled: see choose_cuda.
-readonly CUDA_COMPILED=ci/cuda_compiled
 
 say() { printf '[opgate] %s\n' "$*"; }
 die() { printf '[opgate] %s\n' "$*" >&2; exit 2; }
@@ -103,24 +101,16 @@ choose_python() {
   unset OPGATE_PYTHON  # from here on the build knows its interpreter
 }
 
-# Succeeds where the CUDA sources differ from those in $CUDA_COMPILED.
-cuda_has_changed() { [ "$CUDA_SOURCES" != "$(cat "$ROOT/$CUDA_COMPILED" 2>/dev/null)" ]; }
-
-# Decides whether device code is compiled, which takes minutes, sets CUDA to ON or OFF and prints the reason. It is compiled
-# where a GPU is there to run it, where it is asked for (--cuda, --all), and where the CUDA sources, or the torch that they
-# are compiled against, differ from those that were last compiled completely.
+# Sets CUDA to ON or OFF, and prints why. CUDA kernels are compiled wherever that is possible: where there is no GPU, they run
+# on the simulated device.
 choose_cuda() {
-  CUDA_SOURCES=$("$PYTHON" "$ROOT/ci/cuda_sources.py" "$TORCH")
-  local why
-  if [[ ${CMAKE_ARGUMENTS:-} =~ OPGATE_CUDA=([A-Z]+) ]]; then CUDA=${BASH_REMATCH[1]} why="as asked"
-  elif ! command -v nvcc >/dev/null && [ -z "${CUDACXX:-}" ]; then CUDA=OFF why="there is no nvcc"
-  elif [ -n "${CUDA:-}" ]; then CUDA=ON why="as asked"
-  elif nvidia-smi -L 2>/dev/null | grep -q .; then CUDA=ON why="there is a GPU"
-  elif cuda_has_changed; then CUDA=ON why="CUDA sources have changed since $CUDA_COMPILED was written"
-  else CUDA=OFF why="no GPU is here, and the CUDA sources are those that were compiled when $CUDA_COMPILED was written; --cuda compiles them"
+  if [[ ${CMAKE_ARGUMENTS:-} =~ OPGATE_CUDA=([A-Z]+) ]]; then CUDA=${BASH_REMATCH[1]}
+  elif command -v nvcc >/dev/null || [ -n "${CUDACXX:-}" ]; then CUDA=ON
+  else CUDA=OFF
   fi
-  if [ "$CUDA" = OFF ]; then say "build: without CUDA kernels, whose cases will be owed: $why"
-  else say "build: with CUDA kernels: $why"; fi
+  if [ "$CUDA" = ON ]; then say "build: with CUDA kernels"
+  elif [[ ${CMAKE_ARGUMENTS:-} == *OPGATE_CUDA=OFF* ]]; then say "build: without CUDA kernels, as asked"
+  else say "build: without CUDA kernels, whose cases will be owed: there is no nvcc"; fi
 }
 
 # build [TARGET...]: builds everything, or only these targets.
@@ -137,10 +127,6 @@ build() {
   fi
   if ! cmake --build "$BUILD" -j "$jobs" ${1:+--target "$@"} >> "$log" 2>&1; then
     { grep -E -m 8 -A5 'error|FAILED' "$log" || tail -n 25 "$log"; } >&2; die "the build failed; the whole log is $log"
-  fi
-  if [ $# = 0 ] && [ "$CUDA" = ON ] && cuda_has_changed; then
-    printf '%s\n' "$CUDA_SOURCES" > "$ROOT/$CUDA_COMPILED"
-    say "all CUDA kernels were compiled: $CUDA_COMPILED says so now; commit it with them"
   fi
   expose_tools
 }

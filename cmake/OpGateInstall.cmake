@@ -18,6 +18,11 @@ set_target_properties(${_parts} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib;${_torc
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${OPGATE_PYTHON_FOLDER}" OUTPUT_VARIABLE _up)
 set_target_properties(opgate_python PROPERTIES INSTALL_RPATH "$ORIGIN/${_up}/lib;${_torch_of_python}")
 install(TARGETS ${_parts} RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
+if(TARGET opgate_simulator_aten)
+  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_aten)
+  set_target_properties(opgate_simulator_aten PROPERTIES INSTALL_RPATH "$ORIGIN/..;${_torch}")
+  install(TARGETS ${_simulator} LIBRARY DESTINATION lib/simulator NAMELINK_SKIP)
+endif()
 install(TARGETS opgate_python LIBRARY DESTINATION "${OPGATE_PYTHON_FOLDER}")
 install(DIRECTORY conformance/python/opgate/ DESTINATION "${OPGATE_PYTHON_FOLDER}"
         FILES_MATCHING PATTERN "*.py" PATTERN "*.jinja" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)

@@ -71,9 +71,8 @@ std::string_view name_of_function(std::string_view function) {
 }
 
 // Libraries of CUDA that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
-constexpr std::array<std::string_view, 7> kNotSimulated{"CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS",
-                                                        "cusparse",      "CUFFT_",       "CURAND_STATUS",
-                                                        "triton"};
+constexpr std::array<std::string_view, 7> kNotSimulated{
+    "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS", "triton"};
 
 // Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
 void demand_simulated(const std::optional<Raised>& raised) {

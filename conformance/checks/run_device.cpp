@@ -28,9 +28,10 @@ Judgement judge(CallUnderTest& under_test) {
                               "the output is made with options that name no device",
                               {}});
     }
-    return judge_like_eager(under_test, outcome, promised,
-                            "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
-                            "the current device, on its stream");
+    return judge_like_eager(
+        under_test, outcome, promised,
+        "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
+        "the current device, on its stream");
   });
 }
 

@@ -58,10 +58,10 @@ const BrokenCase* layout_of_the_argument(const BrokenCase& broken, const Symptom
 
 // The simulated device ends a kernel at its first access outside of an allocation.
 const BrokenCase* device_failure_by_layout(const BrokenCase& broken, const Symptoms& all) {
-  if (!broken.is_crash() || broken.device != kSimulatedDevice || !is_rearranged(broken.variant)) return nullptr;
-  const BrokenCase* const as_it_is = all.find([&](const BrokenCase& each) {
-    return each.group() == broken.group() && is_undamaged(each.variant);
-  });
+  if (!broken.is_crash() || broken.device != kSimulatedDevice || !is_rearranged(broken.variant))
+    return nullptr;
+  const BrokenCase* const as_it_is = all.find(
+      [&](const BrokenCase& each) { return each.group() == broken.group() && is_undamaged(each.variant); });
   return as_it_is == nullptr ? layout_of_the_argument(broken, all) : nullptr;
 }
 
@@ -122,7 +122,8 @@ constexpr std::array kToMemory{
     Attribution{&crash_in_the_caller},
     Attribution{&fault_at_a_page},
     Attribution{&layout_of_all},
-    Attribution{&memory_outside_by_layout}, Attribution{&device_failure_by_layout},
+    Attribution{&memory_outside_by_layout},
+    Attribution{&device_failure_by_layout},
     Attribution{&wrong_values_by_memory},
     Attribution{&crash_far_away},
     Attribution{&other_check_of_the_layout},

@@ -80,11 +80,11 @@ const BrokenCase* unordered_stream(const BrokenCase& broken, const Symptoms& all
 }
 
 constexpr std::array kToValues{
-    Attribution{&unordered_stream},
-    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
-    Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
-    Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
-    Attribution{&refused_dtype},       Attribution{&wrong_where_one_is_empty},
+    Attribution{&unordered_stream},         Attribution{&unstable_results},
+    Attribution{&wrong_as_it_is},           Attribution{&wrong_in_a_sequence},
+    Attribution{&wrong_for_bad_input},      Attribution{&kept_between_calls},
+    Attribution{&threads_in_packages},      Attribution{&refused_dtype},
+    Attribution{&wrong_where_one_is_empty},
 };
 
 }  // namespace

@@ -25,8 +25,9 @@ bool is_simulated();
 
 /// What a call on the simulated device did wrong, or could not do.
 struct SimulatedFailure {
-  std::string error;     ///< in CUDA's words: "an illegal memory access was encountered"
-  std::string what;      ///< "ld.global.f32 of 4 bytes at 0x...: past the end of an allocation of 96 bytes by 4 (...)"
+  std::string error;  ///< in CUDA's words: "an illegal memory access was encountered"
+  std::string
+      what;  ///< "ld.global.f32 of 4 bytes at 0x...: past the end of an allocation of 96 bytes by 4 (...)"
   std::string kernel;    ///< "void twice<float>(float const*, float*, long)"; empty where it was none
   std::string location;  ///< "twice.cu:41"; empty where it is not known
   bool device_failed;    ///< every later CUDA call would have failed on a real device
@@ -36,6 +37,5 @@ struct SimulatedFailure {
 /// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing
 /// has, or where CUDA is not simulated here.
 std::optional<SimulatedFailure> take_simulated_failure();
-
 
 }  // namespace opgate

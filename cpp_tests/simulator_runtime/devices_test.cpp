@@ -76,10 +76,13 @@ TEST(SimulatedDevices, CopiesNeedNoPeerAccess) {
 }
 
 TEST(SimulatedDevicesDeathTest, KernelsNeedPeerAccess) {
-  EXPECT_IN_CHILD("opgate sim: kernel store: .*memory of device 1, which device 0 has no peer access to", {
-    store(floats_of_device_one(4, 2), 0, 1);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
-  });
+  EXPECT_IN_CHILD(
+      "opgate sim: kernel store, line [0-9]+ of the PTX: .*memory of device 1, which device 0 has no peer "
+      "access to",
+      {
+        store(floats_of_device_one(4, 2), 0, 1);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+      });
 }
 
 TEST(SimulatedDevicesDeathTest, PeerAccessIsEnabledInOneDirection) {

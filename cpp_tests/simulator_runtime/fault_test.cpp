@@ -7,7 +7,9 @@ using namespace simulated;
 
 TEST(SimulatedFaultDeathTest, PastTheEndOfAnAllocation) {
   EXPECT_IN_CHILD(
-      "opgate sim: kernel store: .*past the end of an allocation of 16 bytes by 4.*cudaErrorIllegalAddress", {
+      "opgate sim: kernel store, line [0-9]+ of the PTX: .*past the end of an allocation of 16 bytes by "
+      "4.*cudaErrorIllegalAddress",
+      {
         float* const data = device_floats(4, 1);
         store(data, 4, 1);
         EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // the kernel has not run yet
@@ -16,16 +18,19 @@ TEST(SimulatedFaultDeathTest, PastTheEndOfAnAllocation) {
 }
 
 TEST(SimulatedFaultDeathTest, AfterMemoryWasFreed) {
-  EXPECT_IN_CHILD("opgate sim: kernel store: .*byte 0 of an allocation of 16 bytes that was freed", {
-    float* const data = device_floats(4, 1);
-    EXPECT_EQ(cudaFree(data), cudaSuccess);
-    store(data, 0, 1);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
-  });
+  EXPECT_IN_CHILD(
+      "opgate sim: kernel store, line [0-9]+ of the PTX: .*byte 0 of an allocation of 16 bytes that was "
+      "freed",
+      {
+        float* const data = device_floats(4, 1);
+        EXPECT_EQ(cudaFree(data), cudaSuccess);
+        store(data, 0, 1);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+      });
 }
 
 TEST(SimulatedFaultDeathTest, OfThePageableHost) {
-  EXPECT_IN_CHILD("opgate sim: kernel store: .*not memory of a device", {
+  EXPECT_IN_CHILD("opgate sim: kernel store, line [0-9]+ of the PTX: .*not memory of a device", {
     std::vector<float> data(4);
     store(data.data(), 0, 1);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);

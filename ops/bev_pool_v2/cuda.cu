@@ -194,14 +194,17 @@ __global__ void __launch_bounds__(kThreads)
       for (int64_t first = begin; first < end; first += kInFlight) {
         sum_t weights[kInFlight];
         Channels<scalar_t, width> gradients[kInFlight];
+        bool counts[kInFlight];
 #pragma unroll
         for (int k = 0; k < kInFlight; ++k) {
           weights[k] = 0;
           gradients[k] = {};
+          counts[k] = false;
           if (first + k >= end) continue;
           const int64_t p = groups.order[first + k];
           const int64_t cell = in.ranks_depth[p];
           if (voxels[p] < 0 || !in_range(cell, in.cells)) continue;
+          counts[k] = true;
           weights[k] = static_cast<sum_t>(depth[cell]);
           if (has_channels) gradients[k] = load<scalar_t, width>(grad + voxels[p] * channels + channel);
         }
@@ -215,7 +218,8 @@ __global__ void __launch_bounds__(kThreads)
             product += g * static_cast<sum_t>(feature.values[c]);
           }
           product = sum_of_warp(product);
-          if (lane == 0 && first + k < end) products[groups.order[first + k]] += product;
+          // The product of a point that does not count is 0, and NaN where the row has a NaN.
+          if (lane == 0 && counts[k]) products[groups.order[first + k]] += product;
         }
       }
       if (!has_channels) continue;

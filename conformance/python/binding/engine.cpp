@@ -347,7 +347,8 @@ PYBIND11_MODULE(_engine, module) {
              "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Raises RuntimeError "
              "where CUDA is not simulated in this process.");
   module.def("simulated_failure", &opgate::simulated_failure,
-             "What has gone wrong on the simulated device since the last call, whether the device failed, and whether "
+             "What has gone wrong on the simulated device since the last call, whether the device failed, "
+             "and whether "
              "something was asked for that is not simulated; None where nothing has. Repairs the device.");
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",

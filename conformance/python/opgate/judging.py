@@ -66,7 +66,15 @@ def _judgement(check: Check, call: Call) -> Judgement:
 
 
 # Libraries that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
-NOT_SIMULATED = ("triton", "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS")
+NOT_SIMULATED = (
+    "triton",
+    "CUBLAS_STATUS",
+    "CUDNN_STATUS",
+    "CUSOLVER_STATUS",
+    "cusparse",
+    "CUFFT_",
+    "CURAND_STATUS",
+)
 
 
 def _of_simulator(judgement: Judgement) -> Judgement:

@@ -76,7 +76,8 @@ at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntAr
                      const std::optional<at::Tensor>& bias, at::IntArrayRef stride, at::IntArrayRef padding,
                      at::IntArrayRef dilation) {
   const std::vector<int64_t> none(stride.size(), 0);
-  return at::convolution(self, weight, bias, stride, padding, dilation, /*transposed=*/false, none, self.size(1));
+  return at::convolution(self, weight, bias, stride, padding, dilation, /*transposed=*/false, none,
+                         self.size(1));
 }
 
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {

@@ -75,7 +75,8 @@ struct Launch {
   std::vector<unsigned char> parameters;  ///< `Signature::parameter_bytes` bytes
   std::uint64_t instruction_limit = 0;    ///< of the whole launch; 0: none
   unsigned char fill = 0xFF;              ///< what new shared and local memory holds
-  std::uint64_t order_seed = 0;           ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
+  std::uint64_t order_seed =
+      0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
   std::uint64_t grid_workspace = 0;
 };

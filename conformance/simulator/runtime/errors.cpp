@@ -56,7 +56,8 @@ cudaError_t take() {
 
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
   if (!why.empty()) {
-    const std::string where = place.kernel.empty() ? "" : "kernel " + place.kernel + ", " + place.location + ": ";
+    const std::string where =
+        place.kernel.empty() ? "" : "kernel " + place.kernel + ", " + place.location + ": ";
     report_finding(where + why + " (" + error_name(code) + ")");
   }
   cudaError_t none = cudaSuccess;

@@ -111,7 +111,8 @@ void Execution::run_ahead(Stream& stream) {
 
 void Execution::advance(Stream& stream) {
   const Turn turn(*this);
-  if (std::exchange(stream.held_up, false)) return;  // a program that polls sees that it takes a while, and then ends
+  if (std::exchange(stream.held_up, false))
+    return;  // a program that polls sees that it takes a while, and then ends
   if (!stream.queue.empty()) run_next(stream);
 }
 

@@ -110,6 +110,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     dtypes="first",
     first_sample=True,
     subjects=operators,
+    device="cpu",  # onnxruntime runs the model there
     reference=True,
 )
 def judge(call: Call) -> Judgement:

@@ -1,0 +1,89 @@
+// What OpGate itself asks of the runtime: producers that take long, and devices that work again after a failure.
+#include "simulator/runtime/simulated_work.h"
+
+#include <array>
+#include <string>
+
+#include "device_code.h"
+
+using namespace simulated;
+
+namespace {
+
+struct Told {
+  int kind = 0;
+  std::string text;
+};
+
+Told take_failure() {
+  std::array<char, 1024> text{};
+  const int kind = opgate_sim_take_failure(text.data(), text.size());
+  return {kind, text.data()};
+}
+
+}  // namespace
+
+TEST(SimulatedHoldUp, OtherStreamsRunAtOnce) {
+  float* const data = device_floats(1, 0);
+  float* const seen = pinned_floats(1, -1);
+  const cudaStream_t producer = new_stream();
+  const cudaStream_t reader = new_stream();
+  ASSERT_EQ(opgate_sim_hold_up(producer), cudaSuccess);
+  store(data, 0, 5, producer);
+  ASSERT_EQ(cudaMemcpyAsync(seen, data, 4, cudaMemcpyDeviceToHost, reader), cudaSuccess);
+  EXPECT_EQ(*seen, 0);  // it has run already, before the producer
+  ASSERT_EQ(cudaStreamSynchronize(producer), cudaSuccess);
+  EXPECT_EQ(value_at(data), 5);
+}
+
+TEST(SimulatedHoldUp, WhatWaitsForTheProducerIsHeldUpToo) {
+  float* const data = device_floats(1, 0);
+  float* const seen = pinned_floats(1, -1);
+  const cudaStream_t producer = new_stream();
+  const cudaStream_t reader = new_stream();
+  const cudaEvent_t event = new_event(cudaEventDisableTiming);
+  ASSERT_EQ(opgate_sim_hold_up(producer), cudaSuccess);
+  store(data, 0, 5, producer);
+  ASSERT_EQ(cudaEventRecord(event, producer), cudaSuccess);
+  ASSERT_EQ(cudaStreamWaitEvent(reader, event, 0), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(seen, data, 4, cudaMemcpyDeviceToHost, reader), cudaSuccess);
+  EXPECT_EQ(*seen, -1);
+  ASSERT_EQ(cudaStreamSynchronize(reader), cudaSuccess);
+  EXPECT_EQ(*seen, 5);
+}
+
+TEST(SimulatedHoldUp, EndsWhereAProgramPolls) {
+  const cudaStream_t producer = new_stream();
+  float* const data = device_floats(1, 0);
+  ASSERT_EQ(opgate_sim_hold_up(producer), cudaSuccess);
+  store(data, 0, 5, producer);
+  int queries = 0;
+  while (cudaStreamQuery(producer) == cudaErrorNotReady) ASSERT_LT(++queries, 10);
+  EXPECT_EQ(queries, 2);
+}
+
+TEST(SimulatedFailure, IsToldOnceAndLeavesADeviceThatWorks) {
+  take_failure();  // of other tests
+  float* const data = device_floats(4, 1);
+  store(data, 4, 1);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  const Told told = take_failure();
+  EXPECT_EQ(told.kind, 1);
+  EXPECT_TRUE(
+      told.text.starts_with("an illegal memory access was encountered\nst.global.f32 of 4 bytes at 0x"))
+      << told.text;
+  EXPECT_NE(told.text.find("past the end of an allocation of 16 bytes by 4"), std::string::npos) << told.text;
+  EXPECT_TRUE(told.text.ends_with("\nstore\nline 43 of the PTX")) << told.text;
+  EXPECT_EQ(take_failure().kind, 0);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  store(data, 3, 7);
+  EXPECT_EQ(value_at(data, 3), 7);
+}
+
+TEST(SimulatedFailure, TellsWhatIsNotSimulated) {
+  take_failure();  // of other tests
+  EXPECT_EQ(cudaGraphDebugDotPrint(nullptr, "graph.dot", 0), cudaErrorNotSupported);
+  const Told told = take_failure();
+  EXPECT_EQ(told.kind, 2);
+  EXPECT_NE(told.text.find("cudaGraphDebugDotPrint is not simulated"), std::string::npos) << told.text;
+}
