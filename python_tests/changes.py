@@ -28,7 +28,7 @@ class Runs:
         """The output folder of a run of that state."""
         output = self.project / f"run {changes}"
         if not output.exists():
-            run = ["run", *CHECKS, *ONE_WORKER, "--output", output]
+            run = ["run", *CHECKS, *ONE_WORKER, "--no-sim", "--output", output]
             result = self.opgate(*run, folder=self.project, environment={"OPGATE_CHANGES": changes})
             assert result.returncode in (0, 1), result
         return output

@@ -98,6 +98,12 @@ def has_gpu() -> bool:
 
 
 @pytest.fixture(scope="session")
+def has_simulator(build: Path, has_gpu: bool) -> bool:
+    """Whether CUDA cases run on the simulated device by default."""
+    return not has_gpu and (build / "lib" / "simulator" / "libcudart.so.13").exists()
+
+
+@pytest.fixture(scope="session")
 def identity_library(build: Path) -> Path:
     """The library of identity_conv, loaded into this process."""
     library = build / "lib" / "libopgate_ops.so"

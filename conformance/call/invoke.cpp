@@ -12,6 +12,7 @@
 
 #include "base/tensors_in.h"
 #include "base/text.h"
+#include "device/cuda_services.h"
 #include "device/device.h"
 #include "device/simulator.h"
 
@@ -151,9 +152,13 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     raised = Raised{"an exception that is no std::exception"};
   }
-  if (device != c10::kCPU && device != c10::kMeta) demand_simulated(raised);
+  std::string left_error;
+  if (device == c10::kCUDA) {
+    left_error = cuda_services().take_last_error();  // otherwise the next operator would be blamed for it
+    demand_simulated(raised);
+  }
   if (raised) return {{}, std::move(raised), {}};
-  Outcome outcome{std::move(stack), std::nullopt, std::move(written)};
+  Outcome outcome{std::move(stack), std::nullopt, std::move(written), std::move(left_error)};
   demand_readable(outcome, device);
   return outcome;
 }

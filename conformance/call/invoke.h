@@ -23,6 +23,7 @@ struct Outcome {
   torch::jit::Stack results;  ///< empty where it raised
   std::optional<Raised> raised;
   std::vector<at::Tensor> written;  ///< arguments that the schema declares mutable, after the call
+  std::string left_error = {};      ///< a CUDA error that the call got and did not raise: CUDA's words for it
 
   bool ok() const { return !raised.has_value(); }
   /// The tensors among the results, including those inside lists, in order.

@@ -10,6 +10,8 @@
 #include <bit>
 #include <optional>
 
+#include "device/simulator.h"
+
 namespace opgate {
 namespace {
 
@@ -17,14 +19,21 @@ using torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator;
 using torch::cuda::CUDAPluggableAllocator::createCustomAllocator;
 using torch::cuda::CUDAPluggableAllocator::CUDAPluggableAllocator;
 
-constexpr size_t kZone = 1024;  // a multiple of the 512 bytes that torch's allocator aligns to
+constexpr size_t kZoneOnGpu = 1024;  // a multiple of the 512 bytes that torch's allocator aligns to
 // Larger blocks are not filled when they are freed, because reading them again would take too long.
 constexpr size_t kFreedFill = size_t{512} << 10;
 constexpr size_t kLarge = size_t{1} << 20;
 
+// The simulated device sees itself where a kernel leaves an allocation, reads included, if nothing is between them.
+size_t zone() {
+  static const size_t bytes = is_simulated() ? 0 : kZoneOnGpu;
+  return bytes;
+}
+
 // Rounds up to one of a few capacities, so that blocks can be reused.
 size_t capacity_for(size_t bytes) {
-  const size_t whole = bytes + 2 * kZone;
+  if (is_simulated()) return bytes;
+  const size_t whole = bytes + 2 * zone();
   return whole <= kLarge ? std::bit_ceil(whole) : (whole + kLarge - 1) / kLarge * kLarge;
 }
 
@@ -91,12 +100,13 @@ std::vector<Damage> GuardMemory::take_damage_since(uint64_t serial) {
   std::vector<Damage> found;
   const auto inspect_zones = [&](const Record& record) {
     const Block& block = record.block;
+    if (zone() == 0) return;
     const std::byte value = record.poison.zone;
-    if (const auto before = changed(begin_of(block) - kZone, kZone, value)) {
+    if (const auto before = changed(begin_of(block) - zone(), zone(), value)) {
       found.push_back(
-          {block, Damage::Kind::before, before->first - static_cast<std::ptrdiff_t>(kZone), before->second});
+          {block, Damage::Kind::before, before->first - static_cast<std::ptrdiff_t>(zone()), before->second});
     }
-    if (const auto after = changed(begin_of(block) + block.bytes, kZone, value))
+    if (const auto after = changed(begin_of(block) + block.bytes, zone(), value))
       found.push_back({block, Damage::Kind::after, after->first, after->second});
   };
   for (const auto& [data, record] : alive_) {
@@ -118,10 +128,10 @@ void* GuardMemory::allocate(size_t bytes, int device, cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
   const size_t capacity = capacity_for(bytes);
-  std::byte* const data = take(device, capacity) + kZone;
-  fill(data - kZone, kZone, poison_.zone, stream);
+  std::byte* const data = take(device, capacity) + zone();
+  if (zone() > 0) fill(data - zone(), zone(), poison_.zone, stream);
   fill(data, bytes, poison_.fresh, stream);
-  fill(data + bytes, kZone, poison_.zone, stream);
+  if (zone() > 0) fill(data + bytes, zone(), poison_.zone, stream);
   alive_[data] = {{data, bytes, guard::take_serial()}, capacity, device, poison_};
   return data;
 }
@@ -138,7 +148,7 @@ void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcep
   int current = device;
   C10_CUDA_CHECK_WARN(cudaGetDevice(&current));
   if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(device));
-  if (record.block.bytes <= kFreedFill && !record.used_on_another_stream) {
+  if (record.block.bytes <= kFreedFill && !record.used_on_another_stream && zone() > 0) {
     const int value = std::to_integer<int>(record.poison.freed);
     C10_CUDA_CHECK_WARN(cudaMemsetAsync(data, value, record.block.bytes, stream));
     record.freed_filled = true;
@@ -190,8 +200,12 @@ void GuardMemory::synchronize() const {
 void GuardMemory::reuse_freed() {
   if (holds_ > 0) return;
   for (const Record& record : freed_) {
-    cache_[{record.device, record.capacity}].push_back(const_cast<std::byte*>(begin_of(record.block)) -
-                                                       kZone);
+    std::byte* const base = const_cast<std::byte*>(begin_of(record.block)) - zone();
+    // The simulated device keeps freed memory out of use for a while.
+    if (is_simulated())
+      C10_CUDA_CHECK(cudaFree(base));
+    else
+      cache_[{record.device, record.capacity}].push_back(base);
   }
   freed_.clear();
 }

@@ -9,6 +9,8 @@
 //   overwrites the results of a kernel that was launched on another stream without waiting for that one.
 //   Freed blocks are inspected, and reused, when the engine calls take_damage_since(), which waits for the
 //   device.
+// - On the simulated device there are no red zones, which a kernel could read: each block is an allocation of its own, and
+//   the device fails where a kernel leaves it or uses it after it was freed.
 // - While a graph is captured, memory still comes from cudaMalloc, in the capture mode that permits it, and
 //   the fills become nodes of the graph. Memory that the graph writes to must not be reused while the graph
 //   exists: a Hold prevents that.

@@ -69,6 +69,11 @@ class Services final : public CudaServices {
     return before.elapsed_time(after) * kMillisecond;
   }
 
+  std::string take_last_error() override {
+    const cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? "" : cudaGetErrorString(error);
+  }
+
   std::unique_ptr<CapturedGraph> capture(const std::function<void()>& call) override {
     C10_CUDA_CHECK(cudaDeviceSynchronize());  // the arguments were made on another stream
     const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace opgate {
 
@@ -33,6 +34,10 @@ class CudaServices {
   /// The seconds between an event on the current stream before `work` and one after it. Waits for both.
   /// Throws what `work` throws, and c10::Error where a kernel fails.
   virtual double seconds(const std::function<void()>& work) = 0;
+
+  /// Takes the error that cudaGetLastError() holds in this thread, in CUDA's words; empty where there is none. The next
+  /// operator that checks its launches would report it.
+  virtual std::string take_last_error() = 0;
 
   /// Runs `call` twice on a stream other than the default one: once to warm up, and once to capture what it
   /// launches. Throws what `call` throws, and c10::Error where the launches cannot be captured.

@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "device/cuda_services.h"
-#include "device/simulator.h"
 
 namespace opgate {
 namespace {
@@ -23,11 +22,6 @@ std::filesystem::path torch_cuda_library() {
 }
 
 std::filesystem::path opgate_cuda_library() { return this_library().parent_path() / "libopgate_cuda.so"; }
-
-// After libtorch_cuda.so, whose kernels it replaces.
-std::filesystem::path simulated_kernels_library() {
-  return this_library().parent_path() / "simulator" / "libopgate_simulator_aten.so";
-}
 
 CudaServices* provided = nullptr;
 
@@ -96,9 +90,7 @@ bool has_torch_cuda() { return std::filesystem::exists(torch_cuda_library()); }
 
 void enable_device(c10::DeviceType device, DeviceAllocator allocator) {
   if (device != c10::kCUDA || provided != nullptr) return;
-  std::vector<std::filesystem::path> libraries{torch_cuda_library(), opgate_cuda_library()};
-  if (is_simulated()) libraries.push_back(simulated_kernels_library());
-  for (const std::filesystem::path& library : libraries) {
+  for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {
     if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
       throw SetupError(fmt::format("CUDA cannot be used in this process: {}", dlerror()));
   }

@@ -30,8 +30,7 @@ enum class DeviceAllocator { guarded, plain };
 bool has_torch_cuda();
 
 /// Makes the device usable in this process: loads libtorch_cuda.so, which `opgate` does not link because
-/// that costs a second at start, and libopgate_cuda.so, which provides cuda_services(); where CUDA is simulated, also
-/// the library that replaces ATen's CUDA kernels. Does nothing on the
+/// that costs a second at start, and libopgate_cuda.so, which provides cuda_services(). Does nothing on the
 /// CPU, and after the first call for CUDA. Must be called before anything allocates memory on the device.
 /// Throws SetupError where a library cannot be loaded.
 void enable_device(c10::DeviceType device, DeviceAllocator allocator = DeviceAllocator::guarded);

@@ -41,7 +41,9 @@ std::map<std::string, std::string> simulator_environment() {
     return present == nullptr || *present == '\0' ? first : first + ":" + present;
   };
   return {{"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
-          {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")}};
+          {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
+          // Each tensor is an allocation of its own, so that a kernel which leaves it is noticed.
+          {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"}};
 }
 
 bool is_simulated() { return dlsym(RTLD_DEFAULT, "opgate_sim_take_failure") != nullptr; }

@@ -17,7 +17,7 @@ std::optional<std::string> missing_simulator();
 inline constexpr std::string_view kAskedOnSimulator = "asked on sim instead: ";
 
 /// The variables with which a program is started, so that the simulated runtime library and driver of CUDA are loaded in the
-/// place of the real ones. enable_device(c10::kCUDA) then replaces ATen's CUDA kernels as well.
+/// place of the real ones. Where torch first asks for devices, its own CUDA kernels are replaced as well.
 std::map<std::string, std::string> simulator_environment();
 
 /// Whether CUDA is simulated in this process, which was started with simulator_environment().

@@ -4,6 +4,7 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "inputs/call_key.h"
 #include "plan/patterns.h"
@@ -35,6 +36,15 @@ bool is_partial(const RunState& run) {
   if (filter.checks.empty()) return !filter.ops.empty();
   throw SetupError(fmt::format("{} has only some checks of its operators; run them again without --check",
                                run.file.string()));
+}
+
+bool chose_the_same(const RunHeader& one, const RunHeader& other) {
+  const auto chosen = [](const RunHeader& header) {
+    Filter filter = header.filter.get<Filter>();
+    filter.simulated = false;
+    return nlohmann::json(filter);
+  };
+  return chosen(one) == chosen(other);
 }
 
 std::vector<std::string> checks_of(const RunState& run) { return filter_of_whole_samples(run).checks; }

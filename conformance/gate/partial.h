@@ -10,6 +10,9 @@ namespace opgate {
 /// of those operators, because such a run does not show the state of an operator.
 bool is_partial(const RunState& run);
 
+/// Whether two runs were limited to the same operators, checks and cases; one of them may have had no simulated device.
+bool chose_the_same(const RunHeader& one, const RunHeader& other);
+
 /// The checks to which the run was limited by --check; none where it has all. Throws SetupError where it left out
 /// devices or cases.
 std::vector<std::string> checks_of(const RunState& run);

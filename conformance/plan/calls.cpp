@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace opgate {
 namespace {
@@ -40,6 +42,26 @@ std::set<const Check*> Calls::checks() const {
   std::set<const Check*> all;
   for (const CheckList& list : lists_) all.insert(list.begin(), list.end());
   return all;
+}
+
+std::map<Calls::Position, Calls::Position> Calls::simulated_twins() const {
+  using About = std::tuple<const Sample*, uint32_t, c10::ScalarType>;
+  const auto about = [&](const Call& call) {
+    return About{samples_[call.sample].sample, call.variant, call.dtype};
+  };
+  std::map<About, Position> simulated;
+  for (Position position = 0; position < size(); ++position) {
+    if (calls_[position].simulated) simulated.emplace(about(calls_[position]), position);
+  }
+  std::map<Position, Position> twins;
+  if (simulated.empty()) return twins;
+  for (Position position = 0; position < size(); ++position) {
+    const Call& call = calls_[position];
+    if (call.simulated || call.device != c10::kCUDA) continue;
+    if (const auto twin = simulated.find(about(call)); twin != simulated.end())
+      twins.emplace(position, twin->second);
+  }
+  return twins;
 }
 
 std::set<std::string> Calls::subjects() const {

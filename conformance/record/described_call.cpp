@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
@@ -15,6 +16,7 @@
 
 #include "base/dtypes.h"
 #include "base/tensors_in.h"
+#include "device/simulator.h"
 #include "inputs/call_key.h"
 #include "spec/sample_json.h"
 
@@ -123,9 +125,16 @@ Domain range_of(const std::vector<double>& numbers, bool integral) {
   return {"uniform", {*low, *high}};
 }
 
+// On the simulated device nothing is lost where the program waits for its kernels.
+at::Tensor copied_to_host(const at::Tensor& tensor) {
+  const c10::impl::ExcludeDispatchKeyGuard no_gradients(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
+  return tensor.cpu();
+}
+
 Domain values_of(const at::Tensor& tensor) {
   const bool integral = c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
   if (!tensor.is_cpu()) {
+    if (is_simulated()) return values_of(copied_to_host(tensor));
     if (integral) throw SpecError("integers on CUDA, whose values are not read");
     return {"uniform", {}};
   }

@@ -245,7 +245,7 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
   CostTracker cost_tracker(plan.calls, todo);
   const auto took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };
   const WorkerHandle::Listener hear{once, listener.facts, took};
-  give_owed(plan, filter.simulated, todo, once);
+  give_owed(plan.calls, todo, once);
   for (const bool simulated : {false, true}) {
     if (!run_on(simulated, plan, todo, jobs, hear, on_progress)) return false;
   }
@@ -319,26 +319,27 @@ bool Supervisor::run_on(bool simulated, const Plan& plan, const CaseSet& todo, s
   return true;
 }
 
-// `simulated`: calls on CUDA are planned on the simulated device, too.
-void Supervisor::give_owed(const Plan& plan, bool simulated, const CaseSet& todo,
+void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
                            const Queue::OnVerdict& on_verdict) const {
-  const Calls& calls = plan.calls;
+  const std::map<Calls::Position, Calls::Position> simulated = calls.simulated_twins();
+  const auto asked_on_simulator = [&](Calls::Position call, const Check& check) {
+    const auto twin = simulated.find(call);
+    return twin != simulated.end() && std::ranges::count(calls.checks(twin->second), &check) > 0;
+  };
   bool with_cuda = false;
   for (Calls::Position call = 0; call < calls.size() && !with_cuda; ++call)
     with_cuda = was_built_with_cuda(calls.spec(call));
   std::map<std::pair<const Spec*, std::string>, Obstacle> obstacles;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device_name(call)});
-    if (is_new) {
+    if (is_new)
       known->second = obstacle_of(calls.spec(call), calls.device(call), calls.simulated(call), with_cuda);
-      if (simulated && calls.device(call) == c10::kCUDA && !calls.simulated(call) &&
-          !known->second.reason.empty())
-        known->second.reason.insert(0, kAskedOnSimulator);
-    }
     const Obstacle& obstacle = known->second;
     for (const Check* check : todo.of(call)) {
       if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
-        on_verdict(call, *check, Judgement::owed(obstacle.reason));
+        on_verdict(call, *check,
+                   Judgement::owed((asked_on_simulator(call, *check) ? std::string(kAskedOnSimulator) : "") +
+                                   obstacle.reason));
       else if (check->needs_fake && calls.spec(call).lacks_fake)
         on_verdict(call, *check, Judgement::owed(std::string(kNoFakeKernel)));
     }

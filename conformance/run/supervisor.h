@@ -75,8 +75,7 @@ class Supervisor {
   bool stopped_ = false;
   bool run_on(bool simulated, const Plan& plan, const CaseSet& todo, size_t jobs,
               const WorkerHandle::Listener& hear, const OnProgress& on_progress);
-  void give_owed(const Plan& plan, bool simulated, const CaseSet& todo,
-                 const Queue::OnVerdict& on_verdict) const;
+  void give_owed(const Calls& calls, const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
   void prepare_packages(bool simulated, const Calls& calls, const CaseSet& todo, Queue& python) const;
   bool serve(const std::vector<WorkerHandle*>& handles, const OnProgress& on_progress) const;
   Command command_of(Worker kind) const;

@@ -50,7 +50,9 @@ SHOWN = [
     "value.layout",
     "value.reference",
 ]
-CASE = re.compile(r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|bad:[^/]+|[^/=]+=[\w-]+)/(cpu|cuda)/\w+(\.\w+)?")
+CASE = re.compile(
+    r"[\w.]+(::[\w.]+)?/\w+/[^/]+/(contiguous|bad:[^/]+|[^/=]+=[\w-]+)/(cpu|cuda|sim)/\w+(\.\w+)?"
+)
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +139,16 @@ def test_a_filter_leaves_what_it_names(
     assert kept == [case for case in everything if fits(case)]
 
 
-def test_tests_are_one_line_an_operator_group_and_device(opgate: OpGate, project: Path) -> None:
+def test_tests_are_one_line_an_operator_group_and_device(
+    opgate: OpGate, project: Path, has_simulator: bool
+) -> None:
     lines = listed(opgate, project, "tests", "--check", "value", "opcheck")
     assert all(int(line.rpartition(" ")[2]) > 0 for line in lines), "each with the number of its cases"
     assert sorted(line.rpartition(" ")[0] for line in lines) == [
         f"identity_conv {group} {device} {worker}"
         for group, worker in (("opcheck", "python"), ("value", "native"))
-        for device in ("cpu", "cuda")
+        for device in ("cpu", "cuda", "sim")
+        if device != "sim" or has_simulator
     ]
 
 

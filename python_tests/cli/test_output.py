@@ -158,7 +158,7 @@ def test_list(transcript: Transcript, approve: Approve) -> None:
     transcript("list", "ops")
     transcript("list", "checks")
     transcript("list", "cases", "--check", "value.dtype", "--device", "cpu")
-    transcript("list", "tests", "--check", "value")
+    transcript("list", "tests", "--check", "value", "--no-sim")
     transcript("list", "nothing")
     approve("list", transcript)
 

@@ -48,7 +48,7 @@ struct GateOptions {
 // Returns whether only some of the base's operators were run, and removes from `base` what the checks of the head
 // cannot show. Throws SetupError if the two runs cannot be compared.
 bool some_operators(GateBase& base, const RunState& head) {
-  if (base.run && base.run->header.filter == head.header.filter) return false;
+  if (base.run && chose_the_same(base.run->header, head.header)) return false;
   const std::vector<std::string> checks = checks_of(head);
   if (!checks.empty()) keep_checks(checks, base.state);
   return (base.run && is_partial(*base.run)) || !head.header.filter.get<Filter>().ops.empty();

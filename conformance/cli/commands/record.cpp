@@ -17,6 +17,8 @@
 #include "cli/recording/collect_recordings.h"
 #include "cli/recording/loadable.h"
 #include "cli/terminal/terminal.h"
+#include "device/device.h"
+#include "device/simulator.h"
 #include "process/run_program.h"
 
 namespace opgate::record {
@@ -29,6 +31,7 @@ struct RecordOptions {
   std::vector<std::string> namespaces;
   fs::path into;
   bool anew = false;
+  bool simulate = false;
   std::vector<std::string> program;
 };
 
@@ -85,6 +88,11 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
                          {"OPGATE_RECORD_TORCH", kTorchVersion},
                          {"LD_PRELOAD", before(preload.string(), "LD_PRELOAD")},
                          {"PYTHONPATH", before(python_hook().string(), "PYTHONPATH")}};
+  if (options.simulate) {
+    std::map<std::string, std::string> simulator = simulator_environment();
+    command.environment["LD_PRELOAD"] = preload.string() + ":" + simulator.at("LD_PRELOAD");
+    command.environment.merge(simulator);
+  }
   if (!options.namespaces.empty())
     command.environment["OPGATE_RECORD_NAMESPACES"] = fmt::format("{}", fmt::join(options.namespaces, ","));
   return run_here(command);
@@ -150,13 +158,17 @@ void say_what_is_unknown(const Recording& recording) {
   const std::string of = options.namespaces.empty()
                              ? "no operator but torch's own"
                              : fmt::format("no operator of {}", fmt::join(options.namespaces, ", "));
+  const bool without_gpu = missing_device(c10::kCUDA) && !missing_simulator();
   throw SetupError(
       recording.torch.empty()
           ? fmt::format(
                 "nothing was recorded: {} never loaded torch. OpGate records programs that are linked with "
                 "libtorch and Python programs that import torch, but not Python with -I, -E or -S",
                 options.program.front())
-          : fmt::format("nothing was recorded: the program called {} through the dispatcher", of));
+          : fmt::format("nothing was recorded: the program called {} through the dispatcher{}", of,
+                        without_gpu && !options.simulate
+                            ? "; there is no GPU here, and `opgate record --sim` simulates one"
+                            : ""));
 }
 
 int record(const RecordOptions& options) {
@@ -165,6 +177,8 @@ int record(const RecordOptions& options) {
                           : config && !config->recorded.empty()
                               ? config->recorded
                               : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
+  if (const auto missing = missing_simulator(); options.simulate && missing)
+    throw SetupError(fmt::format("--sim: {}", *missing));
   const Scratch scratch;
   const int status = run_program(options, scratch.folder());
   const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);
@@ -194,6 +208,10 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("--config", options->config,
                  "configuration file; by default opgate.toml in this folder or the nearest one above it")
       .type_name("FILE");
+  app.add_flag("--sim", options->simulate,
+               "give the program the simulated CUDA device in the place of GPUs; its kernels run slowly, and "
+               "values of "
+               "tensors on CUDA are recorded, too");
   app.add_option("--namespace", options->namespaces,
                  "only operators of these namespaces; by default of all but torch's own")
       .type_name("NAME");

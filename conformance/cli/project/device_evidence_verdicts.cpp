@@ -56,9 +56,10 @@ Judgement judgement_of(const Known& known, const Check& check, const std::string
 Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                        const OnCase& on_case) {
   Costs costs;
-  const auto missing = [&](c10::DeviceType device) {
-    return (header.filter.get<Filter>().simulated ? std::string(kAskedOnSimulator) : "") +
-           *missing_device(device);
+  const std::map<Calls::Position, Calls::Position> simulated = plan.calls.simulated_twins();
+  const auto missing = [&](Calls::Position call) {
+    return (simulated.contains(call) ? std::string(kAskedOnSimulator) : "") +
+           *missing_device(plan.calls.device(call));
   };
   const Evidences evidences = read_evidence(project.config.evidence);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
@@ -85,7 +86,7 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
     for (const Check* check : left) {
       if (!check->needs_device) continue;  // judged here, as if the device were there
       todo.remove(call, *check);
-      on_case(id + "/" + check->name, judgement_of(known->second, *check, missing(calls.device(call))));
+      on_case(id + "/" + check->name, judgement_of(known->second, *check, missing(call)));
     }
   }
   return costs;

@@ -137,7 +137,6 @@ py::object describe(const std::string& id) {
                     {"dtype", dtype_name(key.dtype)},
                     {"variant", key.variant},
                     {"device", device_name(key.device)},
-                    {"place", device_name(key.device, key.simulated)},
                     {"sample", to_json(*key.sample)},
                     {"trusted", !key.spec->trusted.empty()},
                     {"lacks_fake", key.spec->lacks_fake},

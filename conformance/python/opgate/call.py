@@ -113,7 +113,7 @@ class Call:
     @property
     def place(self) -> str:
         """`cpu`, `cuda` or `sim`: the device as ids name it. The simulated one is `cuda` to torch."""
-        return self.described["place"]
+        return self.id.rpartition("/")[2]
 
     @property
     def model(self) -> ModelSpec:

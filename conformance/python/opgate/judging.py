@@ -65,7 +65,7 @@ def _judgement(check: Check, call: Call) -> Judgement:
         return invalid(f"OpGate itself failed: {first_line(error)}")
 
 
-# Libraries that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
+# Libraries without PTX, and a compiler whose machine code the driver loads, as messages name them.
 NOT_SIMULATED = (
     "triton",
     "CUBLAS_STATUS",

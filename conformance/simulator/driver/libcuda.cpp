@@ -2,11 +2,9 @@
 // Kernels that are compiled while the program runs need a driver that loads them, and are refused.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <unistd.h>
+#include <dlfcn.h>
 
-#include <atomic>
 #include <cstdint>
-#include <string>
 
 #define OPGATE_SIM_API extern "C" __attribute__((visibility("default")))
 
@@ -16,12 +14,15 @@ CUcontext context_of(int device) {
   return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device) + 1);
 }
 
-CUresult unsupported(const char* function, std::atomic<bool>& reported) {
-  if (!reported.exchange(true)) {
-    const std::string line = std::string("opgate sim: ") + function + " is not simulated\n";
-    const ssize_t ignored = write(STDERR_FILENO, line.data(), line.size());
-    static_cast<void>(ignored);
-  }
+// The runtime is loaded before this library, which does not link it.
+void note_unsupported(const char* what) {
+  static const auto note =
+      reinterpret_cast<void (*)(const char*)>(dlsym(RTLD_DEFAULT, "opgate_sim_note_unsupported"));
+  if (note != nullptr) note(what);
+}
+
+CUresult unsupported(const char* function) {
+  note_unsupported(function);
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -84,13 +85,24 @@ OPGATE_SIM_API CUresult cuGetErrorName(CUresult error, const char** name) {
   return CUDA_SUCCESS;
 }
 
+// A runtime library of CUDA that is not the simulated one asks for these first: one that a library has linked statically.
+#define OPGATE_SIM_OTHER_RUNTIME(name, symbol)                                                      \
+  extern "C" __attribute__((visibility("default"))) CUresult opgate_##name() __asm__(symbol);       \
+  extern "C" CUresult opgate_##name() {                                                             \
+    note_unsupported(                                                                               \
+        "a CUDA runtime of a library's own (link the shared one: nvcc -cudart shared, or in CMake " \
+        "CMAKE_CUDA_RUNTIME_LIBRARY Shared)");                                                      \
+    return CUDA_ERROR_NOT_SUPPORTED;                                                                \
+  }
+
+OPGATE_SIM_OTHER_RUNTIME(proc_address, "cuGetProcAddress")
+OPGATE_SIM_OTHER_RUNTIME(proc_address_v2, "cuGetProcAddress_v2")
+OPGATE_SIM_OTHER_RUNTIME(export_table, "cuGetExportTable")
+
 // The headers give some of these names a suffix; the library's symbols are what torch links.
 #define OPGATE_SIM_UNSUPPORTED(name, symbol)                                                  \
   extern "C" __attribute__((visibility("default"))) CUresult opgate_##name() __asm__(symbol); \
-  extern "C" CUresult opgate_##name() {                                                       \
-    static std::atomic<bool> reported{false};                                                 \
-    return unsupported(symbol, reported);                                                     \
-  }
+  extern "C" CUresult opgate_##name() { return unsupported(symbol); }
 
 OPGATE_SIM_UNSUPPORTED(function_attribute, "cuFuncGetAttribute")
 OPGATE_SIM_UNSUPPORTED(set_function_attribute, "cuFuncSetAttribute")

@@ -6,10 +6,13 @@
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
+#include "simulator/runtime/torch_operators.h"
 
 using namespace opgate::simulator;
 
+// Torch asks for devices before it uses one. Its own kernels are machine code; the library beside this one replaces them.
 OPGATE_SIM_API cudaError_t cudaGetDeviceCount(int* count) {
+  load_operators_of_torch();
   return api_answer([&] {
     require(count);
     *count = settings().devices;

@@ -28,9 +28,10 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
     refuse(cudaErrorInvalidPtx, path_ + ": " + error.what());
   }
   if (loaded.module == nullptr) {
-    refuse(cudaErrorNoKernelImageForDevice, path_ + " has no PTX for a device of sm_" +
-                                                std::to_string(architecture().capability) + ", only " +
-                                                contents);
+    errors::note_unsupported("machine code without PTX for sm_" + std::to_string(architecture().capability) +
+                             " or older (compile it with -gencode arch=compute_80,code=compute_80 as well; " +
+                             path_ + " has only " + contents + ")");
+    refuse(cudaErrorNoKernelImageForDevice);
   }
   for (const auto& variable : loaded.module->variables()) {
     const std::uint64_t address = memory.allocate(device, variable.bytes);

@@ -1,0 +1,122 @@
+"""The device `sim`: CUDA kernels get verdicts without a GPU, which are never taken for those of a GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness import OpGate, assert_refused, read_results
+
+LAYOUT = ["--check", "value.layout"]
+IDENTITY = {"libraries": ["libopgate_ops.so"], "specs": ["libopgate_identity_specs.so"]}
+DEFECTS = {"libraries": ["libopgate_defects.so"]}
+
+
+@pytest.fixture(autouse=True)
+def needs_simulator(has_simulator: bool) -> None:
+    """Without nvcc there is nothing to simulate, and where there is a GPU nothing is by default."""
+    if not has_simulator:
+        pytest.skip("no simulated device here")
+
+
+@pytest.fixture
+def project(new_project: Callable[..., Path]) -> Path:
+    return new_project(**IDENTITY)
+
+
+def test_a_case_is_simulated_and_stays_owed_on_cuda(opgate: OpGate, project: Path) -> None:
+    run = opgate("run", *LAYOUT, folder=project)
+    assert run.returncode == 0, run
+    cases = read_results(project / ".opgate").cases
+    by_device = {
+        device: [line for case, line in cases.items() if f"/{device}/" in case]
+        for device in ("cpu", "cuda", "sim")
+    }
+    assert len(by_device["cpu"]) == len(by_device["cuda"]) == len(by_device["sim"]) > 0
+    assert {line["verdict"] for line in by_device["sim"]} == {"pass"}
+    assert {line["verdict"] for line in by_device["cuda"]} == {"owed"}
+    assert all(line["reason"].startswith("asked on sim instead: ") for line in by_device["cuda"])
+    count = len(by_device["cpu"])
+    summary = run.stdout.splitlines()[-1]
+    assert summary.startswith(
+        f"{count} passed, {count} simulated, 0 failed, 0 owed (no GPU has run what is simulated"
+    )
+    rows = [line.split()[:2] for line in run.stdout.splitlines() if line.startswith("identity_conv ")]
+    assert rows == [["identity_conv", "cpu"], ["identity_conv", "sim"]]
+
+
+def test_the_device_can_be_asked_for_and_left_out(opgate: OpGate, project: Path) -> None:
+    def devices(*words: str) -> set[str]:
+        run = opgate("list", "cases", *LAYOUT, *words, folder=project)
+        assert run.returncode == 0, run
+        return {case.split("/")[4] for case in run.stdout.split()}
+
+    assert devices() == {"cpu", "cuda", "sim"}
+    assert devices("--device", "sim") == {"sim"}
+    assert devices("--no-sim") == {"cpu", "cuda"}
+    both = opgate("run", "--device", "sim", "--no-sim", folder=project)
+    assert_refused(both, "--no-sim leaves out what --device or --case asks for")
+
+
+def test_cuda_alone_is_owed_and_not_asked_elsewhere(opgate: OpGate, project: Path) -> None:
+    run = opgate("run", *LAYOUT, "--device", "cuda", folder=project)
+    assert run.returncode == 0
+    assert re.match(r"0 passed, 0 failed, \d+ owed \(owed: no NVIDIA driver", run.stdout.splitlines()[-1])
+
+
+def test_a_case_is_repeated_by_its_id(opgate: OpGate, project: Path) -> None:
+    repeated = opgate("repro", "identity_conv/float32/7/x=stepped/sim/value.layout", folder=project)
+    assert repeated.returncode == 0, repeated
+    assert "PASS value.layout · identity_conv · float32 · 7 · x=stepped · sim" in repeated.stdout
+
+
+def test_a_failure_of_the_device_tells_kernel_and_place_and_costs_one_case(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> None:
+    project = new_project(**DEFECTS)
+    run = opgate("run", *LAYOUT, "--device", "sim", "--op", "dense_on_cuda", "-j", "1", folder=project)
+    assert run.returncode == 1, run
+    results = read_results(project / ".opgate")
+    crashes = [line for line in results.cases.values() if line["verdict"] == "crash"]
+    assert crashes
+    assert all("an illegal memory access was encountered" in line["reason"] for line in crashes)
+    assert all("past the end of an allocation of" in line["reason"] for line in crashes)
+    assert all(line["stack"][0].startswith("opgate_defects::twice<float> at ") for line in crashes)
+    assert "pass" in {line["verdict"] for line in results.cases.values()}
+    assert (project / ".opgate" / "worker-native-sim.log").read_text().count("illegal") == 0, (
+        "no worker ended"
+    )
+
+
+def test_the_gate_keeps_what_only_another_run_has_simulated(opgate: OpGate, project: Path) -> None:
+    assert opgate("run", *LAYOUT, "--output", "with", folder=project).returncode == 0
+    assert opgate("run", *LAYOUT, "--no-sim", "--output", "without", folder=project).returncode == 0
+    for base, head in [("with", "without"), ("without", "with")]:
+        gate = opgate(
+            "gate", "--base", f"{base}/results.jsonl", "--results", f"{head}/results.jsonl", folder=project
+        )
+        assert gate.returncode == 0, gate
+    strict = opgate(
+        "gate",
+        "--base",
+        "with/results.jsonl",
+        "--results",
+        "with/results.jsonl",
+        "--strict-gpu",
+        folder=project,
+    )
+    assert strict.returncode == 1
+    assert "cuda: " in strict.stdout, "a simulated pass is no pass on a GPU"
+    assert "cases are owed, and --strict-gpu wants none" in strict.stdout
+
+
+def test_gradients_and_graphs_and_streams_are_asked(opgate: OpGate, new_project: Callable[..., Path]) -> None:
+    project = new_project(libraries=["libopgate_ops.so"], specs=["libopgate_ops_specs.so"])
+    checks = ["grad.reference", "run.stream", "run.graph", "run.device", "value.device"]
+    run = opgate("run", "--op", "gelu_tanh", "--device", "sim", "--check", *checks, folder=project)
+    assert run.returncode == 0, run
+    cases = read_results(project / ".opgate").cases
+    assert {case.rpartition("/")[2] for case in cases} == set(checks)
+    assert {line["verdict"] for line in cases.values()} == {"pass"}
