@@ -60,9 +60,13 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   }
 }
 
-// "twice<float>" of "void twice<float>(float const*, float*, long)".
-std::string_view name_of_function(std::string_view function) {
-  function = function.substr(0, function.rfind('('));
+// "twice<float>" of "void twice<float>(float const*, float*, long)". Names in an anonymous namespace have parentheses and a
+// space, which are no list of parameters and no end of a type.
+std::string name_of_function(std::string function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at = function.find(kAnonymous); at != std::string::npos; at = function.find(kAnonymous))
+    function.erase(at, kAnonymous.size());
+  function.resize(std::min(function.size(), function.rfind('(')));
   int depth = 0;
   for (size_t i = function.size(); i > 0; --i) {
     depth += (function[i - 1] == '>') - (function[i - 1] == '<');

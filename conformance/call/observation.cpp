@@ -1,7 +1,5 @@
 #include "call/observation.h"
 
-#include <fmt/format.h>
-
 #include "inputs/bad_inputs.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
@@ -32,11 +30,6 @@ Observation observe(const CallKey& key, ValueCache& values, const MaterializeOpt
   seen.state_changes = state.changes();
   seen.drew_random_numbers = state.drew_random_numbers();
   if (!seen.state_changes.empty() || seen.drew_random_numbers) state.restore();
-  if (!seen.outcome.left_error.empty()) {
-    seen.state_changes.push_back(fmt::format(
-        "a CUDA error is left behind, which the next operator that checks its launches reports: {}",
-        seen.outcome.left_error));
-  }
   seen.damage = guard::take_damage_since(first);
   return seen;
 }

@@ -19,6 +19,14 @@ Judgement judge(CallUnderTest& under_test) {
                             {},
                             {std::string(fault::kState), ""}});
   }
+  if (!call.outcome.left_error.empty()) {
+    return Judgement::fail(
+        {"no error of CUDA is left for the next operator",
+         fmt::format("the call returns, and cudaGetLastError() then says: {}", call.outcome.left_error),
+         "a launch fails and nobody asks: put C10_CUDA_KERNEL_LAUNCH_CHECK() behind each one, and launch nothing where "
+         "there is nothing to do, because no grid has 0 blocks",
+         {}});
+  }
   if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
     return Judgement::fail({"no random numbers are drawn from the default generator",
                             "the call changes the state of the default generator",
@@ -36,7 +44,7 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "Random state, grad mode, default dtype, thread count, rounding and denormal mode, "
                      "dispatch keys, locale, current device and stream are the same after the call as "
-                     "before it.",
+                     "before it, and no error of CUDA is left behind.",
           .why = "This state belongs to the caller. After an operator that leaves grad mode off, everything "
                  "runs without gradients, and nothing reports it; an operator that draws a random number "
                  "changes every later dropout.",
