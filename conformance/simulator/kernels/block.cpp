@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "simulator/compiled/compiled_thread.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
 
@@ -36,9 +37,24 @@ void Block::start(const Extent& index) {
   exited_ = 0;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    running_ = &threads_[i];
-    threads_[i].start(*this, static_cast<unsigned>(i));
+  start_threads();
+  const Function& kernel = *program().functions.front();
+  if (kernel.compiled == nullptr) return;
+  frame_values_.clear();
+  for (const FrameValue& value : kernel.frame_values)
+    frame_values_.push_back(threads_.front().value_of(value));
+}
+
+void Block::start_threads() {
+  const Extent& extent = launch().block;
+  unsigned linear = 0;
+  for (Extent at{0, 0, 0}; at.z < extent.z; ++at.z) {
+    for (at.y = 0; at.y < extent.y; ++at.y) {
+      for (at.x = 0; at.x < extent.x; ++at.x) {
+        running_ = &threads_[linear];
+        running_->start(*this, linear++, at);
+      }
+    }
   }
 }
 
@@ -85,16 +101,10 @@ void Block::run_thread(Thread& thread) {
   const std::uint64_t turn = grid_.turn(kTurnOfThread);
   std::uint64_t left = turn;
   try {
-    while (left != 0) {
-      --left;
-      const Instruction& instruction = *thread.next++;
-      if (instruction.guard >= 0 &&
-          ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) ==
-              0)
-        continue;
-      instruction.execute(thread, instruction);
-      if (thread.state != Thread::State::running) break;
-    }
+    if (program().functions.front()->compiled != nullptr)
+      run_compiled(grid_.context(*this), thread, left);
+    else
+      interpret(thread, left);
   } catch (const KernelFault&) {
     grid_.count(turn - left);
     throw;
@@ -102,6 +112,18 @@ void Block::run_thread(Thread& thread) {
   grid_.count(turn - left);
   if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
   if (thread.state == Thread::State::exited) ++exited_;
+}
+
+void Block::interpret(Thread& thread, std::uint64_t& left) {
+  while (left != 0) {
+    --left;
+    const Instruction& instruction = *thread.next++;
+    if (instruction.guard >= 0 &&
+        ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
+      continue;
+    instruction.execute(thread, instruction);
+    if (thread.state != Thread::State::running) break;
+  }
 }
 
 bool Block::settle_collectives(std::size_t first) {

@@ -35,12 +35,17 @@ class Block {
   std::size_t shared_bytes() const { return shared_.size(); }
   Barrier& barrier(unsigned id) { return barriers_[id]; }
 
+  /// Of the kernel's frame values, those that are the same for all threads; in their order.
+  const std::uint64_t* frame_values() const { return frame_values_.data(); }
+
   /// The thread whose instruction is executed now.
   const Thread* running() const { return running_; }
 
  private:
+  void start_threads();
   bool run_warp(std::size_t first);
   void run_thread(Thread& thread);
+  static void interpret(Thread& thread, std::uint64_t& left);
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();
@@ -51,6 +56,7 @@ class Block {
   std::vector<Thread> threads_;
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
+  std::vector<std::uint64_t> frame_values_;
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
   Thread* running_ = nullptr;

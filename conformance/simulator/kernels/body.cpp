@@ -26,6 +26,7 @@ class Reader {
     labels_.finish(tokens_.peek().line);
     // A body may end without `ret`.
     const Token end{"ret", tokens_.peek().line};
+    form_ = {};
     emit(decode(end, {}, "ret", 0), end);
   }
 
@@ -114,6 +115,7 @@ class Reader {
     const Token& opcode = statement[at];
     const std::string name(opcode.text.substr(0, opcode.text.find('.')));
     Instruction instruction;
+    form_ = {};
     if (name == "call") {
       instruction = decode_call(statement, at + 1);
     } else if (name == "brx") {
@@ -146,7 +148,9 @@ class Reader {
     if (decoder->most != kNotRead) {
       std::vector<Instruction> before;
       draft.operands = OperandReader(names_, statement, operands, opcode.text, before).read_all();
+      form_ = {1, 2, false};
       for (const Instruction& instruction : before) emit(instruction, opcode);
+      form_ = {};
       check_count(opcode, *decoder, draft.operands.size());
       draft.nowhere = names_.nowhere();
     }
@@ -166,6 +170,7 @@ class Reader {
 
   bool put_operands(Draft& draft) {
     std::size_t next = 0;
+    if (!draft.operands.empty()) form_.first = static_cast<std::uint8_t>(draft.operands.front().slots.size());
     for (const Operand& operand : draft.operands) {
       if (next + operand.slots.size() > kMostOperands) return false;
       std::copy(operand.slots.begin(), operand.slots.end(),
@@ -174,7 +179,9 @@ class Reader {
       if (operand.kind != Operand::Kind::address) continue;
       draft.instruction.immediate = operand.offset;
       draft.instruction.site = builder_.next_site();
+      form_.names_local = operand.names_local;
     }
+    form_.total = static_cast<std::uint8_t>(next);
     return true;
   }
 
@@ -183,6 +190,7 @@ class Reader {
     instruction.line = opcode.line;
     instruction.location = location_;
     function_.code.push_back(instruction);
+    function_.forms.push_back(form_);
   }
 
   Instruction decode_branch_by_table(const Statement& statement, std::size_t at) {
@@ -191,6 +199,7 @@ class Reader {
     Instruction instruction;
     instruction.execute = &execute_branch_table;
     instruction.slots[0] = names_.slot_of(names_.find(statement[at]), statement[at]);
+    form_ = {0, 1, false};
     instruction.immediate = static_cast<std::int64_t>(labels_.table(std::string(statement[at + 2].text)));
     return instruction;
   }
@@ -259,6 +268,7 @@ class Reader {
   Tokens tokens_;
   Labels labels_;
   std::uint32_t location_ = 0;
+  OperandForm form_;  ///< of the instruction that is emitted next
 };
 
 }  // namespace body

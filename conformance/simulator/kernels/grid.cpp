@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <utility>
 
+#include "simulator/compiled/compilation.h"
 #include "simulator/kernels/faults.h"
 
 namespace opgate::simulator {
@@ -29,8 +30,9 @@ class HostFloats {
 
 }  // namespace
 
-Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory)
-    : program_(program), launch_(launch), memory_(memory), windows_(program.sites + 1) {}
+Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
+    : program_(program), launch_(launch), memory_(memory), compilation_(compilation), windows_(program.sites + 1),
+      context_(context_of(launch, windows_.data())) {}
 
 Outcome Grid::run() {
   const HostFloats host_floats;
@@ -69,10 +71,19 @@ void Grid::run_all() {
       turn = (turn + 1) % resident_.size();
       running_ = resident_[turn].get();
     }
-    if (!running_->run()) continue;
+    const bool ended = running_->run();
+    consider_compiling(begun, blocks);
+    if (!ended) continue;
     idle_.push_back(std::move(resident_[turn]));
     resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
   }
+}
+
+void Grid::consider_compiling(std::uint64_t begun, std::uint64_t blocks) {
+  constexpr std::uint64_t kNowAndThen = 1'000'000;
+  if (instructions_ - considered_ < kNowAndThen) return;
+  considered_ = instructions_;
+  compilation_.go_on(instructions_, instructions_ / begun * (blocks - begun));
 }
 
 std::uint64_t Grid::turn(std::uint64_t most) const {

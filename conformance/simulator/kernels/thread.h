@@ -24,6 +24,8 @@ class Thread {
   const Instruction* next = nullptr;
   State state = State::running;
   bool carry = false;  ///< CC.CF of the extended-precision instructions
+  /// It has not begun, and its registers hold what an earlier thread left there: compiled code sets them.
+  bool is_fresh = false;
   Block* block = nullptr;
 
   Extent index;
@@ -33,7 +35,7 @@ class Thread {
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
 
   /// Begins with the kernel of the block's launch.
-  void start(Block& of, unsigned linear_index);
+  void start(Block& of, unsigned linear_index, const Extent& at);
 
   /// The instruction that is being executed, or at which the thread waits.
   const Instruction& current() const { return next[-1]; }
@@ -43,6 +45,9 @@ class Thread {
   void branch(std::int64_t target) { next = function().code.data() + target; }
   void call(const Call& call);
   void leave_function();
+
+  /// What a slot of its frame holds that depends on the thread, the block or the launch.
+  std::uint64_t value_of(const FrameValue& value) const;
 
   std::uint64_t local_base() const { return frames_.back().local; }
   std::vector<unsigned char>& local_memory() { return local_; }
@@ -57,8 +62,8 @@ class Thread {
   };
 
   void enter(const Function& function, const Call* call);
+  void start_again(const Function& kernel);
   void set_frame_values(const Function& function);
-  std::uint64_t value_of(const FrameValue& value) const;
   void hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target);
 
   std::vector<Frame> frames_;

@@ -1,0 +1,219 @@
+#include "simulator/compiled/emitter.h"
+
+#include <charconv>
+
+namespace opgate::simulator {
+namespace emission {
+
+// How a register is used.
+constexpr unsigned kAsSingle = 1;
+constexpr unsigned kAsDouble = 2;
+constexpr unsigned kAs32Bits = 4;
+constexpr unsigned kAs64Bits = 8;
+constexpr unsigned kAsInteger = 16;
+
+std::string in_brackets(const char* array, Slot slot) {
+  return std::string(array) + "[" + std::to_string(slot) + "]";
+}
+
+}  // namespace emission
+
+std::string unsigned_number(std::uint64_t value) {
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), value, 16).ptr;
+  return "0x" + std::string(digits, end) + "ull";
+}
+
+std::string name_in_c(Type type) {
+  switch (type) {
+    case Type::f32:
+      return "f32";
+    case Type::f64:
+      return "f64";
+    case Type::s8:
+      return "s8";
+    case Type::s16:
+      return "s16";
+    case Type::s32:
+      return "s32";
+    case Type::s64:
+      return "s64";
+    case Type::pred:
+      return "u8";
+    default:
+      return "u" + std::to_string(8 * bytes_of(type));
+  }
+}
+
+Emitter::Emitter(const Program& program, std::size_t function, const std::vector<Roles>& roles)
+    : program_(program),
+      function_(*program.functions[function]),
+      is_kernel_(function == 0),
+      kinds_(function_.initial.size(), Kind::constant),
+      uses_(function_.initial.size()) {
+  const auto set_kind = [&](Slot slot, Kind kind) { kinds_[static_cast<std::size_t>(slot)] = kind; };
+  for (const VariableSlot& variable : program.variable_slots) {
+    if (variable.function == function) set_kind(variable.slot, Kind::loaded_constant);
+  }
+  for (const FrameValue& value : function_.frame_values) set_kind(value.slot, Kind::general);
+  for (const Argument& argument : function_.arguments) {
+    if (argument.in_register) set_kind(argument.slot, Kind::general);
+  }
+  for (const Roles& instruction : roles) {
+    for (const Slot slot : instruction.writes) set_kind(slot, Kind::general);
+  }
+}
+
+void Emitter::note(Slot slot, Type type) {
+  using namespace emission;
+  unsigned& uses = uses_[static_cast<std::size_t>(slot)];
+  switch (type) {
+    case Type::f32:
+      uses |= kAsSingle;
+      break;
+    case Type::f64:
+      uses |= kAsDouble;
+      break;
+    case Type::b32:
+      uses |= kAs32Bits;
+      break;
+    case Type::b64:
+      uses |= kAs64Bits;
+      break;
+    default:
+      uses |= kAsInteger;
+  }
+}
+
+void Emitter::start_over() {
+  using namespace emission;
+  text_.clear();
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    if (kinds_[i] != Kind::general) continue;
+    if ((uses_[i] & ~kAs32Bits) == kAsSingle) kinds_[i] = Kind::single;
+    if ((uses_[i] & ~kAs64Bits) == kAsDouble) kinds_[i] = Kind::twofold;
+  }
+  for (const FrameValue& value : function_.frame_values)
+    kinds_[static_cast<std::size_t>(value.slot)] = Kind::general;
+}
+
+std::string Emitter::variable(Slot slot) const {
+  switch (kinds_[static_cast<std::size_t>(slot)]) {
+    case Kind::constant:
+      return unsigned_number(constant(slot));
+    case Kind::loaded_constant:
+      return emission::in_brackets("initial", slot);
+    case Kind::general:
+      return "r" + std::to_string(slot);
+    case Kind::single:
+      return "x" + std::to_string(slot);
+    case Kind::twofold:
+      return "y" + std::to_string(slot);
+  }
+  return {};
+}
+
+// The whole slot as 64 bits.
+std::string Emitter::bits(Slot slot) const {
+  const Kind kind = kinds_[static_cast<std::size_t>(slot)];
+  if (kind == Kind::single) return "bits_of_f32(" + variable(slot) + ")";
+  if (kind == Kind::twofold) return "bits_of_f64(" + variable(slot) + ")";
+  return variable(slot);
+}
+
+std::string Emitter::get(Slot slot, Type type) {
+  note(slot, type);
+  const Kind kind = kinds_[static_cast<std::size_t>(slot)];
+  if (type == Type::f32)
+    return kind == Kind::single ? variable(slot) : "f32_of((u32)" + bits(slot) + ")";
+  if (type == Type::f64) return kind == Kind::twofold ? variable(slot) : "f64_of(" + bits(slot) + ")";
+  if (type == Type::pred) return "(" + bits(slot) + " != 0)";
+  return "((" + name_in_c(type) + ")" + bits(slot) + ")";
+}
+
+// Integers are extended to the whole slot by their sign.
+void Emitter::set(Slot slot, Type type, const std::string& value) {
+  note(slot, type);
+  const Kind kind = kinds_[static_cast<std::size_t>(slot)];
+  std::string text = value;
+  if (kind == Kind::single) {
+    if (type != Type::f32) text = "f32_of((u32)(" + value + "))";
+  } else if (kind == Kind::twofold) {
+    if (type != Type::f64) text = "f64_of(" + value + ")";
+  } else if (type == Type::f32) {
+    text = "bits_of_f32(" + value + ")";
+  } else if (type == Type::f64) {
+    text = "bits_of_f64(" + value + ")";
+  } else if (type == Type::pred) {
+    text = "(" + value + ") ? 1 : 0";
+  } else {
+    text = "(u64)(" + name_in_c(type) + ")(" + value + ")";
+  }
+  line("  " + variable(slot) + " = " + text + ";");
+}
+
+void Emitter::save(Slot slot) {
+  const Kind kind = kinds_[static_cast<std::size_t>(slot)];
+  if (kind == Kind::constant || kind == Kind::loaded_constant) return;
+  line("  " + emission::in_brackets("R", slot) + " = " + bits(slot) + ";");
+}
+
+void Emitter::restore(Slot slot) {
+  const std::string value = emission::in_brackets("R", slot);
+  switch (kinds_[static_cast<std::size_t>(slot)]) {
+    case Kind::constant:
+    case Kind::loaded_constant:
+      break;
+    case Kind::general:
+      line("  " + variable(slot) + " = " + value + ";");
+      break;
+    case Kind::single:
+      line("  " + variable(slot) + " = f32_of((u32)" + value + ");");
+      break;
+    case Kind::twofold:
+      line("  " + variable(slot) + " = f64_of(" + value + ");");
+      break;
+  }
+}
+
+void Emitter::hand_over(const Source& source, Type result) {
+  const Roles& roles = source.roles;
+  for (const Slot slot : roles.reads) save(slot);
+  line("  c->execute(c, " + std::to_string(source.index) + ", left + " + std::to_string(source.behind) + ");");
+  for (const Slot slot : roles.writes) {
+    note(slot, result == Type::none ? Type::u64 : result);
+    if (!roles.stops) restore(slot);
+  }
+}
+
+void Emitter::declare() {
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    const auto slot = static_cast<Slot>(i);
+    if (kinds_[i] == Kind::constant || kinds_[i] == Kind::loaded_constant) continue;
+    const char* const type = kinds_[i] == Kind::single    ? "  f32 "
+                             : kinds_[i] == Kind::twofold ? "  f64 "
+                                                          : "  u64 ";
+    line(type + variable(slot) + " = 0;");
+  }
+}
+
+void Emitter::begin_thread() {
+  using Value = FrameValue::Kind;
+  for (std::size_t i = 0; i < function_.frame_values.size(); ++i) {
+    const FrameValue& value = function_.frame_values[i];
+    const std::string lane = "(u32)c->linear_index % 32";
+    const std::string self = "(1u << " + lane + ")";
+    std::string text = "c->frame_values[" + std::to_string(i) + "]";
+    if (value.kind == Value::thread_index) text = "c->thread_index[" + std::to_string(value.value) + "]";
+    if (value.kind == Value::lane) text = lane;
+    if (value.kind == Value::warp) text = "c->linear_index / 32";
+    if (value.kind == Value::lane_mask_equal) text = self;
+    if (value.kind == Value::lane_mask_less) text = self + " - 1";
+    if (value.kind == Value::lane_mask_less_or_equal) text = self + " | (" + self + " - 1)";
+    if (value.kind == Value::lane_mask_greater) text = "~(" + self + " | (" + self + " - 1))";
+    if (value.kind == Value::lane_mask_greater_or_equal) text = "~(" + self + " - 1)";
+    line("  " + variable(value.slot) + " = " + text + ";");
+  }
+}
+
+}  // namespace opgate::simulator
