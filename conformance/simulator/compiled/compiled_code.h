@@ -7,6 +7,7 @@
 
 namespace opgate::simulator {
 
+class Block;
 class Thread;
 
 /// Bytes of global memory that may be accessed without asking DeviceMemory, until the kernel ends.
@@ -16,6 +17,14 @@ struct Window {
   unsigned char* host = nullptr;
 };
 
+/// A window as compiled code looks at it: at a distance of d bytes from `begin`, where d is a multiple of the bytes of the
+/// access, d / bytes must be less than `last`.
+struct CompiledWindow {
+  std::uint64_t begin = 0;
+  std::uint64_t last = 0;
+  std::uint64_t to_host = 0;  ///< what must be added to a device address
+};
+
 /// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its fields have one size
 /// each, so that both agree.
 struct CompiledContext {
@@ -23,16 +32,24 @@ struct CompiledContext {
   unsigned char* shared = nullptr;
   unsigned char* local = nullptr;
   unsigned char* parameters = nullptr;
-  Window* windows = nullptr;                     ///< of the grid, by the site of the instruction
+  CompiledWindow* windows = nullptr;             ///< by the site of the instruction
   const std::uint64_t* initial = nullptr;        ///< the slots of a new frame
   const std::uint64_t* frame_values = nullptr;   ///< of the block, in the order of Function::frame_values
   std::uint64_t shared_bytes = 0;
   std::uint64_t local_bytes = 0;
   std::uint64_t parameter_bytes = 0;
+  // Threads that begin run one after the other without coming back, as long as they need nothing of the interpreter.
   std::uint64_t thread_index[3] = {};
   std::uint64_t linear_index = 0;  ///< of the thread in its block
+  std::uint64_t end_index = 0;     ///< of the last of these threads, plus 1
+  std::uint64_t block_extent[2] = {};
+  std::uint64_t longest_turn = 0;
+  std::uint64_t turn = 0;    ///< how many instructions this thread may execute in its turn
+  std::uint64_t budget = 0;  ///< instructions that all of them may still execute
   std::uint64_t left = 0;          ///< how many instructions the thread may still execute in its turn
   std::uint64_t next = 0;          ///< the index of the instruction that comes next, or one of the values below
+  /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
+  std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
   void (*execute)(CompiledContext* context, std::uint64_t index, std::uint64_t left) = nullptr;
   /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter throws.
@@ -41,15 +58,20 @@ struct CompiledContext {
   double (*exp2)(double) = nullptr;
   double (*log2)(double) = nullptr;
   double (*tanh)(double) = nullptr;
-  Thread* thread = nullptr;
+  Thread* thread = nullptr;  ///< null for one that begins
+  Block* block = nullptr;
+  std::uint64_t budget_before = 0;  ///< when instructions were last counted
+  std::vector<CompiledWindow> all_windows;
 };
 
 /// `next` of a thread that has ended.
 constexpr std::uint64_t kThreadExits = 0xffffffff;
 /// `next` where an instruction that the interpreter executed has decided what comes next.
 constexpr std::uint64_t kNextIsSet = 0xfffffffe;
-/// Where a thread begins that has no registers yet.
-constexpr std::uint64_t kFreshThread = 0xffffffff;
+/// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier 33 bits higher.
+constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
+/// Where threads begin that have no registers yet.
+constexpr std::uint64_t kFreshThreads = 0xffffffff;
 
 using CompiledEntry = void (*)(CompiledContext* context, std::uint64_t left, std::uint64_t at);
 

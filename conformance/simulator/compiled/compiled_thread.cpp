@@ -7,7 +7,23 @@
 namespace opgate::simulator {
 namespace compiled_thread {
 
+std::uint64_t* begin(CompiledContext* context) {
+  if (context->thread == nullptr) {
+    const auto axis = [&](int i) { return static_cast<unsigned>(context->thread_index[i]); };
+    Block& block = *context->block;
+    block.grid().count(context->budget_before - context->budget);
+    context->budget_before = context->budget;
+    Thread& thread = block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)});
+    context->thread = &thread;
+    context->registers = thread.registers;
+    context->local = thread.local_memory().data();
+    context->local_bytes = thread.local_memory().size();
+  }
+  return context->registers;
+}
+
 const Instruction& instruction_at(CompiledContext& context, std::uint64_t index, std::uint64_t left) {
+  begin(&context);
   Thread& thread = *context.thread;
   const Instruction& instruction = thread.function().code[index];
   thread.next = &instruction + 1;
@@ -34,49 +50,56 @@ unsigned char* with_access(Thread& thread, const Instruction& in, std::uint64_t 
   return locate<space, Access::atomic>(thread, in, address, bytes);
 }
 
+// What DeviceMemory has allowed is allowed again.
+void remember(CompiledContext& context, const Instruction& in, std::uint64_t bytes) {
+  const Window& window = context.block->grid().window(in.site);
+  if (window.begin % bytes != 0) return;
+  context.windows[in.site] = {window.begin, window.bytes / bytes,
+                              reinterpret_cast<std::uintptr_t>(window.host) - window.begin};
+}
+
 unsigned char* find(CompiledContext* context, std::uint64_t index, std::uint64_t left, std::uint64_t address,
                     std::uint64_t bytes, std::uint64_t how) {
   const Instruction& in = instruction_at(*context, index, left);
   Thread& thread = *context->thread;
   const auto access = static_cast<Access>(how & 3);
-  switch (static_cast<Space>(how >> 2)) {
-    case Space::global:
-      return with_access<Space::global>(thread, in, address, bytes, access);
+  const auto space = static_cast<Space>(how >> 2);
+  switch (space) {
     case Space::shared:
       return with_access<Space::shared>(thread, in, address, bytes, access);
     case Space::local:
       return with_access<Space::local>(thread, in, address, bytes, access);
     case Space::parameter:
       return with_access<Space::parameter>(thread, in, address, bytes, access);
+    case Space::global:
     case Space::generic:
       break;
   }
-  return with_access<Space::generic>(thread, in, address, bytes, access);
+  unsigned char* const host = space == Space::global
+                                  ? with_access<Space::global>(thread, in, address, bytes, access)
+                                  : with_access<Space::generic>(thread, in, address, bytes, access);
+  if (space == Space::global || space_of(address) == Space::global) remember(*context, in, bytes);
+  return host;
 }
 
-// A thread that begins finds out in compiled code what its registers hold.
-bool can_enter(const CompiledFunction* function, const Thread& thread, std::uint64_t at) {
-  return function != nullptr && (thread.is_fresh || function->begins[at]);
-}
-
-// Whether the thread has stopped for another reason than that too few instructions are left.
 bool enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
   context.thread = &thread;
   context.registers = thread.registers;
   context.local = thread.local_memory().data();
   context.local_bytes = thread.local_memory().size();
   context.initial = thread.function().initial.data();
-  if (thread.is_fresh) {
-    context.thread_index[0] = thread.index.x;
-    context.thread_index[1] = thread.index.y;
-    context.thread_index[2] = thread.index.z;
-    context.linear_index = thread.linear;
-    at = kFreshThread;
-    thread.is_fresh = false;
-  }
   function.enter(&context, context.left, at);
+  return take_next(context, thread);
+}
+
+}  // namespace compiled_thread
+
+bool take_next(const CompiledContext& context, Thread& thread) {
   if (context.next == kThreadExits) {
     thread.state = Thread::State::exited;
+  } else if (context.next >= kAtBarrier) {
+    thread.next = thread.function().code.data() + (context.next & (kAtBarrier - 1));
+    thread.block->barrier(static_cast<unsigned>(context.next >> 33)).arrive({&thread}, std::nullopt);
   } else if (context.next != kNextIsSet) {
     thread.next = thread.function().code.data() + context.next;
     return false;
@@ -84,13 +107,16 @@ bool enter(CompiledContext& context, Thread& thread, const CompiledFunction& fun
   return true;
 }
 
-}  // namespace compiled_thread
-
-CompiledContext context_of(const Launch& launch, Window* windows) {
+CompiledContext context_of(const Program& program, const Launch& launch) {
   CompiledContext context;
+  context.initial = program.functions.front()->initial.data();
+  context.block_extent[0] = launch.block.x;
+  context.block_extent[1] = launch.block.y;
+  context.begin = &compiled_thread::begin;
   context.parameters = const_cast<unsigned char*>(launch.parameters.data());
   context.parameter_bytes = launch.parameters.size();
-  context.windows = windows;
+  context.all_windows.resize(program.sites + 1);
+  context.windows = context.all_windows.data();
   context.execute = &compiled_thread::execute;
   context.locate = &compiled_thread::find;
   context.exp2 = &std::exp2;
@@ -103,15 +129,35 @@ void enter_block(CompiledContext& context, Block& block) {
   context.shared = block.shared();
   context.shared_bytes = block.shared_bytes();
   context.frame_values = block.frame_values();
+  context.block = &block;
 }
 
-void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left) {
+void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end, std::uint64_t budget,
+               std::uint64_t longest_turn) {
+  const Extent& extent = context.block->launch().block;
+  context.thread_index[0] = first % extent.x;
+  context.thread_index[1] = first / extent.x % extent.y;
+  context.thread_index[2] = first / extent.x / extent.y;
+  context.linear_index = first;
+  context.end_index = end;
+  context.longest_turn = longest_turn;
+  context.turn = context.left = 0;
+  context.budget = context.budget_before = budget;
+  context.thread = nullptr;
+  context.registers = nullptr;
+  context.local = nullptr;
+  context.local_bytes = 0;
+  const Function& kernel = *context.block->program().functions.front();
+  context.initial = kernel.initial.data();
+  kernel.compiled->enter(&context, 0, kFreshThreads);
+}
+
+void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left, bool enough_left) {
   using namespace compiled_thread;
-  bool enough_left = true;
   while (left != 0 && thread.state == Thread::State::running) {
     const Function& function = thread.function();
-    const auto at = static_cast<std::uint64_t>(thread.next - function.code.data());
-    if (enough_left && can_enter(function.compiled, thread, at)) {
+    const auto at = static_cast<std::size_t>(thread.next - function.code.data());
+    if (enough_left && function.compiled != nullptr && function.compiled->begins[at]) {
       context.left = left;
       try {
         enough_left = enter(context, thread, *function.compiled, at);

@@ -15,13 +15,22 @@ constexpr std::uint64_t way_of(Space space, Access access) {
 }
 
 /// What is the same in all blocks of a launch.
-CompiledContext context_of(const Launch& launch, Window* windows);
+CompiledContext context_of(const Program& program, const Launch& launch);
 
 /// What is the same for all threads of a block.
 void enter_block(CompiledContext& context, Block& block);
 
+/// Runs threads of the block that have not begun, until one of them stops before its end or the budget is used up. That
+/// thread is in `context.thread`, if it has begun.
+void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end, std::uint64_t budget,
+               std::uint64_t longest_turn);
+
+/// What comes next in a thread that compiled code has left. False where it has too few instructions left in its turn for the
+/// code to go on.
+bool take_next(const CompiledContext& context, Thread& thread);
+
 /// Executes at most `left` instructions, and counts down. Wherever compiled code stops in the middle of a turn, the rest is
 /// interpreted, so that threads take turns exactly as if everything were interpreted.
-void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left);
+void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left, bool enough_left = true);
 
 }  // namespace opgate::simulator

@@ -11,6 +11,9 @@ constexpr unsigned kAsDouble = 2;
 constexpr unsigned kAs32Bits = 4;
 constexpr unsigned kAs64Bits = 8;
 constexpr unsigned kAsInteger = 16;
+/// Written with bits that may be those of any NaN.
+constexpr unsigned kTakesBits = 32;
+constexpr unsigned kOfTypes = kAsSingle | kAsDouble | kAs32Bits | kAs64Bits | kAsInteger;
 
 std::string in_brackets(const char* array, Slot slot) {
   return std::string(array) + "[" + std::to_string(slot) + "]";
@@ -50,7 +53,8 @@ Emitter::Emitter(const Program& program, std::size_t function, const std::vector
       function_(*program.functions[function]),
       is_kernel_(function == 0),
       kinds_(function_.initial.size(), Kind::constant),
-      uses_(function_.initial.size()) {
+      uses_(function_.initial.size()),
+      inexact_(function_.initial.size()) {
   const auto set_kind = [&](Slot slot, Kind kind) { kinds_[static_cast<std::size_t>(slot)] = kind; };
   for (const VariableSlot& variable : program.variable_slots) {
     if (variable.function == function) set_kind(variable.slot, Kind::loaded_constant);
@@ -90,11 +94,34 @@ void Emitter::start_over() {
   text_.clear();
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     if (kinds_[i] != Kind::general) continue;
-    if ((uses_[i] & ~kAs32Bits) == kAsSingle) kinds_[i] = Kind::single;
-    if ((uses_[i] & ~kAs64Bits) == kAsDouble) kinds_[i] = Kind::twofold;
+    const unsigned types = uses_[i] & kOfTypes;
+    if ((types & ~kAs32Bits) == kAsSingle) kinds_[i] = Kind::single;
+    if ((types & ~kAs64Bits) == kAsDouble) kinds_[i] = Kind::twofold;
   }
   for (const FrameValue& value : function_.frame_values)
     kinds_[static_cast<std::size_t>(value.slot)] = Kind::general;
+  find_inexact();
+}
+
+bool Emitter::may_be_inexact(Slot slot) const {
+  if (!is_constant(slot)) return inexact_[static_cast<std::size_t>(slot)];
+  const std::uint64_t magnitude = constant(slot) & 0x7fffffffu;
+  return magnitude <= 0x7f800000u;
+}
+
+// A copy of such a variable may be one, too.
+void Emitter::find_inexact() {
+  for (std::size_t i = 0; i < kinds_.size(); ++i)
+    inexact_[i] = kinds_[i] == Kind::single && (uses_[i] & emission::kTakesBits) == 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Copy& copy : copies_) {
+      const auto to = static_cast<std::size_t>(copy.to);
+      if (!inexact_[to] || may_be_inexact(copy.from)) continue;
+      inexact_[to] = false;
+      changed = true;
+    }
+  }
 }
 
 std::string Emitter::variable(Slot slot) const {
@@ -116,6 +143,8 @@ std::string Emitter::variable(Slot slot) const {
 // The whole slot as 64 bits.
 std::string Emitter::bits(Slot slot) const {
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
+  if (kind == Kind::single && inexact_[static_cast<std::size_t>(slot)])
+    return "bits_of_f32(one_nan(" + variable(slot) + "))";
   if (kind == Kind::single) return "bits_of_f32(" + variable(slot) + ")";
   if (kind == Kind::twofold) return "bits_of_f64(" + variable(slot) + ")";
   return variable(slot);
@@ -131,9 +160,35 @@ std::string Emitter::get(Slot slot, Type type) {
   return "((" + name_in_c(type) + ")" + bits(slot) + ")";
 }
 
+std::string Emitter::get_exactly(Slot slot) {
+  const std::string value = get(slot, Type::f32);
+  return inexact_[static_cast<std::size_t>(slot)] ? "one_nan(" + value + ")" : value;
+}
+
+void Emitter::set_result(Slot slot, const std::string& value) {
+  const unsigned uses = uses_[static_cast<std::size_t>(slot)];
+  const bool inexact = inexact_[static_cast<std::size_t>(slot)];
+  set(slot, Type::f32, inexact ? value : "one_nan(" + value + ")");
+  uses_[static_cast<std::size_t>(slot)] = uses | emission::kAsSingle;
+}
+
+void Emitter::set_choice(Slot slot, Type type, const std::string& condition, Slot a, Slot b) {
+  const bool moves_numbers = inexact_[static_cast<std::size_t>(slot)];
+  const auto operand = [&](Slot from) {
+    if (type == Type::f32) copies_.push_back({slot, from});
+    return type == Type::f32 && !moves_numbers ? get_exactly(from) : get(from, type);
+  };
+  std::string value = operand(a);
+  if (!condition.empty()) value = condition + " ? " + value + " : " + operand(b);
+  const unsigned uses = uses_[static_cast<std::size_t>(slot)];
+  set(slot, type, value);
+  if (type == Type::f32) uses_[static_cast<std::size_t>(slot)] = uses | emission::kAsSingle;
+}
+
 // Integers are extended to the whole slot by their sign.
 void Emitter::set(Slot slot, Type type, const std::string& value) {
   note(slot, type);
+  uses_[static_cast<std::size_t>(slot)] |= emission::kTakesBits;
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
   std::string text = value;
   if (kind == Kind::single) {
@@ -178,6 +233,7 @@ void Emitter::restore(Slot slot) {
 
 void Emitter::hand_over(const Source& source, Type result) {
   const Roles& roles = source.roles;
+  need_registers();
   for (const Slot slot : roles.reads) save(slot);
   line("  c->execute(c, " + std::to_string(source.index) + ", left + " + std::to_string(source.behind) + ");");
   for (const Slot slot : roles.writes) {
@@ -197,8 +253,17 @@ void Emitter::declare() {
   }
 }
 
-void Emitter::begin_thread() {
+void Emitter::need_registers() {
+  if (is_kernel_) line("  if (R == 0) R = c->begin(c);");
+}
+
+void Emitter::begin_thread(const std::vector<Slot>& live) {
   using Value = FrameValue::Kind;
+  // A register that is read before it is written holds 0.
+  for (const Slot slot : live) {
+    if (!is_constant(slot) && kinds_[static_cast<std::size_t>(slot)] != Kind::loaded_constant)
+      line("  " + variable(slot) + " = 0;");
+  }
   for (std::size_t i = 0; i < function_.frame_values.size(); ++i) {
     const FrameValue& value = function_.frame_values[i];
     const std::string lane = "(u32)c->linear_index % 32";

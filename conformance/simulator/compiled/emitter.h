@@ -36,6 +36,12 @@ class Emitter {
   /// of a number.
   std::string get(Slot slot, Type type);
   void set(Slot slot, Type type, const std::string& value);
+  /// A result of arithmetic in single precision, in which every NaN means the one NaN.
+  void set_result(Slot slot, const std::string& value);
+  /// Moves bits of 32 or 64 bits: of `a` if the condition holds or is empty, else of `b`.
+  void set_choice(Slot slot, Type type, const std::string& condition, Slot a, Slot b);
+  /// Bits in single precision, where get() may give another NaN than the register has.
+  std::string get_exactly(Slot slot);
   bool is_constant(Slot slot) const { return kinds_[static_cast<std::size_t>(slot)] == Kind::constant; }
   std::uint64_t constant(Slot slot) const { return function_.initial[static_cast<std::size_t>(slot)]; }
 
@@ -48,7 +54,9 @@ class Emitter {
   void restore(Slot slot);
   /// The variables of all registers, and their values in a thread that begins.
   void declare();
-  void begin_thread();
+  /// `live`: at the begin of the kernel.
+  void begin_thread(const std::vector<Slot>& live);
+  void need_registers();
 
   /// Takes a second look: after all has been translated once, registers that only hold floating-point numbers become
   /// variables of such a type.
@@ -63,6 +71,8 @@ class Emitter {
   enum class Kind : std::uint8_t { constant, loaded_constant, general, single, twofold };
 
   void note(Slot slot, Type type);
+  bool may_be_inexact(Slot slot) const;
+  void find_inexact();
   std::string variable(Slot slot) const;
   std::string bits(Slot slot) const;
 
@@ -71,6 +81,14 @@ class Emitter {
   bool is_kernel_;
   std::vector<Kind> kinds_;
   std::vector<unsigned> uses_;
+  /// Variables in single precision may hold any NaN where nothing but arithmetic gives them values: it is made the one NaN
+  /// when its bits are wanted.
+  std::vector<bool> inexact_;
+  struct Copy {
+    Slot to;
+    Slot from;
+  };
+  std::vector<Copy> copies_;
   std::string text_;
 };
 

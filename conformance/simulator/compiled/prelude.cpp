@@ -17,7 +17,7 @@ typedef double f64;
 typedef __int128 s128;
 typedef unsigned __int128 u128;
 
-struct window { u64 begin; u64 bytes; u8* host; };
+struct window { u64 begin; u64 last; u64 to_host; };
 struct context {
   u64* registers;
   u8* shared;
@@ -31,14 +31,19 @@ struct context {
   u64 parameter_bytes;
   u64 thread_index[3];
   u64 linear_index;
+  u64 end_index;
+  u64 block_extent[2];
+  u64 longest_turn;
+  u64 turn;
+  u64 budget;
   u64 left;
   u64 next;
+  u64* (*begin)(struct context*);
   void (*execute)(struct context*, u64, u64);
   u8* (*locate)(struct context*, u64, u64, u64, u64, u64);
   f64 (*exp2)(f64);
   f64 (*log2)(f64);
   f64 (*tanh)(f64);
-  void* thread;
 };
 
 #define INLINE static inline __attribute__((always_inline, unused))
@@ -172,12 +177,21 @@ INLINE u16 bfloat16_of_f32(f32 value) {
   return (u16)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
+INLINE void next_thread(struct context* c) {
+  ++c->linear_index;
+  if (++c->thread_index[0] != c->block_extent[0]) return;
+  c->thread_index[0] = 0;
+  if (++c->thread_index[1] != c->block_extent[1]) return;
+  c->thread_index[1] = 0;
+  ++c->thread_index[2];
+}
 INLINE u8* global_at(struct context* c, u64 site, u64 index, u64 left, u64 address, u64 bytes, u64 how) {
   const struct window* const window = c->windows + site;
-  const u64 offset = address - window->begin;
-  if (UNLIKELY((address & (bytes - 1)) != 0 || offset >= window->bytes || bytes > window->bytes - offset))
-    return c->locate(c, index, left, address, bytes, how);
-  return window->host + offset;
+  // What is not a multiple becomes a large number.
+  const u64 distance = address - window->begin;
+  const u64 multiple = bytes == 1 ? distance : distance >> __builtin_ctzll(bytes) | distance << (64 - __builtin_ctzll(bytes));
+  if (UNLIKELY(multiple >= window->last)) return c->locate(c, index, left, address, bytes, how);
+  return (u8*)(address + window->to_host);
 }
 INLINE u8* own_at(struct context* c, u8* begin, u64 size, u64 index, u64 left, u64 address, u64 bytes, u64 how) {
   const u64 offset = address & 0xffffffffu;

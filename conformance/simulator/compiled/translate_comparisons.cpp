@@ -104,9 +104,7 @@ bool translate_choice(Emitter& out, Source& source) {
   if (given == Type::pred || (bytes != 2 && bytes != 4 && bytes != 8)) return false;
   Type type = bytes == 2 ? Type::u16 : bytes == 4 ? Type::b32 : Type::b64;
   if (given == Type::f32 || given == Type::f64) type = given;
-  out.set(source.slot(0), type,
-          out.get(source.slot(3), Type::pred) + " ? " + out.get(source.slot(1), type) + " : " +
-              out.get(source.slot(2), type));
+  out.set_choice(source.slot(0), type, out.get(source.slot(3), Type::pred), source.slot(1), source.slot(2));
   return true;
 }
 

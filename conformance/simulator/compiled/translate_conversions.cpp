@@ -99,8 +99,8 @@ bool to_float(Emitter& out, Source& source, const Conversion& conversion, std::s
     return true;
   }
   if (conversion.saturate) value = "saturated_f64((f64)(" + value + "))";
-  value = "one_nan((f32)(" + value + "))";
-  out.set(source.slot(0), Type::f32, conversion.flush ? "flushed(" + value + ")" : value);
+  value = "(f32)(" + value + ")";
+  out.set_result(source.slot(0), conversion.flush ? "flushed(" + value + ")" : value);
   return true;
 }
 

@@ -25,7 +25,7 @@ std::string operation(const std::string& name, bool approximate, Type type, cons
 bool change_sign(Emitter& out, Source& source, Type type) {
   if (!source.modifiers.none_left()) return false;
   const bool single = type == Type::f32;
-  const std::string value = out.get(source.slot(1), type);
+  const std::string value = single ? out.get_exactly(source.slot(1)) : out.get(source.slot(1), type);
   const std::string magnitude = std::string(single ? "__builtin_fabsf(" : "__builtin_fabs(") + value + ")";
   out.set(source.slot(0), type, source.modifiers.name() == "neg" ? "-" + value : magnitude);
   return true;
@@ -65,8 +65,7 @@ bool translate_float(Emitter& out, Source& source, Type type) {
     return true;
   }
   if (saturate) value = "saturated_f32(" + value + ")";
-  value = "one_nan(" + value + ")";
-  out.set(source.slot(0), type, flush ? "flushed(" + value + ")" : value);
+  out.set_result(source.slot(0), flush ? "flushed(" + value + ")" : value);
   return true;
 }
 
@@ -119,8 +118,8 @@ bool translate_function(Emitter& out, Source& source) {
     set_double(out, source, value);
     return true;
   }
-  value = "one_nan((f32)(" + value + "))";
-  out.set(source.slot(0), type, flush ? "flushed(" + value + ")" : value);
+  value = "(f32)(" + value + ")";
+  out.set_result(source.slot(0), flush ? "flushed(" + value + ")" : value);
   return true;
 }
 

@@ -105,7 +105,8 @@ bool translate_store(Emitter& out, Source& source) {
   out.line("  { u8* const to = " + located(out, source, place, source.slot(0), Access::store) + ";");
   for (std::size_t lane = 0; lane < place.lanes; ++lane)
     out.line("  " + access("store_", place.type) + "to + " + std::to_string(lane * bytes_of(place.type)) + ", " +
-             out.get(source.slot(lane + 1), place.type) + ");");
+             (place.type == Type::f32 ? out.get_exactly(source.slot(lane + 1)) : out.get(source.slot(lane + 1), place.type)) +
+             ");");
   out.line("  }");
   return true;
 }
@@ -141,7 +142,7 @@ bool translate_move(Emitter& out, Source& source) {
   Type type = given == Type::pred ? given : of_bits(bytes_of(given));
   if (given == Type::f32 || given == Type::f64) type = given;
   if (type == Type::none || type == Type::u8) return false;
-  out.set(source.slot(0), type, out.get(source.slot(1), type));
+  out.set_choice(source.slot(0), type, "", source.slot(1), source.slot(1));
   return true;
 }
 

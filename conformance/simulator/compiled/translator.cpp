@@ -6,6 +6,7 @@
 #include "simulator/compiled/compiled_code.h"
 #include "simulator/compiled/prelude.h"
 #include "simulator/compiled/translators.h"
+#include "simulator/kernels/block.h"
 #include "simulator/kernels/selectors.h"
 
 namespace opgate::simulator {
@@ -43,12 +44,13 @@ class FunctionTranslator {
     translate_chunks();
     out_.start_over();
     out_.line("void " + symbol_of(index_) + "(struct context* c, u64 left, u64 at) {");
-    out_.line("  u64* const R = c->registers; u8* const S = c->shared;");
+    out_.line("  u64* R = c->registers; u8* const S = c->shared;");
     out_.line("  const u64 shared_bytes = c->shared_bytes; const u64* const initial = c->initial;");
     out_.line("  (void)R; (void)S; (void)shared_bytes; (void)initial;");
     out_.declare();
     enter_chunks();
     translate_chunks();
+    if (out_.is_kernel()) end_thread();
     out_.line("leave:\n  c->left = left;\n}");
     return out_.text();
   }
@@ -69,8 +71,9 @@ class FunctionTranslator {
   void enter_chunks() {
     out_.line("  switch (at) {");
     if (out_.is_kernel()) {
-      out_.line("  case " + std::to_string(kFreshThread) + "u:");
-      out_.begin_thread();
+      out_.line("  case " + std::to_string(kFreshThreads) + "u: begin:");
+      out_.line("  left = c->turn = c->budget < c->longest_turn ? c->budget : c->longest_turn;");
+      out_.begin_thread(chunks_.front().live);
       out_.line("  goto at_0;");
     }
     for (const Chunk& chunk : chunks_) {
@@ -81,12 +84,23 @@ class FunctionTranslator {
     out_.line("  }\n  __builtin_unreachable();");
   }
 
+  void end_thread() {
+    out_.line("exit:");
+    out_.line("  if (c->registers == 0) {");
+    out_.line("  c->budget -= c->turn - left;");
+    out_.line("  next_thread(c);");
+    out_.line("  if (c->linear_index != c->end_index && c->budget != 0) goto begin;");
+    out_.line("  }");
+    out_.line("  c->next = " + std::to_string(kThreadExits) + "u;");
+  }
+
   void translate_chunks() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       const Chunk& chunk = chunks_[i];
       const std::string length = std::to_string(chunk.end - chunk.begin);
       out_.line("at_" + std::to_string(chunk.begin) + ":");
       out_.line("  if (UNLIKELY(left < " + length + ")) {");
+      out_.need_registers();
       for (const Slot slot : chunk.live) out_.save(slot);
       out_.line("  c->next = " + std::to_string(chunk.begin) + "; goto leave; }");
       out_.line("  left -= " + length + ";");
@@ -129,14 +143,27 @@ class FunctionTranslator {
   // The interpreter executes the instruction and whatever follows from it. All registers must be where it finds them.
   void stop(const Chunk& chunk, const Source& source) {
     if (index_ == 0 && source.roles.ends && source.roles.targets.empty()) {
-      out_.line("  c->next = " + std::to_string(kThreadExits) + "u; goto leave;");
+      out_.line("  goto exit;");
       return;
     }
+    out_.need_registers();
     for (const std::size_t next : chunk.next) {
       for (const Slot slot : chunks_[next].live) out_.save(slot);
     }
+    if (is_plain_barrier(source)) {
+      const std::uint64_t next = source.index + 1 + kAtBarrier + (out_.constant(source.slot(0)) << 33);
+      out_.line("  c->next = " + unsigned_number(next) + "; goto leave;");
+      return;
+    }
     out_.hand_over(source);
     out_.line("  c->next = " + std::to_string(kNextIsSet) + "u; goto leave;");
+  }
+
+  // Where all threads of the block meet.
+  bool is_plain_barrier(const Source& source) const {
+    const std::string& name = source.modifiers.name();
+    return (name == "bar" || name == "barrier") && source.modifiers.has("sync") && !source.modifiers.has("warp") &&
+           source.form.total == 1 && out_.is_constant(source.slot(0)) && out_.constant(source.slot(0)) < kBarriers;
   }
 
   const Function& function_;

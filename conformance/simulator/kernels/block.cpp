@@ -17,6 +17,11 @@ constexpr int kTurnsOfWarp = 1 << 12;
 // A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
 constexpr int kTurnsOfBlock = 1 << 6;
 
+Extent index_of(const Extent& extent, std::size_t linear) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
 }  // namespace
 
 Block::Block(Grid& grid) : grid_(grid) {
@@ -37,22 +42,32 @@ void Block::start(const Extent& index) {
   exited_ = 0;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
-  start_threads();
   const Function& kernel = *program().functions.front();
-  if (kernel.compiled == nullptr) return;
+  if (kernel.compiled == nullptr) {
+    start_threads();
+    return;
+  }
+  not_begun_ = 0;
+  begin_thread(0, {0, 0, 0});
   frame_values_.clear();
   for (const FrameValue& value : kernel.frame_values)
     frame_values_.push_back(threads_.front().value_of(value));
 }
 
+Thread& Block::begin_thread(unsigned linear, const Extent& index) {
+  running_ = &threads_[linear];
+  running_->start(*this, linear, index);
+  return *running_;
+}
+
 void Block::start_threads() {
+  not_begun_ = threads_.size();
   const Extent& extent = launch().block;
   unsigned linear = 0;
   for (Extent at{0, 0, 0}; at.z < extent.z; ++at.z) {
     for (at.y = 0; at.y < extent.y; ++at.y) {
       for (at.x = 0; at.x < extent.x; ++at.x) {
-        running_ = &threads_[linear];
-        running_->start(*this, linear++, at);
+        begin_thread(linear++, at);
       }
     }
   }
@@ -76,12 +91,18 @@ bool Block::run_warp(std::size_t first) {
   bool progress = false;
   for (int turn = 0; turn < kTurnsOfWarp; ++turn) {
     bool waits = false;
-    for (std::size_t i = first; i < end; ++i) {
-      Thread& thread = threads_[i];
-      if (thread.state == Thread::State::running) {
-        run_thread(thread);
+    if (not_begun_ < end) {
+      run_new_threads(first, end);
+      progress = true;
+    } else {
+      for (std::size_t i = first; i < end; ++i) {
+        if (threads_[i].state != Thread::State::running) continue;
+        run_thread(threads_[i]);
         progress = true;
       }
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      Thread& thread = threads_[i];
       if (thread.state == Thread::State::yields) {
         thread.state = Thread::State::running;
         yielded_ = true;
@@ -94,6 +115,36 @@ bool Block::run_warp(std::size_t first) {
     progress = true;
   }
   return progress;
+}
+
+void Block::run_new_threads(std::size_t first, std::size_t end) {
+  CompiledContext& context = grid_.context(*this);
+  not_begun_ = end;
+  while (first < end) {
+    // The limit is noticed by a thread that could go on.
+    if (grid_.left() == 0) begin_thread(static_cast<unsigned>(first), index_of(launch().block, first));
+    try {
+      run_fresh(context, first, end, grid_.turn(grid_.left()), kTurnOfThread);
+    } catch (const KernelFault&) {
+      grid_.count(context.budget_before - context.budget + context.turn - context.left);
+      throw;
+    }
+    grid_.count(context.budget_before - context.budget);
+    exited_ += context.linear_index - first;
+    for (; first < context.linear_index; ++first) threads_[first].state = Thread::State::exited;
+    if (context.thread == nullptr) continue;
+    Thread& thread = *context.thread;
+    const std::uint64_t turn = context.turn;
+    std::uint64_t left = context.left;
+    try {
+      run_compiled(context, thread, left, take_next(context, thread));
+    } catch (const KernelFault&) {
+      grid_.count(turn - left);
+      throw;
+    }
+    finish_turn(thread, turn - left);
+    ++first;
+  }
 }
 
 void Block::run_thread(Thread& thread) {
@@ -109,7 +160,11 @@ void Block::run_thread(Thread& thread) {
     grid_.count(turn - left);
     throw;
   }
-  grid_.count(turn - left);
+  finish_turn(thread, turn - left);
+}
+
+void Block::finish_turn(Thread& thread, std::uint64_t executed) {
+  grid_.count(executed);
   if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
   if (thread.state == Thread::State::exited) ++exited_;
 }

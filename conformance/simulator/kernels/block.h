@@ -23,6 +23,9 @@ class Block {
 
   void start(const Extent& index);
 
+  /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
+  Thread& begin_thread(unsigned linear, const Extent& index);
+
   /// Lets the threads run until all have exited (true), or until the block has had its share of the time
   /// (false). Each thread runs until it waits for others, so that the order is always the same.
   bool run();
@@ -44,7 +47,9 @@ class Block {
  private:
   void start_threads();
   bool run_warp(std::size_t first);
+  void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
+  void finish_turn(Thread& thread, std::uint64_t executed);
   static void interpret(Thread& thread, std::uint64_t& left);
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
@@ -57,6 +62,7 @@ class Block {
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::uint64_t> frame_values_;
+  std::size_t not_begun_ = 0;  ///< the first thread that has not begun
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
   Thread* running_ = nullptr;

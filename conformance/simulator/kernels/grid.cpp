@@ -32,7 +32,7 @@ class HostFloats {
 
 Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
     : program_(program), launch_(launch), memory_(memory), compilation_(compilation), windows_(program.sites + 1),
-      context_(context_of(launch, windows_.data())) {}
+      context_(context_of(program, launch)) {}
 
 Outcome Grid::run() {
   const HostFloats host_floats;
@@ -92,6 +92,12 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
   if (instructions_ >= limit)
     throw KernelFault{Fault::timeout, "the limit of " + std::to_string(limit) + " instructions is reached"};
   return std::min(most, limit - instructions_);
+}
+
+std::uint64_t Grid::left() const {
+  const std::uint64_t limit = launch_.instruction_limit;
+  if (limit == 0) return ~std::uint64_t{0};
+  return limit - std::min(limit, instructions_);
 }
 
 void Grid::count(std::uint64_t instructions) {

@@ -34,6 +34,8 @@ class Grid {
     return ask(site, address, bytes, access, text);
   }
 
+  const Window& window(std::uint32_t site) const { return windows_[site]; }
+
   /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
   /// it comes to an end.
   std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
@@ -42,6 +44,8 @@ class Grid {
   /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
   /// where it is reached.
   std::uint64_t turn(std::uint64_t most) const;
+  /// How many instructions are left of the limit.
+  std::uint64_t left() const;
   void count(std::uint64_t instructions);
 
   /// For compiled code that is about to run a thread of this block.

@@ -28,8 +28,7 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at) {
   state = State::running;
   carry = false;
   const Function& kernel = *of.program().functions.front();
-  is_fresh = kernel.compiled != nullptr;
-  if (is_fresh && !frames_.empty()) {
+  if (kernel.compiled != nullptr && !frames_.empty()) {
     start_again(kernel);
     return;
   }

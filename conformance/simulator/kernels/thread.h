@@ -24,8 +24,6 @@ class Thread {
   const Instruction* next = nullptr;
   State state = State::running;
   bool carry = false;  ///< CC.CF of the extended-precision instructions
-  /// It has not begun, and its registers hold what an earlier thread left there: compiled code sets them.
-  bool is_fresh = false;
   Block* block = nullptr;
 
   Extent index;
