@@ -69,6 +69,15 @@ bool translate_float(Emitter& out, Source& source, Type type) {
   return true;
 }
 
+// The sign of a, the magnitude of b.
+bool translate_copysign(Emitter& out, Source& source) {
+  const Type type = source.modifiers.take_type();
+  if (type != Type::f32 || !source.modifiers.none_left()) return false;
+  out.set(source.slot(0), type,
+          "__builtin_copysignf(" + out.get_exactly(source.slot(2)) + ", " + out.get_exactly(source.slot(1)) + ")");
+  return true;
+}
+
 // A sum or product of two numbers of 16 bits may be rounded to single precision first: that has more than twice their
 // precision.
 bool translate_half(Emitter& out, Source& source, Type type) {

@@ -28,7 +28,7 @@ Translate translator_named(const std::string& name) {
       {"lop3", &translate_lookup},     {"prmt", &translate_permutation}, {"shf", &translate_funnel_shift},
       {"setp", &translate_comparison}, {"selp", &translate_choice},    {"cvt", &translate_conversion},
       {"mov", &translate_move},        {"cvta", &translate_address},   {"ld", &translate_load},
-      {"ldu", &translate_load},        {"st", &translate_store},
+      {"copysign", &translate_copysign}, {"ldu", &translate_load},        {"st", &translate_store},
   };
   const auto found = known.find(name);
   return found == known.end() ? nullptr : found->second;

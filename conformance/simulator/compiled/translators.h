@@ -11,6 +11,7 @@ bool translate_integer(Emitter& out, Source& source, Type type);
 bool translate_float(Emitter& out, Source& source, Type type);
 bool translate_half(Emitter& out, Source& source, Type type);
 bool translate_function(Emitter& out, Source& source);  // rcp sqrt rsqrt ex2 lg2 tanh
+bool translate_copysign(Emitter& out, Source& source);
 bool translate_bits(Emitter& out, Source& source);
 bool translate_lookup(Emitter& out, Source& source);         // lop3
 bool translate_permutation(Emitter& out, Source& source);    // prmt
