@@ -1,12 +1,9 @@
 #include "simulator/compiled/chunks.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace opgate::simulator {
 namespace chunks {
-
-// A turn ends in the middle of a chunk, whose rest is interpreted: longer ones would make that expensive.
-constexpr std::size_t kLongest = 32;
 
 using Slots = std::vector<bool>;
 
@@ -17,13 +14,8 @@ std::vector<bool> begins_of(const Function& function, const std::vector<Roles>& 
     for (const std::int64_t target : roles[i].targets) begins[static_cast<std::size_t>(target)] = true;
     if (roles[i].ends || roles[i].stops) begins[i + 1] = true;
   }
-  std::size_t length = 0;
   for (std::size_t i = 0; i < function.code.size(); ++i) {
-    if (begins[i] || length == kLongest) {
-      begins[i] = true;
-      length = 0;
-    }
-    ++length;
+    if (function.turn_ends[i]) begins[i] = true;
   }
   begins[function.code.size()] = true;
   return begins;
@@ -84,7 +76,13 @@ std::vector<Chunk> chunks_of(const Function& function, const std::vector<Roles>&
   std::vector<Chunk> all;
   std::vector<std::size_t> number(begins.size());
   for (std::size_t i = 0; i < function.code.size(); ++i) {
-    if (begins[i]) all.push_back({i, i, {}, {}});
+    if (begins[i]) {
+      Chunk chunk;
+      chunk.begin = i;
+      chunk.is_turn_end = function.turn_ends[i];
+      chunk.is_entry = chunk.is_turn_end || (i != 0 && roles[i - 1].stops);
+      all.push_back(std::move(chunk));
+    }
     number[i] = all.size() - 1;
     all.back().end = i + 1;
   }

@@ -1,5 +1,4 @@
-// Parts of a function that are executed as a whole: compiled code counts the instructions of a chunk at once, and can be
-// entered at its begin.
+// Parts of a function that are executed as a whole: compiled code counts the instructions of a chunk at once.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,9 @@ namespace opgate::simulator {
 
 struct Chunk {
   std::size_t begin = 0;
-  std::size_t end = 0;     ///< the index behind its last instruction
+  std::size_t end = 0;  ///< the index behind its last instruction
+  bool is_turn_end = false;
+  bool is_entry = false;   ///< compiled code can be entered here
   std::vector<Slot> live;  ///< registers that may be read, at its begin or later, before they are written; ascending
   std::vector<std::size_t> next;  ///< chunks that may follow
 };

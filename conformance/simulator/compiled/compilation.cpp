@@ -68,9 +68,10 @@ void KernelCompilation::go_on(std::uint64_t executed, std::uint64_t remaining) {
   if (settings_.when == CompilationSettings::When::automatic) consider(spent_ + executed, remaining);
 }
 
-void KernelCompilation::end(const Launch& launch, std::uint64_t executed) {
-  if (object_ == nullptr) spent_ += executed;
-  of_a_thread_ = executed / std::max<std::uint64_t>(compilation::threads_of(launch), 1);
+void KernelCompilation::end(const Launch& launch, Outcome& outcome) {
+  outcome.compiled = is_used();
+  if (!outcome.compiled) spent_ += outcome.instructions;
+  of_a_thread_ = outcome.instructions / std::max<std::uint64_t>(compilation::threads_of(launch), 1);
 }
 
 void KernelCompilation::consider(std::uint64_t spent, std::uint64_t remaining) {

@@ -22,9 +22,10 @@ class KernelCompilation {
   /// To be called now and then during a launch. `remaining` is an estimate.
   void go_on(std::uint64_t executed, std::uint64_t remaining);
 
-  void end(const Launch& launch, std::uint64_t executed);
+  void end(const Launch& launch, Outcome& outcome);
 
  private:
+  bool is_used() const { return program_.functions.front()->compiled != nullptr; }
   void consider(std::uint64_t spent, std::uint64_t remaining);
   void compile(bool only_from_cache);
   bool use(LoadedObject object, const std::vector<std::vector<bool>>& begins);

@@ -9,6 +9,7 @@ namespace opgate::simulator {
 
 class Block;
 class Thread;
+struct Function;
 
 /// Bytes of global memory that may be accessed without asking DeviceMemory, until the kernel ends.
 struct Window {
@@ -43,25 +44,30 @@ struct CompiledContext {
   std::uint64_t linear_index = 0;  ///< of the thread in its block
   std::uint64_t end_index = 0;     ///< of the last of these threads, plus 1
   std::uint64_t block_extent[2] = {};
-  std::uint64_t longest_turn = 0;
-  std::uint64_t turn = 0;    ///< how many instructions this thread may execute in its turn
-  std::uint64_t budget = 0;  ///< instructions that all of them may still execute
-  std::uint64_t left = 0;          ///< how many instructions the thread may still execute in its turn
+  std::uint64_t budget = 0;   ///< instructions that all of them may still execute
+  std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
+  std::int64_t turn = 0;  ///< how many instructions a thread that begins may execute, until it comes to the end of a turn
+  std::int64_t left = 0;  ///< how many the thread may still execute; negative where its turn could not end yet
   std::uint64_t next = 0;          ///< the index of the instruction that comes next, or one of the values below
   /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
-  void (*execute)(CompiledContext* context, std::uint64_t index, std::uint64_t left) = nullptr;
+  void (*execute)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
   /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter throws.
-  unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::uint64_t left, std::uint64_t address,
+  unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left, std::uint64_t address,
                            std::uint64_t bytes, std::uint64_t how) = nullptr;
+  /// The bits of what an instruction makes of the bits of its sources, without a thread.
+  std::uint64_t (*compute)(CompiledContext* context, std::uint64_t index, std::uint64_t a, std::uint64_t b,
+                           std::uint64_t c) = nullptr;
   double (*exp2)(double) = nullptr;
   double (*log2)(double) = nullptr;
   double (*tanh)(double) = nullptr;
   Thread* thread = nullptr;  ///< null for one that begins
   Block* block = nullptr;
+  const Function* function = nullptr;  ///< that runs
   std::uint64_t budget_before = 0;  ///< when instructions were last counted
   std::vector<CompiledWindow> all_windows;
+  std::vector<std::uint64_t> scratch;  ///< registers for `compute`
 };
 
 /// `next` of a thread that has ended.
@@ -73,7 +79,7 @@ constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
 /// Where threads begin that have no registers yet.
 constexpr std::uint64_t kFreshThreads = 0xffffffff;
 
-using CompiledEntry = void (*)(CompiledContext* context, std::uint64_t left, std::uint64_t at);
+using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std::uint64_t at);
 
 /// One function of a program.
 struct CompiledFunction {

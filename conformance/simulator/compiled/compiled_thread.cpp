@@ -13,7 +13,8 @@ std::uint64_t* begin(CompiledContext* context) {
     Block& block = *context->block;
     block.grid().count(context->budget_before - context->budget);
     context->budget_before = context->budget;
-    Thread& thread = block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)});
+    Thread& thread = block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)},
+                                        /*has_registers=*/false);
     context->thread = &thread;
     context->registers = thread.registers;
     context->local = thread.local_memory().data();
@@ -22,7 +23,7 @@ std::uint64_t* begin(CompiledContext* context) {
   return context->registers;
 }
 
-const Instruction& instruction_at(CompiledContext& context, std::uint64_t index, std::uint64_t left) {
+const Instruction& instruction_at(CompiledContext& context, std::uint64_t index, std::int64_t left) {
   begin(&context);
   Thread& thread = *context.thread;
   const Instruction& instruction = thread.function().code[index];
@@ -31,9 +32,23 @@ const Instruction& instruction_at(CompiledContext& context, std::uint64_t index,
   return instruction;
 }
 
-void execute(CompiledContext* context, std::uint64_t index, std::uint64_t left) {
+void execute(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   const Instruction& instruction = instruction_at(*context, index, left);
   instruction.execute(*context->thread, instruction);
+}
+
+std::uint64_t compute(CompiledContext* context, std::uint64_t index, std::uint64_t a, std::uint64_t b,
+                      std::uint64_t c) {
+  const Function& kernel = *context->function;
+  const Instruction& in = kernel.code[index];
+  if (context->scratch.size() < kernel.initial.size()) context->scratch.resize(kernel.initial.size());
+  std::uint64_t* const registers = context->scratch.data();
+  const std::uint64_t sources[] = {a, b, c};
+  for (std::size_t i = 1; i < kernel.forms[index].total; ++i) registers[in.slots[i]] = sources[i - 1];
+  Thread thread;
+  thread.registers = registers;
+  in.execute(thread, in);
+  return registers[in.slots[0]];
 }
 
 template <Space space>
@@ -58,7 +73,7 @@ void remember(CompiledContext& context, const Instruction& in, std::uint64_t byt
                               reinterpret_cast<std::uintptr_t>(window.host) - window.begin};
 }
 
-unsigned char* find(CompiledContext* context, std::uint64_t index, std::uint64_t left, std::uint64_t address,
+unsigned char* find(CompiledContext* context, std::uint64_t index, std::int64_t left, std::uint64_t address,
                     std::uint64_t bytes, std::uint64_t how) {
   const Instruction& in = instruction_at(*context, index, left);
   Thread& thread = *context->thread;
@@ -82,19 +97,20 @@ unsigned char* find(CompiledContext* context, std::uint64_t index, std::uint64_t
   return host;
 }
 
-bool enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
+void enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
   context.thread = &thread;
   context.registers = thread.registers;
   context.local = thread.local_memory().data();
   context.local_bytes = thread.local_memory().size();
-  context.initial = thread.function().initial.data();
+  context.function = &thread.function();
+  context.initial = context.function->initial.data();
   function.enter(&context, context.left, at);
-  return take_next(context, thread);
+  take_next(context, thread);
 }
 
 }  // namespace compiled_thread
 
-bool take_next(const CompiledContext& context, Thread& thread) {
+void take_next(const CompiledContext& context, Thread& thread) {
   if (context.next == kThreadExits) {
     thread.state = Thread::State::exited;
   } else if (context.next >= kAtBarrier) {
@@ -102,9 +118,7 @@ bool take_next(const CompiledContext& context, Thread& thread) {
     thread.block->barrier(static_cast<unsigned>(context.next >> 33)).arrive({&thread}, std::nullopt);
   } else if (context.next != kNextIsSet) {
     thread.next = thread.function().code.data() + context.next;
-    return false;
   }
-  return true;
 }
 
 CompiledContext context_of(const Program& program, const Launch& launch) {
@@ -119,6 +133,7 @@ CompiledContext context_of(const Program& program, const Launch& launch) {
   context.windows = context.all_windows.data();
   context.execute = &compiled_thread::execute;
   context.locate = &compiled_thread::find;
+  context.compute = &compiled_thread::compute;
   context.exp2 = &std::exp2;
   context.log2 = &std::log2;
   context.tanh = &std::tanh;
@@ -133,34 +148,34 @@ void enter_block(CompiledContext& context, Block& block) {
 }
 
 void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end, std::uint64_t budget,
-               std::uint64_t longest_turn) {
+               std::uint64_t reserve, std::int64_t turn) {
   const Extent& extent = context.block->launch().block;
   context.thread_index[0] = first % extent.x;
   context.thread_index[1] = first / extent.x % extent.y;
   context.thread_index[2] = first / extent.x / extent.y;
   context.linear_index = first;
   context.end_index = end;
-  context.longest_turn = longest_turn;
-  context.turn = context.left = 0;
+  context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
+  context.reserve = reserve;
   context.thread = nullptr;
   context.registers = nullptr;
   context.local = nullptr;
   context.local_bytes = 0;
-  const Function& kernel = *context.block->program().functions.front();
-  context.initial = kernel.initial.data();
-  kernel.compiled->enter(&context, 0, kFreshThreads);
+  context.function = context.block->program().functions.front().get();
+  context.initial = context.function->initial.data();
+  context.function->compiled->enter(&context, turn, kFreshThreads);
 }
 
-void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left, bool enough_left) {
+void run_compiled(CompiledContext& context, Thread& thread, std::int64_t& left) {
   using namespace compiled_thread;
-  while (left != 0 && thread.state == Thread::State::running) {
+  while (thread.state == Thread::State::running && (left > 0 || !thread.is_at_end_of_turn())) {
     const Function& function = thread.function();
     const auto at = static_cast<std::size_t>(thread.next - function.code.data());
-    if (enough_left && function.compiled != nullptr && function.compiled->begins[at]) {
+    if (function.compiled != nullptr && function.compiled->begins[at]) {
       context.left = left;
       try {
-        enough_left = enter(context, thread, *function.compiled, at);
+        enter(context, thread, *function.compiled, at);
       } catch (const KernelFault&) {
         left = context.left;
         throw;

@@ -20,17 +20,16 @@ CompiledContext context_of(const Program& program, const Launch& launch);
 /// What is the same for all threads of a block.
 void enter_block(CompiledContext& context, Block& block);
 
-/// Runs threads of the block that have not begun, until one of them stops before its end or the budget is used up. That
-/// thread is in `context.thread`, if it has begun.
+/// Runs threads of the block that have not begun, each for one turn, until one of them stops before its end or the budget is
+/// nearly used up. The thread that has stopped is in `context.thread`.
 void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end, std::uint64_t budget,
-               std::uint64_t longest_turn);
+               std::uint64_t reserve, std::int64_t turn);
 
-/// What comes next in a thread that compiled code has left. False where it has too few instructions left in its turn for the
-/// code to go on.
-bool take_next(const CompiledContext& context, Thread& thread);
+/// What comes next in a thread that compiled code has left.
+void take_next(const CompiledContext& context, Thread& thread);
 
-/// Executes at most `left` instructions, and counts down. Wherever compiled code stops in the middle of a turn, the rest is
-/// interpreted, so that threads take turns exactly as if everything were interpreted.
-void run_compiled(CompiledContext& context, Thread& thread, std::uint64_t& left, bool enough_left = true);
+/// Executes instructions until the turn of the thread ends, and counts down. Instructions at which compiled code cannot be
+/// entered are interpreted.
+void run_compiled(CompiledContext& context, Thread& thread, std::int64_t& left);
 
 }  // namespace opgate::simulator

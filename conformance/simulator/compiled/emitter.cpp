@@ -140,8 +140,7 @@ std::string Emitter::variable(Slot slot) const {
   return {};
 }
 
-// The whole slot as 64 bits.
-std::string Emitter::bits(Slot slot) const {
+std::string Emitter::bits_of(Slot slot) const {
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
   if (kind == Kind::single && inexact_[static_cast<std::size_t>(slot)])
     return "bits_of_f32(one_nan(" + variable(slot) + "))";
@@ -154,10 +153,10 @@ std::string Emitter::get(Slot slot, Type type) {
   note(slot, type);
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
   if (type == Type::f32)
-    return kind == Kind::single ? variable(slot) : "f32_of((u32)" + bits(slot) + ")";
-  if (type == Type::f64) return kind == Kind::twofold ? variable(slot) : "f64_of(" + bits(slot) + ")";
-  if (type == Type::pred) return "(" + bits(slot) + " != 0)";
-  return "((" + name_in_c(type) + ")" + bits(slot) + ")";
+    return kind == Kind::single ? variable(slot) : "f32_of((u32)" + bits_of(slot) + ")";
+  if (type == Type::f64) return kind == Kind::twofold ? variable(slot) : "f64_of(" + bits_of(slot) + ")";
+  if (type == Type::pred) return "(" + bits_of(slot) + " != 0)";
+  return "((" + name_in_c(type) + ")" + bits_of(slot) + ")";
 }
 
 std::string Emitter::get_exactly(Slot slot) {
@@ -210,7 +209,7 @@ void Emitter::set(Slot slot, Type type, const std::string& value) {
 void Emitter::save(Slot slot) {
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
   if (kind == Kind::constant || kind == Kind::loaded_constant) return;
-  line("  " + emission::in_brackets("R", slot) + " = " + bits(slot) + ";");
+  line("  " + emission::in_brackets("R", slot) + " = " + bits_of(slot) + ";");
 }
 
 void Emitter::restore(Slot slot) {
@@ -231,13 +230,13 @@ void Emitter::restore(Slot slot) {
   }
 }
 
-void Emitter::hand_over(const Source& source, Type result) {
+void Emitter::hand_over(const Source& source) {
   const Roles& roles = source.roles;
   need_registers();
   for (const Slot slot : roles.reads) save(slot);
   line("  c->execute(c, " + std::to_string(source.index) + ", left + " + std::to_string(source.behind) + ");");
   for (const Slot slot : roles.writes) {
-    note(slot, result == Type::none ? Type::u64 : result);
+    note(slot, Type::u64);
     if (!roles.stops) restore(slot);
   }
 }

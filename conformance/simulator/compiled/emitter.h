@@ -45,10 +45,13 @@ class Emitter {
   bool is_constant(Slot slot) const { return kinds_[static_cast<std::size_t>(slot)] == Kind::constant; }
   std::uint64_t constant(Slot slot) const { return function_.initial[static_cast<std::size_t>(slot)]; }
 
+  /// The whole slot.
+  std::string bits_of(Slot slot) const;
+
   void line(const std::string& text) { text_ += text + "\n"; }
 
-  /// Lets the interpreter execute the instruction, which gives numbers of the type; `Type::none` where it may give others.
-  void hand_over(const Source& source, Type result = Type::none);
+  /// Lets the interpreter execute the instruction.
+  void hand_over(const Source& source);
 
   void save(Slot slot);
   void restore(Slot slot);
@@ -74,7 +77,6 @@ class Emitter {
   bool may_be_inexact(Slot slot) const;
   void find_inexact();
   std::string variable(Slot slot) const;
-  std::string bits(Slot slot) const;
 
   const Program& program_;
   const Function& function_;

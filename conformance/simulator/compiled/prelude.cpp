@@ -33,14 +33,15 @@ struct context {
   u64 linear_index;
   u64 end_index;
   u64 block_extent[2];
-  u64 longest_turn;
-  u64 turn;
   u64 budget;
-  u64 left;
+  u64 reserve;
+  s64 turn;
+  s64 left;
   u64 next;
   u64* (*begin)(struct context*);
-  void (*execute)(struct context*, u64, u64);
-  u8* (*locate)(struct context*, u64, u64, u64, u64, u64);
+  void (*execute)(struct context*, u64, s64);
+  u8* (*locate)(struct context*, u64, s64, u64, u64, u64);
+  u64 (*compute)(struct context*, u64, u64, u64, u64);
   f64 (*exp2)(f64);
   f64 (*log2)(f64);
   f64 (*tanh)(f64);
@@ -185,7 +186,7 @@ INLINE void next_thread(struct context* c) {
   c->thread_index[1] = 0;
   ++c->thread_index[2];
 }
-INLINE u8* global_at(struct context* c, u64 site, u64 index, u64 left, u64 address, u64 bytes, u64 how) {
+INLINE u8* global_at(struct context* c, u64 site, u64 index, s64 left, u64 address, u64 bytes, u64 how) {
   const struct window* const window = c->windows + site;
   // What is not a multiple becomes a large number.
   const u64 distance = address - window->begin;
@@ -193,7 +194,7 @@ INLINE u8* global_at(struct context* c, u64 site, u64 index, u64 left, u64 addre
   if (UNLIKELY(multiple >= window->last)) return c->locate(c, index, left, address, bytes, how);
   return (u8*)(address + window->to_host);
 }
-INLINE u8* own_at(struct context* c, u8* begin, u64 size, u64 index, u64 left, u64 address, u64 bytes, u64 how) {
+INLINE u8* own_at(struct context* c, u8* begin, u64 size, u64 index, s64 left, u64 address, u64 bytes, u64 how) {
   const u64 offset = address & 0xffffffffu;
   if (UNLIKELY((address & (bytes - 1)) != 0 || offset + bytes > size))
     return c->locate(c, index, left, address, bytes, how);

@@ -34,12 +34,14 @@ bool change_sign(Emitter& out, Source& source, Type type) {
 }  // namespace translated_floats
 
 void set_double(Emitter& out, Source& source, const std::string& value) {
+  std::string sources;
+  for (std::size_t i = 1; i <= 3; ++i)
+    sources += ", " + (i < source.form.total ? out.bits_of(source.slot(i)) : std::string("0"));
   out.line("  { const f64 result = " + value + ";");
-  out.line("  if (UNLIKELY(result != result)) {");
-  out.hand_over(source, Type::f64);
-  out.line("  } else {");
-  out.set(source.slot(0), Type::f64, "result");
-  out.line("  } }");
+  out.set(source.slot(0), Type::f64,
+          "UNLIKELY(result != result) ? f64_of(c->compute(c, " + std::to_string(source.index) + sources +
+              ")) : result");
+  out.line("  }");
 }
 
 bool translate_float(Emitter& out, Source& source, Type type) {

@@ -43,7 +43,7 @@ class FunctionTranslator {
   std::string translate() {
     translate_chunks();
     out_.start_over();
-    out_.line("void " + symbol_of(index_) + "(struct context* c, u64 left, u64 at) {");
+    out_.line("void " + symbol_of(index_) + "(struct context* c, s64 left, u64 at) {");
     out_.line("  u64* R = c->registers; u8* const S = c->shared;");
     out_.line("  const u64 shared_bytes = c->shared_bytes; const u64* const initial = c->initial;");
     out_.line("  (void)R; (void)S; (void)shared_bytes; (void)initial;");
@@ -57,7 +57,7 @@ class FunctionTranslator {
 
   std::vector<bool> begins() const {
     std::vector<bool> begins(function_.code.size() + 1);
-    for (const Chunk& chunk : chunks_) begins[chunk.begin] = true;
+    for (const Chunk& chunk : chunks_) begins[chunk.begin] = chunk.is_entry;
     return begins;
   }
 
@@ -72,11 +72,12 @@ class FunctionTranslator {
     out_.line("  switch (at) {");
     if (out_.is_kernel()) {
       out_.line("  case " + std::to_string(kFreshThreads) + "u: begin:");
-      out_.line("  left = c->turn = c->budget < c->longest_turn ? c->budget : c->longest_turn;");
+      out_.line("  left = c->turn;");
       out_.begin_thread(chunks_.front().live);
       out_.line("  goto at_0;");
     }
     for (const Chunk& chunk : chunks_) {
+      if (!chunk.is_entry) continue;
       out_.line("  case " + std::to_string(chunk.begin) + ":");
       for (const Slot slot : chunk.live) out_.restore(slot);
       out_.line("  goto at_" + std::to_string(chunk.begin) + ";");
@@ -87,9 +88,9 @@ class FunctionTranslator {
   void end_thread() {
     out_.line("exit:");
     out_.line("  if (c->registers == 0) {");
-    out_.line("  c->budget -= c->turn - left;");
+    out_.line("  c->budget -= (u64)(c->turn - left);");
     out_.line("  next_thread(c);");
-    out_.line("  if (c->linear_index != c->end_index && c->budget != 0) goto begin;");
+    out_.line("  if (c->linear_index != c->end_index && c->budget >= c->reserve) goto begin;");
     out_.line("  }");
     out_.line("  c->next = " + std::to_string(kThreadExits) + "u;");
   }
@@ -97,17 +98,20 @@ class FunctionTranslator {
   void translate_chunks() {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       const Chunk& chunk = chunks_[i];
-      const std::string length = std::to_string(chunk.end - chunk.begin);
       out_.line("at_" + std::to_string(chunk.begin) + ":");
-      out_.line("  if (UNLIKELY(left < " + length + ")) {");
-      out_.need_registers();
-      for (const Slot slot : chunk.live) out_.save(slot);
-      out_.line("  c->next = " + std::to_string(chunk.begin) + "; goto leave; }");
-      out_.line("  left -= " + length + ";");
+      if (chunk.is_turn_end && chunk.begin != 0) end_turn(chunk);
+      out_.line("  left -= " + std::to_string(chunk.end - chunk.begin) + ";");
       for (std::size_t at = chunk.begin; at < chunk.end; ++at) translate_one(chunk, at);
     }
     // The last instruction of a function ends it.
     out_.line("  __builtin_unreachable();");
+  }
+
+  void end_turn(const Chunk& chunk) {
+    out_.line("  if (UNLIKELY(left <= 0)) {");
+    out_.need_registers();
+    for (const Slot slot : chunk.live) out_.save(slot);
+    out_.line("  c->next = " + std::to_string(chunk.begin) + "; goto leave; }");
   }
 
   void translate_one(const Chunk& chunk, std::size_t at) {

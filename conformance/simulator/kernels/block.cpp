@@ -12,7 +12,8 @@ namespace opgate::simulator {
 namespace {
 
 // A thread that runs longer may be waiting for another one, as at a lock.
-constexpr std::uint64_t kTurnOfThread = 1 << 10;
+constexpr int kTurnOfThread = 1 << 10;
+constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
 constexpr int kTurnsOfWarp = 1 << 12;
 // A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
 constexpr int kTurnsOfBlock = 1 << 6;
@@ -43,20 +44,20 @@ void Block::start(const Extent& index) {
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   const Function& kernel = *program().functions.front();
-  if (kernel.compiled == nullptr) {
+  if (!is_compiled()) {
     start_threads();
     return;
   }
   not_begun_ = 0;
-  begin_thread(0, {0, 0, 0});
+  begin_thread(0, {0, 0, 0}, /*has_registers=*/false);
   frame_values_.clear();
   for (const FrameValue& value : kernel.frame_values)
     frame_values_.push_back(threads_.front().value_of(value));
 }
 
-Thread& Block::begin_thread(unsigned linear, const Extent& index) {
+Thread& Block::begin_thread(unsigned linear, const Extent& index, bool has_registers) {
   running_ = &threads_[linear];
-  running_->start(*this, linear, index);
+  running_->start(*this, linear, index, has_registers);
   return *running_;
 }
 
@@ -67,7 +68,7 @@ void Block::start_threads() {
   for (Extent at{0, 0, 0}; at.z < extent.z; ++at.z) {
     for (at.y = 0; at.y < extent.y; ++at.y) {
       for (at.x = 0; at.x < extent.x; ++at.x) {
-        begin_thread(linear++, at);
+        begin_thread(linear++, at, /*has_registers=*/true);
       }
     }
   }
@@ -121,64 +122,65 @@ void Block::run_new_threads(std::size_t first, std::size_t end) {
   CompiledContext& context = grid_.context(*this);
   not_begun_ = end;
   while (first < end) {
-    // The limit is noticed by a thread that could go on.
-    if (grid_.left() == 0) begin_thread(static_cast<unsigned>(first), index_of(launch().block, first));
+    if (!grid_.may_run_compiled()) {
+      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first), /*has_registers=*/true));
+      ++first;
+      continue;
+    }
     try {
-      run_fresh(context, first, end, grid_.turn(grid_.left()), kTurnOfThread);
+      run_fresh(context, first, end, grid_.left(), grid_.reserve(), kTurnOfThread);
     } catch (const KernelFault&) {
-      grid_.count(context.budget_before - context.budget + context.turn - context.left);
+      grid_.count(context.budget_before - context.budget + static_cast<std::uint64_t>(kTurnOfThread - context.left));
       throw;
     }
     grid_.count(context.budget_before - context.budget);
     exited_ += context.linear_index - first;
     for (; first < context.linear_index; ++first) threads_[first].state = Thread::State::exited;
     if (context.thread == nullptr) continue;
-    Thread& thread = *context.thread;
-    const std::uint64_t turn = context.turn;
-    std::uint64_t left = context.left;
-    try {
-      run_compiled(context, thread, left, take_next(context, thread));
-    } catch (const KernelFault&) {
-      grid_.count(turn - left);
-      throw;
-    }
-    finish_turn(thread, turn - left);
+    take_turn(*context.thread, context.left, /*is_entered=*/true);
     ++first;
   }
 }
 
 void Block::run_thread(Thread& thread) {
   running_ = &thread;
-  const std::uint64_t turn = grid_.turn(kTurnOfThread);
-  std::uint64_t left = turn;
-  try {
-    if (program().functions.front()->compiled != nullptr)
-      run_compiled(grid_.context(*this), thread, left);
-    else
-      interpret(thread, left);
-  } catch (const KernelFault&) {
-    grid_.count(turn - left);
-    throw;
-  }
-  finish_turn(thread, turn - left);
+  take_turn(thread, static_cast<std::int64_t>(grid_.turn(kTurnOfThread)), /*is_entered=*/false);
 }
 
-void Block::finish_turn(Thread& thread, std::uint64_t executed) {
-  grid_.count(executed);
+void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
+  const std::int64_t turn = is_entered ? std::int64_t{kTurnOfThread} : left;
+  try {
+    if (is_entered) take_next(grid_.context(*this), thread);
+    if (is_entered || (is_compiled() && grid_.may_run_compiled())) {
+      run_compiled(grid_.context(*this), thread, left);
+    } else {
+      interpret(thread, left);
+    }
+  } catch (const KernelFault&) {
+    grid_.count(static_cast<std::uint64_t>(turn - left));
+    throw;
+  }
+  grid_.count(static_cast<std::uint64_t>(turn - left));
   if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
   if (thread.state == Thread::State::exited) ++exited_;
 }
 
-void Block::interpret(Thread& thread, std::uint64_t& left) {
-  while (left != 0) {
+bool Block::is_compiled() const { return program().functions.front()->compiled != nullptr; }
+
+void Block::interpret(Thread& thread, std::int64_t& left) {
+  // The limit of the launch may come before the turn can end.
+  const std::uint64_t of_limit = grid_.left();
+  const std::int64_t least = of_limit > kMostOverrun ? -std::int64_t{kMostOverrun} : left - static_cast<std::int64_t>(of_limit);
+  const auto step = [&] {
     --left;
     const Instruction& instruction = *thread.next++;
     if (instruction.guard >= 0 &&
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
-      continue;
+      return;
     instruction.execute(thread, instruction);
-    if (thread.state != Thread::State::running) break;
-  }
+  };
+  while (left > 0 && thread.state == Thread::State::running) step();
+  while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();
 }
 
 bool Block::settle_collectives(std::size_t first) {

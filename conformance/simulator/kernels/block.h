@@ -24,7 +24,7 @@ class Block {
   void start(const Extent& index);
 
   /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
-  Thread& begin_thread(unsigned linear, const Extent& index);
+  Thread& begin_thread(unsigned linear, const Extent& index, bool has_registers);
 
   /// Lets the threads run until all have exited (true), or until the block has had its share of the time
   /// (false). Each thread runs until it waits for others, so that the order is always the same.
@@ -49,8 +49,9 @@ class Block {
   bool run_warp(std::size_t first);
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
-  void finish_turn(Thread& thread, std::uint64_t executed);
-  static void interpret(Thread& thread, std::uint64_t& left);
+  void take_turn(Thread& thread, std::int64_t left, bool is_entered);
+  bool is_compiled() const;
+  void interpret(Thread& thread, std::int64_t& left);
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();

@@ -28,9 +28,24 @@ class Reader {
     const Token end{"ret", tokens_.peek().line};
     form_ = {};
     emit(decode(end, {}, "ret", 0), end);
+    find_turn_ends();
   }
 
  private:
+  void find_turn_ends() {
+    std::vector<bool>& ends = function_.turn_ends;
+    ends.resize(function_.code.size() + 1);
+    ends[0] = true;
+    for (const std::size_t call : calls_) ends[call + 1] = true;
+    for (const std::size_t branch : branches_) {
+      const auto target = static_cast<std::size_t>(function_.code[branch].immediate);
+      if (target <= branch) ends[target] = true;
+    }
+    for (const std::vector<std::int64_t>& table : function_.branch_tables) {
+      for (const std::int64_t target : table) ends[static_cast<std::size_t>(target)] = true;
+    }
+  }
+
   void read_statement() {
     const Token first = tokens_.next();
     if (first.is(";")) return;
@@ -118,11 +133,15 @@ class Reader {
     form_ = {};
     if (name == "call") {
       instruction = decode_call(statement, at + 1);
+      calls_.push_back(function_.code.size());
     } else if (name == "brx") {
       instruction = decode_branch_by_table(statement, at + 1);
     } else {
       instruction = decode(opcode, statement, name, at + 1);
-      if (name == "bra") labels_.add_branch(statement.back());
+      if (name == "bra") {
+        labels_.add_branch(statement.back());
+        branches_.push_back(function_.code.size());
+      }
     }
     instruction.guard = guard;
     emit(instruction, opcode);
@@ -267,6 +286,8 @@ class Reader {
   Names names_;
   Tokens tokens_;
   Labels labels_;
+  std::vector<std::size_t> branches_;
+  std::vector<std::size_t> calls_;
   std::uint32_t location_ = 0;
   OperandForm form_;  ///< of the instruction that is emitted next
 };

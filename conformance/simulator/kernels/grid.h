@@ -46,6 +46,9 @@ class Grid {
   std::uint64_t turn(std::uint64_t most) const;
   /// How many instructions are left of the limit.
   std::uint64_t left() const;
+  /// Compiled code does not look at the limit. Near to it, everything is interpreted.
+  std::uint64_t reserve() const { return reserve_; }
+  bool may_run_compiled() const { return left() >= reserve_; }
   void count(std::uint64_t instructions);
 
   /// For compiled code that is about to run a thread of this block.
@@ -71,6 +74,7 @@ class Grid {
   std::uint64_t considered_ = 0;  ///< how many instructions had been executed when compiling was last considered
   std::vector<Window> windows_;
   CompiledContext context_;
+  std::uint64_t reserve_ = 0;
   std::uint64_t clock_ = 0;
   std::uint64_t instructions_ = 0;
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time

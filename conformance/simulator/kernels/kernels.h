@@ -85,6 +85,7 @@ struct Outcome {
   std::uint64_t instructions = 0;  ///< of all threads
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
+  bool compiled = false;  ///< whether compiled code has executed a part of it
   std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
 };
 

@@ -55,8 +55,8 @@ class PtxModule final : public Module {
     if (!addresses_are_written_) write_addresses(memory);
     KernelCompilation& compilation = compilations_.try_emplace(launch.kernel, *program).first->second;
     compilation.begin(launch, compilation_settings_);
-    const Outcome outcome = Grid(*program, launch, memory, compilation).run();
-    compilation.end(launch, outcome.instructions);
+    Outcome outcome = Grid(*program, launch, memory, compilation).run();
+    compilation.end(launch, outcome);
     return outcome;
   }
 

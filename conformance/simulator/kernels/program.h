@@ -69,6 +69,9 @@ struct Function {
   std::string name;
   std::vector<Instruction> code;
   std::vector<OperandForm> forms;  ///< of each instruction of `code`
+  /// Whether the turn of a thread may end in front of an instruction: at the begin, behind a call, and where a loop may
+  /// begin.
+  std::vector<bool> turn_ends;
   const CompiledFunction* compiled = nullptr;
   std::vector<std::uint64_t> initial;    ///< the slots of a new frame
   std::vector<FrameValue> frame_values;  ///< those of them that depend on the thread

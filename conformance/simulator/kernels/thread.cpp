@@ -20,7 +20,7 @@ unsigned along(const Extent& extent, std::uint64_t axis) {
 
 }  // namespace
 
-void Thread::start(Block& of, unsigned linear_index, const Extent& at) {
+void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_registers) {
   block = &of;
   linear = linear_index;
   lane = linear_index % kWarpSize;
@@ -28,7 +28,7 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at) {
   state = State::running;
   carry = false;
   const Function& kernel = *of.program().functions.front();
-  if (kernel.compiled != nullptr && !frames_.empty()) {
+  if (!has_registers && !frames_.empty()) {
     start_again(kernel);
     return;
   }

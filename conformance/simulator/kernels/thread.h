@@ -32,8 +32,13 @@ class Thread {
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
 
-  /// Begins with the kernel of the block's launch.
-  void start(Block& of, unsigned linear_index, const Extent& at);
+  /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to be in their
+  /// slots: compiled code sets the others.
+  void start(Block& of, unsigned linear_index, const Extent& at, bool has_registers = true);
+
+  bool is_at_end_of_turn() const {
+    return function().turn_ends[static_cast<std::size_t>(next - function().code.data())];
+  }
 
   /// The instruction that is being executed, or at which the thread waits.
   const Instruction& current() const { return next[-1]; }
