@@ -68,7 +68,9 @@ inline Ran run_with(const CompilationSettings& settings, const std::string& ptx,
 }
 
 inline void expect_same(const Ran& a, const Ran& b) {
-  const auto in_numbers = [](const Extent& index) { return std::vector<unsigned>{index.x, index.y, index.z}; };
+  const auto in_numbers = [](const Extent& index) {
+    return std::vector<unsigned>{index.x, index.y, index.z};
+  };
   EXPECT_EQ(static_cast<int>(a.outcome.fault), static_cast<int>(b.outcome.fault));
   EXPECT_EQ(a.outcome.message, b.outcome.message);
   EXPECT_EQ(a.outcome.instructions, b.outcome.instructions);

@@ -77,12 +77,19 @@ bool run(const std::vector<std::string>& arguments, std::string& output) {
 }
 
 // Exceptions of the interpreter pass through compiled code. Code that loads through a pointer of one type what was stored
-// as another one is normal here.
+// as another one is normal here. With -fno-trapping-math, GCC would lose the sign of a zero that was converted to an integer
+// and back.
 std::vector<std::string> options() {
-  std::vector<std::string> options{"-std=gnu11",    "-O2",           "-w",
-                                   "-fPIC",         "-shared",       "-nostdlib",
-                                   "-fexceptions",  "-fno-math-errno", "-fno-trapping-math",
-                                   "-ffp-contract=off", "-fno-strict-aliasing"};
+  std::vector<std::string> options{"-std=gnu11",
+                                   "-O2",
+                                   "-w",
+                                   "-fPIC",
+                                   "-shared",
+                                   "-nostdlib",
+                                   "-fexceptions",
+                                   "-fno-math-errno",
+                                   "-ffp-contract=off",
+                                   "-fno-strict-aliasing"};
 #if defined(__x86_64__)
   // Without it, each fma and rounding to an integer would be a call.
   if (__builtin_cpu_supports("fma")) options.emplace_back("-mfma");

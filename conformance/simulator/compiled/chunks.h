@@ -12,8 +12,9 @@ struct Chunk {
   std::size_t begin = 0;
   std::size_t end = 0;  ///< the index behind its last instruction
   bool is_turn_end = false;
-  bool is_entry = false;   ///< compiled code can be entered here
-  std::vector<Slot> live;  ///< registers that may be read, at its begin or later, before they are written; ascending
+  bool is_entry = false;  ///< compiled code can be entered here
+  std::vector<Slot>
+      live;  ///< registers that may be read, at its begin or later, before they are written; ascending
   std::vector<std::size_t> next;  ///< chunks that may follow
 };
 

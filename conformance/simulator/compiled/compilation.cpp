@@ -79,7 +79,8 @@ void KernelCompilation::consider(std::uint64_t spent, std::uint64_t remaining) {
   const std::uint64_t cost = cost_of_compiling();
   if (spent >= cost || remaining >= cost) {
     compile(/*only_from_cache=*/false);
-  } else if (!was_sought_ && (spent >= compilation::kCostOfLooking || remaining >= compilation::kCostOfLooking)) {
+  } else if (!was_sought_ &&
+             (spent >= compilation::kCostOfLooking || remaining >= compilation::kCostOfLooking)) {
     compile(/*only_from_cache=*/true);
   }
 }
@@ -90,7 +91,8 @@ void KernelCompilation::compile(bool only_from_cache) {
   was_tried_ = !only_from_cache;
   const std::optional<CCompiler> named =
       settings_.compiler.empty() ? std::nullopt : CCompiler::find(settings_.compiler);
-  const std::optional<CCompiler>& compiler = settings_.compiler.empty() ? compilation::default_compiler() : named;
+  const std::optional<CCompiler>& compiler =
+      settings_.compiler.empty() ? compilation::default_compiler() : named;
   if (!compiler) {
     was_tried_ = true;
     complain("there is no C compiler");

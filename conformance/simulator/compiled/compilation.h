@@ -34,7 +34,7 @@ class KernelCompilation {
 
   Program& program_;
   CompilationSettings settings_;
-  std::uint64_t spent_ = 0;       ///< instructions that were interpreted in earlier launches
+  std::uint64_t spent_ = 0;        ///< instructions that were interpreted in earlier launches
   std::uint64_t of_a_thread_ = 0;  ///< instructions, in the last launch
   bool was_sought_ = false;        ///< in the cache
   bool was_tried_ = false;

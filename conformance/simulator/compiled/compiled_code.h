@@ -33,9 +33,9 @@ struct CompiledContext {
   unsigned char* shared = nullptr;
   unsigned char* local = nullptr;
   unsigned char* parameters = nullptr;
-  CompiledWindow* windows = nullptr;             ///< by the site of the instruction
-  const std::uint64_t* initial = nullptr;        ///< the slots of a new frame
-  const std::uint64_t* frame_values = nullptr;   ///< of the block, in the order of Function::frame_values
+  CompiledWindow* windows = nullptr;            ///< by the site of the instruction
+  const std::uint64_t* initial = nullptr;       ///< the slots of a new frame
+  const std::uint64_t* frame_values = nullptr;  ///< of the block, in the order of Function::frame_values
   std::uint64_t shared_bytes = 0;
   std::uint64_t local_bytes = 0;
   std::uint64_t parameter_bytes = 0;
@@ -46,16 +46,18 @@ struct CompiledContext {
   std::uint64_t block_extent[2] = {};
   std::uint64_t budget = 0;   ///< instructions that all of them may still execute
   std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
-  std::int64_t turn = 0;  ///< how many instructions a thread that begins may execute, until it comes to the end of a turn
-  std::int64_t left = 0;  ///< how many the thread may still execute; negative where its turn could not end yet
-  std::uint64_t next = 0;          ///< the index of the instruction that comes next, or one of the values below
+  std::int64_t turn =
+      0;  ///< how many instructions a thread that begins may execute, until it comes to the end of a turn
+  std::int64_t left =
+      0;  ///< how many the thread may still execute; negative where its turn could not end yet
+  std::uint64_t next = 0;  ///< the index of the instruction that comes next, or one of the values below
   /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
   void (*execute)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
   /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter throws.
-  unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left, std::uint64_t address,
-                           std::uint64_t bytes, std::uint64_t how) = nullptr;
+  unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left,
+                           std::uint64_t address, std::uint64_t bytes, std::uint64_t how) = nullptr;
   /// The bits of what an instruction makes of the bits of its sources, without a thread.
   std::uint64_t (*compute)(CompiledContext* context, std::uint64_t index, std::uint64_t a, std::uint64_t b,
                            std::uint64_t c) = nullptr;
@@ -65,7 +67,7 @@ struct CompiledContext {
   Thread* thread = nullptr;  ///< null for one that begins
   Block* block = nullptr;
   const Function* function = nullptr;  ///< that runs
-  std::uint64_t budget_before = 0;  ///< when instructions were last counted
+  std::uint64_t budget_before = 0;     ///< when instructions were last counted
   std::vector<CompiledWindow> all_windows;
   std::vector<std::uint64_t> scratch;  ///< registers for `compute`
 };

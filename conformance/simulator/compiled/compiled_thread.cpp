@@ -13,8 +13,9 @@ std::uint64_t* begin(CompiledContext* context) {
     Block& block = *context->block;
     block.grid().count(context->budget_before - context->budget);
     context->budget_before = context->budget;
-    Thread& thread = block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)},
-                                        /*has_registers=*/false);
+    Thread& thread =
+        block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)},
+                           /*has_registers=*/false);
     context->thread = &thread;
     context->registers = thread.registers;
     context->local = thread.local_memory().data();

@@ -152,8 +152,7 @@ std::string Emitter::bits_of(Slot slot) const {
 std::string Emitter::get(Slot slot, Type type) {
   note(slot, type);
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
-  if (type == Type::f32)
-    return kind == Kind::single ? variable(slot) : "f32_of((u32)" + bits_of(slot) + ")";
+  if (type == Type::f32) return kind == Kind::single ? variable(slot) : "f32_of((u32)" + bits_of(slot) + ")";
   if (type == Type::f64) return kind == Kind::twofold ? variable(slot) : "f64_of(" + bits_of(slot) + ")";
   if (type == Type::pred) return "(" + bits_of(slot) + " != 0)";
   return "((" + name_in_c(type) + ")" + bits_of(slot) + ")";
@@ -234,7 +233,8 @@ void Emitter::hand_over(const Source& source) {
   const Roles& roles = source.roles;
   need_registers();
   for (const Slot slot : roles.reads) save(slot);
-  line("  c->execute(c, " + std::to_string(source.index) + ", left + " + std::to_string(source.behind) + ");");
+  line("  c->execute(c, " + std::to_string(source.index) + ", left + " + std::to_string(source.behind) +
+       ");");
   for (const Slot slot : roles.writes) {
     note(slot, Type::u64);
     if (!roles.stops) restore(slot);

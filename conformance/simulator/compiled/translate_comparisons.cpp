@@ -89,7 +89,8 @@ bool translate_comparison(Emitter& out, Source& source) {
   if (a.empty() || b.empty()) return false;
   out.line("  { const __typeof__(" + a + ") a = " + a + "; const __typeof__(" + b + ") b = " + b + ";");
   out.line("  const u8 holds = " + std::string(comparison) + ";" +
-           (combined != nullptr ? " const u8 other = " + out.get(source.slot(results + 2), Type::pred) + ";" : ""));
+           (combined != nullptr ? " const u8 other = " + out.get(source.slot(results + 2), Type::pred) + ";"
+                                : ""));
   const std::string with_other = combined != nullptr ? std::string(combined) + "other" : "";
   out.set(source.slot(0), Type::pred, "holds" + with_other);
   if (results == 2) out.set(source.slot(1), Type::pred, "!holds" + with_other);

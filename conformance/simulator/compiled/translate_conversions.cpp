@@ -80,7 +80,8 @@ void to_integer(Emitter& out, Source& source, const Conversion& conversion) {
   const std::string type = name_in_c(conversion.to);
   const std::string of_nan =
       wide ? "(" + type + ")(1ull << " + std::to_string(8 * bytes_of(conversion.to) - 1) + ")" : "0";
-  const std::string value = to_integral("(f64)" + number(out, source.slot(1), conversion), conversion.rounding);
+  const std::string value =
+      to_integral("(f64)" + number(out, source.slot(1), conversion), conversion.rounding);
   out.set(source.slot(0), conversion.to, "to_" + type + "(" + value + ", " + of_nan + ")");
 }
 
@@ -106,12 +107,13 @@ bool to_float(Emitter& out, Source& source, const Conversion& conversion, std::s
 
 bool of_pair(Emitter& out, Source& source, const Conversion& conversion) {
   const bool is_half = conversion.to == Type::f16x2;
-  if ((!is_half && conversion.to != Type::bf16x2) || conversion.from != Type::f32 || conversion.rounding != "rn" ||
-      conversion.flush || conversion.saturate)
+  if ((!is_half && conversion.to != Type::bf16x2) || conversion.from != Type::f32 ||
+      conversion.rounding != "rn" || conversion.flush || conversion.saturate)
     return false;
   const std::string function = is_half ? "half_of_f32(" : "bfloat16_of_f32(";
-  out.set(source.slot(0), Type::u32, "(u32)" + function + out.get(source.slot(1), Type::f32) + ") << 16 | " +
-                                         function + out.get(source.slot(2), Type::f32) + ")");
+  out.set(source.slot(0), Type::u32,
+          "(u32)" + function + out.get(source.slot(1), Type::f32) + ") << 16 | " + function +
+              out.get(source.slot(2), Type::f32) + ")");
   return true;
 }
 

@@ -76,7 +76,8 @@ bool translate_copysign(Emitter& out, Source& source) {
   const Type type = source.modifiers.take_type();
   if (type != Type::f32 || !source.modifiers.none_left()) return false;
   out.set(source.slot(0), type,
-          "__builtin_copysignf(" + out.get_exactly(source.slot(2)) + ", " + out.get_exactly(source.slot(1)) + ")");
+          "__builtin_copysignf(" + out.get_exactly(source.slot(2)) + ", " + out.get_exactly(source.slot(1)) +
+              ")");
   return true;
 }
 

@@ -40,7 +40,8 @@ Place take_place(const Emitter& out, Source& source) {
   modifiers.take_hints();
   Place place;
   place.space = modifiers.take_space();
-  if (place.space == Space::parameter && (source.form.names_local || !out.is_kernel())) place.space = Space::local;
+  if (place.space == Space::parameter && (source.form.names_local || !out.is_kernel()))
+    place.space = Space::local;
   place.lanes = static_cast<std::size_t>(modifiers.take_lanes());
   place.type = in_memory(modifiers.take_type());
   if (!modifiers.none_left() || place.type == Type::pred) place.type = Type::none;
@@ -104,8 +105,10 @@ bool translate_store(Emitter& out, Source& source) {
     return false;
   out.line("  { u8* const to = " + located(out, source, place, source.slot(0), Access::store) + ";");
   for (std::size_t lane = 0; lane < place.lanes; ++lane)
-    out.line("  " + access("store_", place.type) + "to + " + std::to_string(lane * bytes_of(place.type)) + ", " +
-             (place.type == Type::f32 ? out.get_exactly(source.slot(lane + 1)) : out.get(source.slot(lane + 1), place.type)) +
+    out.line("  " + access("store_", place.type) + "to + " + std::to_string(lane * bytes_of(place.type)) +
+             ", " +
+             (place.type == Type::f32 ? out.get_exactly(source.slot(lane + 1))
+                                      : out.get(source.slot(lane + 1), place.type)) +
              ");");
   out.line("  }");
   return true;

@@ -16,19 +16,19 @@ using Translate = bool (*)(Emitter& out, Source& source);
 
 Translate translator_named(const std::string& name) {
   static const std::unordered_map<std::string, Translate> known{
-      {"add", &translate_arithmetic},  {"sub", &translate_arithmetic}, {"mul", &translate_arithmetic},
-      {"mad", &translate_arithmetic},  {"fma", &translate_arithmetic}, {"div", &translate_arithmetic},
-      {"rem", &translate_arithmetic},  {"abs", &translate_arithmetic}, {"neg", &translate_arithmetic},
-      {"min", &translate_arithmetic},  {"max", &translate_arithmetic}, {"rcp", &translate_function},
-      {"sqrt", &translate_function},   {"rsqrt", &translate_function}, {"ex2", &translate_function},
-      {"lg2", &translate_function},    {"tanh", &translate_function},  {"and", &translate_bits},
-      {"or", &translate_bits},         {"xor", &translate_bits},       {"not", &translate_bits},
-      {"shl", &translate_bits},        {"shr", &translate_bits},       {"popc", &translate_bits},
-      {"clz", &translate_bits},        {"bfe", &translate_bits},       {"bfi", &translate_bits},
-      {"lop3", &translate_lookup},     {"prmt", &translate_permutation}, {"shf", &translate_funnel_shift},
-      {"setp", &translate_comparison}, {"selp", &translate_choice},    {"cvt", &translate_conversion},
-      {"mov", &translate_move},        {"cvta", &translate_address},   {"ld", &translate_load},
-      {"copysign", &translate_copysign}, {"ldu", &translate_load},        {"st", &translate_store},
+      {"add", &translate_arithmetic},    {"sub", &translate_arithmetic},   {"mul", &translate_arithmetic},
+      {"mad", &translate_arithmetic},    {"fma", &translate_arithmetic},   {"div", &translate_arithmetic},
+      {"rem", &translate_arithmetic},    {"abs", &translate_arithmetic},   {"neg", &translate_arithmetic},
+      {"min", &translate_arithmetic},    {"max", &translate_arithmetic},   {"rcp", &translate_function},
+      {"sqrt", &translate_function},     {"rsqrt", &translate_function},   {"ex2", &translate_function},
+      {"lg2", &translate_function},      {"tanh", &translate_function},    {"and", &translate_bits},
+      {"or", &translate_bits},           {"xor", &translate_bits},         {"not", &translate_bits},
+      {"shl", &translate_bits},          {"shr", &translate_bits},         {"popc", &translate_bits},
+      {"clz", &translate_bits},          {"bfe", &translate_bits},         {"bfi", &translate_bits},
+      {"lop3", &translate_lookup},       {"prmt", &translate_permutation}, {"shf", &translate_funnel_shift},
+      {"setp", &translate_comparison},   {"selp", &translate_choice},      {"cvt", &translate_conversion},
+      {"mov", &translate_move},          {"cvta", &translate_address},     {"ld", &translate_load},
+      {"copysign", &translate_copysign}, {"ldu", &translate_load},         {"st", &translate_store},
   };
   const auto found = known.find(name);
   return found == known.end() ? nullptr : found->second;
@@ -37,8 +37,11 @@ Translate translator_named(const std::string& name) {
 class FunctionTranslator {
  public:
   FunctionTranslator(const Program& program, std::size_t index)
-      : function_(*program.functions[index]), roles_(all_roles()), chunks_(chunks_of(function_, roles_)),
-        out_(program, index, roles_), index_(index) {}
+      : function_(*program.functions[index]),
+        roles_(all_roles()),
+        chunks_(chunks_of(function_, roles_)),
+        out_(program, index, roles_),
+        index_(index) {}
 
   std::string translate() {
     translate_chunks();
@@ -166,8 +169,9 @@ class FunctionTranslator {
   // Where all threads of the block meet.
   bool is_plain_barrier(const Source& source) const {
     const std::string& name = source.modifiers.name();
-    return (name == "bar" || name == "barrier") && source.modifiers.has("sync") && !source.modifiers.has("warp") &&
-           source.form.total == 1 && out_.is_constant(source.slot(0)) && out_.constant(source.slot(0)) < kBarriers;
+    return (name == "bar" || name == "barrier") && source.modifiers.has("sync") &&
+           !source.modifiers.has("warp") && source.form.total == 1 && out_.is_constant(source.slot(0)) &&
+           out_.constant(source.slot(0)) < kBarriers;
   }
 
   const Function& function_;

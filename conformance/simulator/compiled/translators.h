@@ -13,16 +13,16 @@ bool translate_half(Emitter& out, Source& source, Type type);
 bool translate_function(Emitter& out, Source& source);  // rcp sqrt rsqrt ex2 lg2 tanh
 bool translate_copysign(Emitter& out, Source& source);
 bool translate_bits(Emitter& out, Source& source);
-bool translate_lookup(Emitter& out, Source& source);         // lop3
-bool translate_permutation(Emitter& out, Source& source);    // prmt
-bool translate_funnel_shift(Emitter& out, Source& source);   // shf
-bool translate_comparison(Emitter& out, Source& source);     // setp
-bool translate_choice(Emitter& out, Source& source);         // selp
-bool translate_conversion(Emitter& out, Source& source);     // cvt
-bool translate_move(Emitter& out, Source& source);           // mov
-bool translate_address(Emitter& out, Source& source);        // cvta
-bool translate_load(Emitter& out, Source& source);           // ld
-bool translate_store(Emitter& out, Source& source);          // st
+bool translate_lookup(Emitter& out, Source& source);        // lop3
+bool translate_permutation(Emitter& out, Source& source);   // prmt
+bool translate_funnel_shift(Emitter& out, Source& source);  // shf
+bool translate_comparison(Emitter& out, Source& source);    // setp
+bool translate_choice(Emitter& out, Source& source);        // selp
+bool translate_conversion(Emitter& out, Source& source);    // cvt
+bool translate_move(Emitter& out, Source& source);          // mov
+bool translate_address(Emitter& out, Source& source);       // cvta
+bool translate_load(Emitter& out, Source& source);          // ld
+bool translate_store(Emitter& out, Source& source);         // st
 
 /// In double precision, which NaN results is left to the interpreter: compilers may swap operands, and processors take
 /// the NaN of the first.

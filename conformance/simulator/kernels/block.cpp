@@ -123,14 +123,16 @@ void Block::run_new_threads(std::size_t first, std::size_t end) {
   not_begun_ = end;
   while (first < end) {
     if (!grid_.may_run_compiled()) {
-      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first), /*has_registers=*/true));
+      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first),
+                              /*has_registers=*/true));
       ++first;
       continue;
     }
     try {
       run_fresh(context, first, end, grid_.left(), grid_.reserve(), kTurnOfThread);
     } catch (const KernelFault&) {
-      grid_.count(context.budget_before - context.budget + static_cast<std::uint64_t>(kTurnOfThread - context.left));
+      grid_.count(context.budget_before - context.budget +
+                  static_cast<std::uint64_t>(kTurnOfThread - context.left));
       throw;
     }
     grid_.count(context.budget_before - context.budget);
@@ -170,7 +172,8 @@ bool Block::is_compiled() const { return program().functions.front()->compiled !
 void Block::interpret(Thread& thread, std::int64_t& left) {
   // The limit of the launch may come before the turn can end.
   const std::uint64_t of_limit = grid_.left();
-  const std::int64_t least = of_limit > kMostOverrun ? -std::int64_t{kMostOverrun} : left - static_cast<std::int64_t>(of_limit);
+  const std::int64_t least =
+      of_limit > kMostOverrun ? -std::int64_t{kMostOverrun} : left - static_cast<std::int64_t>(of_limit);
   const auto step = [&] {
     --left;
     const Instruction& instruction = *thread.next++;

@@ -31,11 +31,16 @@ class HostFloats {
 }  // namespace
 
 Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
-    : program_(program), launch_(launch), memory_(memory), compilation_(compilation), windows_(program.sites + 1),
+    : program_(program),
+      launch_(launch),
+      memory_(memory),
+      compilation_(compilation),
+      windows_(program.sites + 1),
       context_(context_of(program, launch)) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
-  for (const auto& function : program.functions) reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
+  for (const auto& function : program.functions)
+    reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
   reserve_ += kLongestTurn;
 }
 

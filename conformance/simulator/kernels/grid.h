@@ -71,7 +71,8 @@ class Grid {
   const Launch& launch_;
   DeviceMemory& memory_;
   KernelCompilation& compilation_;
-  std::uint64_t considered_ = 0;  ///< how many instructions had been executed when compiling was last considered
+  std::uint64_t considered_ =
+      0;  ///< how many instructions had been executed when compiling was last considered
   std::vector<Window> windows_;
   CompiledContext context_;
   std::uint64_t reserve_ = 0;

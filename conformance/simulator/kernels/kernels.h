@@ -86,7 +86,7 @@ struct Outcome {
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
-  std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+  std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
 };
 
 /// Whether kernels are translated to C and compiled, which makes long launches faster. The results are the same.

@@ -58,9 +58,9 @@ struct Call {
 /// How the operands of an instruction fill its slots, which a translation of the instruction must know. Instructions
 /// themselves do not hold it, because their handlers know.
 struct OperandForm {
-  std::uint8_t first = 0;        ///< slots of the first operand
-  std::uint8_t total = 0;        ///< of all operands
-  bool names_local = false;      ///< an address of the parameter space that lies in local memory
+  std::uint8_t first = 0;    ///< slots of the first operand
+  std::uint8_t total = 0;    ///< of all operands
+  bool names_local = false;  ///< an address of the parameter space that lies in local memory
 };
 
 struct CompiledFunction;
