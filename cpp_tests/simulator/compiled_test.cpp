@@ -288,6 +288,33 @@ TEST(CompiledKernels, BarriersAndWarps) {
   expect_no_fault(ran.outcome);
 }
 
+// All threads meet at a barrier, go on together, and then one of them does something else.
+TEST(CompiledKernels, MeetingsThatEnd) {
+  const std::string meet =
+      "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; mov.u32 %r2, 0; cvt.rn.f32.u32 %f1, %r1;\n"
+      "again: bar.sync 0; add.u32 %r2, %r2, 1; atom.global.add.f32 %f2, [%rd1+2048], %f1; add.f32 %f1, %f1, "
+      "0f3DCCCCCD; bar.sync 1; ";
+  const std::string repeat =
+      " setp.lt.u32 %p1, %r2, 9; @%p1 bra again; st.global.f32 [%rd2], %f1; st.global.f32 [%rd2+1024], %f2;";
+  for (const char* const other :
+       {"setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 37, %p2; @%p2 ret;",
+        "setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 37, %p2; @%p2 bar.sync 2, 64;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 70, %p2; @%p2 trap;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 70, %p2; @%p2 st.global.u32 [%rd1+-4], 1;",
+        "vote.sync.ballot.b32 %r5, %p1, -1; popc.b32 %r5, %r5; cvt.rn.f32.u32 %f5, %r5; add.f32 %f1, %f1, "
+        "%f5;",
+        "mov.u32 %r6, 0; round: add.u32 %r6, %r6, 1; fma.rn.f32 %f1, %f1, 0f3F7F0000, %f2; setp.lt.u32 %p3, "
+        "%r6, "
+        "500; @%p3 bra round;",
+        "setp.eq.u32 %p2, %r1, 50; mov.u32 %r6, 0; @!%p2 bra end; round: add.u32 %r6, %r6, 1; fma.rn.f32 "
+        "%f1, %f1, "
+        "0f3F7F0000, %f2; setp.lt.u32 %p3, %r6, 500; @%p3 bra round; end:"}) {
+    SCOPED_TRACE(other);
+    run_body(meet + other + repeat, {96}, {2});
+    for (const std::uint64_t limit : {20000, 21000, 23456}) run_body(meet + other + repeat, {96}, {2}, limit);
+  }
+}
+
 TEST(CompiledKernels, Faults) {
   const auto fault_of = [](const std::string& body, std::uint64_t limit = 100'000'000) {
     return run_body("mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1;\n" + body, {96}, {3}, limit)

@@ -46,6 +46,10 @@ struct CompiledContext {
   std::uint64_t block_extent[2] = {};
   std::uint64_t budget = 0;   ///< instructions that all of them may still execute
   std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
+  // Threads that have met at a barrier go on one after the other without coming back, as long as they meet again or end.
+  std::uint64_t is_together = 0;
+  std::uint64_t* stops = nullptr;  ///< of each thread of the block: where it goes on, and then its `next`
+  std::uint64_t** registers_of = nullptr;  ///< each thread of the block
   std::int64_t turn =
       0;  ///< how many instructions a thread that begins may execute, until it comes to the end of a turn
   std::int64_t left =
@@ -64,7 +68,7 @@ struct CompiledContext {
   double (*exp2)(double) = nullptr;
   double (*log2)(double) = nullptr;
   double (*tanh)(double) = nullptr;
-  Thread* thread = nullptr;  ///< null for one that begins
+  Thread* thread = nullptr;  ///< null where the interpreter has not been asked about it yet
   Block* block = nullptr;
   const Function* function = nullptr;  ///< that runs
   std::uint64_t budget_before = 0;     ///< when instructions were last counted
@@ -80,6 +84,9 @@ constexpr std::uint64_t kNextIsSet = 0xfffffffe;
 constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
 /// Where threads begin that have no registers yet.
 constexpr std::uint64_t kFreshThreads = 0xffffffff;
+
+/// Where threads go on that have met.
+constexpr std::uint64_t kThreadsTogether = 0xfffffffd;
 
 using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std::uint64_t at);
 

@@ -7,19 +7,23 @@
 namespace opgate::simulator {
 namespace compiled_thread {
 
+void set_thread(CompiledContext& context, Thread& thread) {
+  context.block->grid().count(context.budget_before - context.budget);
+  context.budget_before = context.budget;
+  context.thread = &thread;
+  context.registers = thread.registers;
+  context.local = thread.local_memory().data();
+  context.local_bytes = thread.local_memory().size();
+}
+
 std::uint64_t* begin(CompiledContext* context) {
   if (context->thread == nullptr) {
     const auto axis = [&](int i) { return static_cast<unsigned>(context->thread_index[i]); };
     Block& block = *context->block;
-    block.grid().count(context->budget_before - context->budget);
-    context->budget_before = context->budget;
-    Thread& thread =
-        block.begin_thread(static_cast<unsigned>(context->linear_index), {axis(0), axis(1), axis(2)},
-                           /*has_registers=*/false);
-    context->thread = &thread;
-    context->registers = thread.registers;
-    context->local = thread.local_memory().data();
-    context->local_bytes = thread.local_memory().size();
+    const auto linear = static_cast<unsigned>(context->linear_index);
+    set_thread(*context, context->is_together != 0 ? block.running_thread(linear)
+                                                   : block.begin_thread(linear, {axis(0), axis(1), axis(2)},
+                                                                        /*has_registers=*/false));
   }
   return context->registers;
 }
@@ -99,10 +103,9 @@ unsigned char* find(CompiledContext* context, std::uint64_t index, std::int64_t 
 }
 
 void enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
-  context.thread = &thread;
-  context.registers = thread.registers;
-  context.local = thread.local_memory().data();
-  context.local_bytes = thread.local_memory().size();
+  context.budget = context.budget_before = 0;
+  context.is_together = 0;
+  set_thread(context, thread);
   context.function = &thread.function();
   context.initial = context.function->initial.data();
   function.enter(&context, context.left, at);
@@ -159,6 +162,7 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
   context.reserve = reserve;
+  context.is_together = 0;
   context.thread = nullptr;
   context.registers = nullptr;
   context.local = nullptr;
@@ -166,6 +170,18 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.function = context.block->program().functions.front().get();
   context.initial = context.function->initial.data();
   context.function->compiled->enter(&context, turn, kFreshThreads);
+}
+
+void run_together(CompiledContext& context, std::uint64_t threads, std::uint64_t budget, std::int64_t turn) {
+  context.linear_index = 0;
+  context.end_index = threads;
+  context.turn = context.left = turn;
+  context.budget = context.budget_before = budget;
+  context.is_together = 1;
+  context.thread = nullptr;
+  context.function = context.block->program().functions.front().get();
+  context.initial = context.function->initial.data();
+  context.function->compiled->enter(&context, turn, kThreadsTogether);
 }
 
 void run_compiled(CompiledContext& context, Thread& thread, std::int64_t& left) {

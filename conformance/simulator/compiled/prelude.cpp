@@ -35,6 +35,9 @@ struct context {
   u64 block_extent[2];
   u64 budget;
   u64 reserve;
+  u64 is_together;
+  u64* stops;
+  u64** registers_of;
   s64 turn;
   s64 left;
   u64 next;
@@ -45,6 +48,7 @@ struct context {
   f64 (*exp2)(f64);
   f64 (*log2)(f64);
   f64 (*tanh)(f64);
+  void* thread;
 };
 
 #define INLINE static inline __attribute__((always_inline, unused))

@@ -45,6 +45,7 @@ class FunctionTranslator {
 
   std::string translate() {
     translate_chunks();
+    for (const Roles& roles : roles_) meets_ |= out_.is_kernel() && roles.stops && !roles.ends;
     out_.start_over();
     out_.line("void " + symbol_of(index_) + "(struct context* c, s64 left, u64 at) {");
     out_.line("  u64* R = c->registers; u8* const S = c->shared;");
@@ -72,6 +73,11 @@ class FunctionTranslator {
   }
 
   void enter_chunks() {
+    if (meets_) {
+      out_.line("  if (at == " + std::to_string(kThreadsTogether) + "u) {");
+      out_.line("go_on: R = c->registers_of[c->linear_index]; at = c->stops[c->linear_index];");
+      out_.line("  left = c->turn; c->thread = 0; c->local_bytes = 0;\n  }");
+    }
     out_.line("  switch (at) {");
     if (out_.is_kernel()) {
       out_.line("  case " + std::to_string(kFreshThreads) + "u: begin:");
@@ -90,12 +96,19 @@ class FunctionTranslator {
 
   void end_thread() {
     out_.line("exit:");
+    if (meets_) {
+      out_.line("  if (c->is_together) { c->stops[c->linear_index] = " + std::to_string(kThreadExits) +
+                "u; goto go_on_with_next; }");
+    }
     out_.line("  if (c->registers == 0) {");
     out_.line("  c->budget -= (u64)(c->turn - left);");
     out_.line("  next_thread(c);");
     out_.line("  if (c->linear_index != c->end_index && c->budget >= c->reserve) goto begin;");
     out_.line("  }");
-    out_.line("  c->next = " + std::to_string(kThreadExits) + "u;");
+    out_.line("  c->next = " + std::to_string(kThreadExits) + "u; goto leave;");
+    if (!meets_) return;
+    out_.line("go_on_with_next:\n  c->budget -= (u64)(c->turn - left);");
+    out_.line("  if (++c->linear_index != c->end_index) goto go_on;");
   }
 
   void translate_chunks() {
@@ -124,7 +137,7 @@ class FunctionTranslator {
       const std::string predicate = out_.get(in.guard >> 1, Type::u64);
       out_.line("  if ((" + predicate + " & 1) " + ((in.guard & 1) != 0 ? "== 0" : "!= 0") + ") {");
     }
-    Source source{in, function_.forms[at], roles, Modifiers(*in.text), at, chunk.end - at - 1};
+    Source source = source_of(at, chunk.end - at - 1);
     if (roles.stops) {
       stop(chunk, source);
     } else if (roles.ends) {
@@ -133,6 +146,11 @@ class FunctionTranslator {
       out_.hand_over(source);
     }
     if (in.guard >= 0) out_.line("  }");
+  }
+
+  Source source_of(std::size_t at, std::size_t behind) const {
+    const Instruction& in = function_.code[at];
+    return {in, function_.forms[at], roles_[at], Modifiers(*in.text), at, behind};
   }
 
   bool known(Source& source) {
@@ -159,6 +177,10 @@ class FunctionTranslator {
     }
     if (is_plain_barrier(source)) {
       const std::uint64_t next = source.index + 1 + kAtBarrier + (out_.constant(source.slot(0)) << 33);
+      if (out_.is_kernel()) {
+        out_.line("  if (c->is_together) { c->stops[c->linear_index] = " + unsigned_number(next) +
+                  "; goto go_on_with_next; }");
+      }
       out_.line("  c->next = " + unsigned_number(next) + "; goto leave;");
       return;
     }
@@ -179,6 +201,7 @@ class FunctionTranslator {
   std::vector<Chunk> chunks_;
   Emitter out_;
   std::size_t index_;
+  bool meets_ = false;  ///< whether it is a kernel whose threads may meet at a barrier
 };
 
 }  // namespace translator

@@ -41,12 +41,22 @@ class Block {
   /// Of the kernel's frame values, those that are the same for all threads; in their order.
   const std::uint64_t* frame_values() const { return frame_values_.data(); }
 
+  /// A thread that has begun, whose instruction is executed now.
+  Thread& running_thread(std::size_t linear) {
+    running_ = &threads_[linear];
+    return threads_[linear];
+  }
+
   /// The thread whose instruction is executed now.
   const Thread* running() const { return running_; }
 
  private:
   void start_threads();
-  bool run_warp(std::size_t first);
+  bool run_warp(std::size_t first, std::size_t from);
+  bool can_go_together() const;
+  void go_together();
+  bool meet_again();
+  void settle_stop(std::size_t thread);
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
   void take_turn(Thread& thread, std::int64_t left, bool is_entered);
@@ -63,6 +73,8 @@ class Block {
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::uint64_t> frame_values_;
+  std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
+  std::vector<std::uint64_t*> registers_of_;
   std::size_t not_begun_ = 0;  ///< the first thread that has not begun
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
