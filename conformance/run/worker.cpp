@@ -161,7 +161,7 @@ int serve_as_worker() {
     // The limits come last, because a library may start processes while it is loaded. The helper that makes
     // the GPU's device files has run by now, because `opgate` itself asked the driver for devices.
     limit_memory(setup.memory);
-    forbid_processes();
+    if (!setup.simulated) forbid_processes();  // the simulated device compiles kernels
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "simulator/compiled/compiled_thread.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
 
@@ -11,10 +12,16 @@ namespace opgate::simulator {
 namespace {
 
 // A thread that runs longer may be waiting for another one, as at a lock.
-constexpr std::uint64_t kTurnOfThread = 1 << 10;
+constexpr int kTurnOfThread = 1 << 10;
+constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
 constexpr int kTurnsOfWarp = 1 << 12;
 // A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
 constexpr int kTurnsOfBlock = 1 << 6;
+
+Extent index_of(const Extent& extent, std::size_t linear) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
 
 }  // namespace
 
@@ -36,36 +43,76 @@ void Block::start(const Extent& index) {
   exited_ = 0;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    running_ = &threads_[i];
-    threads_[i].start(*this, static_cast<unsigned>(i));
+  const Function& kernel = *program().functions.front();
+  if (!is_compiled()) {
+    start_threads();
+    return;
+  }
+  not_begun_ = 0;
+  begin_thread(0, {0, 0, 0}, /*has_registers=*/false);
+  frame_values_.clear();
+  for (const FrameValue& value : kernel.frame_values)
+    frame_values_.push_back(threads_.front().value_of(value));
+}
+
+Thread& Block::begin_thread(unsigned linear, const Extent& index, bool has_registers) {
+  running_ = &threads_[linear];
+  running_->start(*this, linear, index, has_registers);
+  return *running_;
+}
+
+void Block::start_threads() {
+  not_begun_ = threads_.size();
+  const Extent& extent = launch().block;
+  unsigned linear = 0;
+  for (Extent at{0, 0, 0}; at.z < extent.z; ++at.z) {
+    for (at.y = 0; at.y < extent.y; ++at.y) {
+      for (at.x = 0; at.x < extent.x; ++at.x) {
+        begin_thread(linear++, at, /*has_registers=*/true);
+      }
+    }
   }
 }
 
 bool Block::run() {
+  bool released = false;
   for (int used_up = 0; used_up < kTurnsOfBlock;) {
     bool progress = false;
     yielded_ = false;
-    for (std::size_t first = 0; first < threads_.size(); first += kWarpSize) progress |= run_warp(first);
+    if (released && can_go_together()) {
+      go_together();
+      progress = true;
+    } else {
+      for (std::size_t first = 0; first < threads_.size(); first += kWarpSize)
+        progress |= run_warp(first, first);
+    }
     if (exited_ == threads_.size()) return true;
-    progress |= release_barriers();
+    released = release_barriers();
+    progress |= released;
     if (!progress) report_deadlock();
     if (yielded_) ++used_up;
   }
   return false;
 }
 
-bool Block::run_warp(std::size_t first) {
+// Threads before `from` have had their first turn.
+bool Block::run_warp(std::size_t first, std::size_t from) {
   const std::size_t end = std::min(first + kWarpSize, threads_.size());
   bool progress = false;
   for (int turn = 0; turn < kTurnsOfWarp; ++turn) {
     bool waits = false;
-    for (std::size_t i = first; i < end; ++i) {
-      Thread& thread = threads_[i];
-      if (thread.state == Thread::State::running) {
-        run_thread(thread);
+    if (not_begun_ < end) {
+      run_new_threads(first, end);
+      progress = true;
+    } else {
+      for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
+        if (threads_[i].state != Thread::State::running) continue;
+        run_thread(threads_[i]);
         progress = true;
       }
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      Thread& thread = threads_[i];
       if (thread.state == Thread::State::yields) {
         thread.state = Thread::State::running;
         yielded_ = true;
@@ -80,28 +127,137 @@ bool Block::run_warp(std::size_t first) {
   return progress;
 }
 
+void Block::run_new_threads(std::size_t first, std::size_t end) {
+  CompiledContext& context = grid_.context(*this);
+  not_begun_ = end;
+  while (first < end) {
+    if (!grid_.may_run_compiled()) {
+      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first),
+                              /*has_registers=*/true));
+      ++first;
+      continue;
+    }
+    try {
+      run_fresh(context, first, end, grid_.left(), grid_.reserve(), kTurnOfThread);
+    } catch (const KernelFault&) {
+      grid_.count(context.budget_before - context.budget +
+                  static_cast<std::uint64_t>(kTurnOfThread - context.left));
+      throw;
+    }
+    grid_.count(context.budget_before - context.budget);
+    exited_ += context.linear_index - first;
+    for (; first < context.linear_index; ++first) threads_[first].state = Thread::State::exited;
+    if (context.thread == nullptr) continue;
+    take_turn(*context.thread, context.left, /*is_entered=*/true);
+    ++first;
+  }
+}
+
+// Whether all threads stand where compiled code of the kernel can be entered.
+bool Block::can_go_together() const {
+  if (!is_compiled() || exited_ != 0 || grid_.left() / threads_.size() < grid_.reserve()) return false;
+  const Function& kernel = *program().functions.front();
+  for (const Thread& thread : threads_) {
+    if (thread.state != Thread::State::running || &thread.function() != &kernel ||
+        !kernel.compiled->begins[static_cast<std::size_t>(thread.next - kernel.code.data())])
+      return false;
+  }
+  return true;
+}
+
+// The threads run one after the other from barrier to barrier, until they do not all meet at the same one. They are left as if
+// each had run by itself.
+void Block::go_together() {
+  const Instruction* const code = program().functions.front()->code.data();
+  CompiledContext& context = grid_.context(*this);
+  stops_.clear();
+  registers_of_.clear();
+  for (Thread& thread : threads_) {
+    stops_.push_back(static_cast<std::uint64_t>(thread.next - code));
+    registers_of_.push_back(thread.registers);
+  }
+  context.stops = stops_.data();
+  context.registers_of = registers_of_.data();
+  do {
+    try {
+      run_together(context, threads_.size(), grid_.left(), kTurnOfThread);
+    } catch (const KernelFault&) {
+      grid_.count(context.budget_before - context.budget +
+                  static_cast<std::uint64_t>(kTurnOfThread - context.left));
+      throw;
+    }
+    grid_.count(context.budget_before - context.budget);
+  } while (context.linear_index == threads_.size() && meet_again());
+  const std::size_t stopped = context.linear_index;
+  const std::uint64_t next = context.next;
+  for (std::size_t i = 0; i < stopped; ++i) settle_stop(i);
+  for (std::size_t i = stopped + 1; i < threads_.size(); ++i) threads_[i].next = code + stops_[i];
+  if (stopped == threads_.size()) return;
+  context.next = next;
+  take_turn(running_thread(stopped), context.left, /*is_entered=*/true);
+  run_warp(stopped / kWarpSize * kWarpSize, stopped + 1);
+  for (std::size_t first = (stopped / kWarpSize + 1) * kWarpSize; first < threads_.size(); first += kWarpSize)
+    run_warp(first, first);
+}
+
+// Whether all threads have come to the same barrier, so that they can go on at once.
+bool Block::meet_again() {
+  constexpr std::uint64_t kPlace = kAtBarrier - 1;
+  for (const std::uint64_t stop : stops_) {
+    if (stop == kThreadExits || (stop & ~kPlace) != (stops_.front() & ~kPlace)) return false;
+  }
+  if (grid_.left() / threads_.size() < grid_.reserve()) return false;
+  for (std::uint64_t& stop : stops_) stop &= kPlace;
+  return true;
+}
+
+void Block::settle_stop(std::size_t thread) {
+  CompiledContext& context = grid_.context(*this);
+  context.next = stops_[thread];
+  take_next(context, threads_[thread]);
+  if (threads_[thread].state == Thread::State::exited) ++exited_;
+}
+
 void Block::run_thread(Thread& thread) {
   running_ = &thread;
-  const std::uint64_t turn = grid_.turn(kTurnOfThread);
-  std::uint64_t left = turn;
+  take_turn(thread, static_cast<std::int64_t>(grid_.turn(kTurnOfThread)), /*is_entered=*/false);
+}
+
+void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
+  const std::int64_t turn = is_entered ? std::int64_t{kTurnOfThread} : left;
   try {
-    while (left != 0) {
-      --left;
-      const Instruction& instruction = *thread.next++;
-      if (instruction.guard >= 0 &&
-          ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) ==
-              0)
-        continue;
-      instruction.execute(thread, instruction);
-      if (thread.state != Thread::State::running) break;
+    if (is_entered) take_next(grid_.context(*this), thread);
+    if (is_entered || (is_compiled() && grid_.may_run_compiled())) {
+      run_compiled(grid_.context(*this), thread, left);
+    } else {
+      interpret(thread, left);
     }
   } catch (const KernelFault&) {
-    grid_.count(turn - left);
+    grid_.count(static_cast<std::uint64_t>(turn - left));
     throw;
   }
-  grid_.count(turn - left);
+  grid_.count(static_cast<std::uint64_t>(turn - left));
   if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
   if (thread.state == Thread::State::exited) ++exited_;
+}
+
+bool Block::is_compiled() const { return program().functions.front()->compiled != nullptr; }
+
+void Block::interpret(Thread& thread, std::int64_t& left) {
+  // The limit of the launch may come before the turn can end.
+  const std::uint64_t of_limit = grid_.left();
+  const std::int64_t least =
+      of_limit > kMostOverrun ? -std::int64_t{kMostOverrun} : left - static_cast<std::int64_t>(of_limit);
+  const auto step = [&] {
+    --left;
+    const Instruction& instruction = *thread.next++;
+    if (instruction.guard >= 0 &&
+        ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
+      return;
+    instruction.execute(thread, instruction);
+  };
+  while (left > 0 && thread.state == Thread::State::running) step();
+  while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();
 }
 
 bool Block::settle_collectives(std::size_t first) {

@@ -23,6 +23,9 @@ class Block {
 
   void start(const Extent& index);
 
+  /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
+  Thread& begin_thread(unsigned linear, const Extent& index, bool has_registers);
+
   /// Lets the threads run until all have exited (true), or until the block has had its share of the time
   /// (false). Each thread runs until it waits for others, so that the order is always the same.
   bool run();
@@ -35,12 +38,30 @@ class Block {
   std::size_t shared_bytes() const { return shared_.size(); }
   Barrier& barrier(unsigned id) { return barriers_[id]; }
 
+  /// Of the kernel's frame values, those that are the same for all threads; in their order.
+  const std::uint64_t* frame_values() const { return frame_values_.data(); }
+
+  /// A thread that has begun, whose instruction is executed now.
+  Thread& running_thread(std::size_t linear) {
+    running_ = &threads_[linear];
+    return threads_[linear];
+  }
+
   /// The thread whose instruction is executed now.
   const Thread* running() const { return running_; }
 
  private:
-  bool run_warp(std::size_t first);
+  void start_threads();
+  bool run_warp(std::size_t first, std::size_t from);
+  bool can_go_together() const;
+  void go_together();
+  bool meet_again();
+  void settle_stop(std::size_t thread);
+  void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
+  void take_turn(Thread& thread, std::int64_t left, bool is_entered);
+  bool is_compiled() const;
+  void interpret(Thread& thread, std::int64_t& left);
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();
@@ -51,6 +72,10 @@ class Block {
   std::vector<Thread> threads_;
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
+  std::vector<std::uint64_t> frame_values_;
+  std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
+  std::vector<std::uint64_t*> registers_of_;
+  std::size_t not_begun_ = 0;  ///< the first thread that has not begun
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
   Thread* running_ = nullptr;

@@ -26,10 +26,26 @@ class Reader {
     labels_.finish(tokens_.peek().line);
     // A body may end without `ret`.
     const Token end{"ret", tokens_.peek().line};
+    form_ = {};
     emit(decode(end, {}, "ret", 0), end);
+    find_turn_ends();
   }
 
  private:
+  void find_turn_ends() {
+    std::vector<bool>& ends = function_.turn_ends;
+    ends.resize(function_.code.size() + 1);
+    ends[0] = true;
+    for (const std::size_t call : calls_) ends[call + 1] = true;
+    for (const std::size_t branch : branches_) {
+      const auto target = static_cast<std::size_t>(function_.code[branch].immediate);
+      if (target <= branch) ends[target] = true;
+    }
+    for (const std::vector<std::int64_t>& table : function_.branch_tables) {
+      for (const std::int64_t target : table) ends[static_cast<std::size_t>(target)] = true;
+    }
+  }
+
   void read_statement() {
     const Token first = tokens_.next();
     if (first.is(";")) return;
@@ -114,13 +130,18 @@ class Reader {
     const Token& opcode = statement[at];
     const std::string name(opcode.text.substr(0, opcode.text.find('.')));
     Instruction instruction;
+    form_ = {};
     if (name == "call") {
       instruction = decode_call(statement, at + 1);
+      calls_.push_back(function_.code.size());
     } else if (name == "brx") {
       instruction = decode_branch_by_table(statement, at + 1);
     } else {
       instruction = decode(opcode, statement, name, at + 1);
-      if (name == "bra") labels_.add_branch(statement.back());
+      if (name == "bra") {
+        labels_.add_branch(statement.back());
+        branches_.push_back(function_.code.size());
+      }
     }
     instruction.guard = guard;
     emit(instruction, opcode);
@@ -146,7 +167,9 @@ class Reader {
     if (decoder->most != kNotRead) {
       std::vector<Instruction> before;
       draft.operands = OperandReader(names_, statement, operands, opcode.text, before).read_all();
+      form_ = {1, 2, false};
       for (const Instruction& instruction : before) emit(instruction, opcode);
+      form_ = {};
       check_count(opcode, *decoder, draft.operands.size());
       draft.nowhere = names_.nowhere();
     }
@@ -166,6 +189,7 @@ class Reader {
 
   bool put_operands(Draft& draft) {
     std::size_t next = 0;
+    if (!draft.operands.empty()) form_.first = static_cast<std::uint8_t>(draft.operands.front().slots.size());
     for (const Operand& operand : draft.operands) {
       if (next + operand.slots.size() > kMostOperands) return false;
       std::copy(operand.slots.begin(), operand.slots.end(),
@@ -174,7 +198,9 @@ class Reader {
       if (operand.kind != Operand::Kind::address) continue;
       draft.instruction.immediate = operand.offset;
       draft.instruction.site = builder_.next_site();
+      form_.names_local = operand.names_local;
     }
+    form_.total = static_cast<std::uint8_t>(next);
     return true;
   }
 
@@ -183,6 +209,7 @@ class Reader {
     instruction.line = opcode.line;
     instruction.location = location_;
     function_.code.push_back(instruction);
+    function_.forms.push_back(form_);
   }
 
   Instruction decode_branch_by_table(const Statement& statement, std::size_t at) {
@@ -191,6 +218,7 @@ class Reader {
     Instruction instruction;
     instruction.execute = &execute_branch_table;
     instruction.slots[0] = names_.slot_of(names_.find(statement[at]), statement[at]);
+    form_ = {0, 1, false};
     instruction.immediate = static_cast<std::int64_t>(labels_.table(std::string(statement[at + 2].text)));
     return instruction;
   }
@@ -258,7 +286,10 @@ class Reader {
   Names names_;
   Tokens tokens_;
   Labels labels_;
+  std::vector<std::size_t> branches_;
+  std::vector<std::size_t> calls_;
   std::uint32_t location_ = 0;
+  OperandForm form_;  ///< of the instruction that is emitted next
 };
 
 }  // namespace body

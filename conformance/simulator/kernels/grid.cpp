@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <utility>
 
+#include "simulator/compiled/compilation.h"
 #include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 
@@ -30,8 +31,19 @@ class HostFloats {
 
 }  // namespace
 
-Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory)
-    : program_(program), launch_(launch), memory_(memory), windows_(program.sites + 1) {}
+Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
+    : program_(program),
+      launch_(launch),
+      memory_(memory),
+      compilation_(compilation),
+      windows_(program.sites + 1),
+      context_(context_of(program, launch)) {
+  // A turn that is over ends at the latest when all instructions of a function have been executed once more.
+  constexpr std::uint64_t kLongestTurn = 1 << 12;
+  for (const auto& function : program.functions)
+    reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
+  reserve_ += kLongestTurn;
+}
 
 Outcome Grid::run() {
   const HostFloats host_floats;
@@ -71,10 +83,19 @@ void Grid::run_all() {
       turn = (turn + 1) % resident_.size();
       running_ = resident_[turn].get();
     }
-    if (!running_->run()) continue;
+    const bool ended = running_->run();
+    consider_compiling(begun, blocks);
+    if (!ended) continue;
     idle_.push_back(std::move(resident_[turn]));
     resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
   }
+}
+
+void Grid::consider_compiling(std::uint64_t begun, std::uint64_t blocks) {
+  constexpr std::uint64_t kNowAndThen = 1'000'000;
+  if (instructions_ - considered_ < kNowAndThen) return;
+  considered_ = instructions_;
+  compilation_.go_on(instructions_, instructions_ / begun * (blocks - begun));
 }
 
 std::uint64_t Grid::turn(std::uint64_t most) const {
@@ -83,6 +104,12 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
   if (instructions_ >= limit)
     throw KernelFault{Fault::timeout, "the limit of " + std::to_string(limit) + " instructions is reached"};
   return std::min(most, limit - instructions_);
+}
+
+std::uint64_t Grid::left() const {
+  const std::uint64_t limit = launch_.instruction_limit;
+  if (limit == 0) return ~std::uint64_t{0};
+  return limit - std::min(limit, instructions_);
 }
 
 void Grid::count(std::uint64_t instructions) {

@@ -6,15 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "simulator/compiled/compiled_thread.h"
 #include "simulator/kernels/block.h"
 #include "simulator/kernels/kernels.h"
 #include "simulator/kernels/program.h"
 
 namespace opgate::simulator {
 
+class KernelCompilation;
+
 class Grid {
  public:
-  Grid(const Program& program, const Launch& launch, DeviceMemory& memory);
+  Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation);
 
   Outcome run();
 
@@ -31,6 +34,8 @@ class Grid {
     return ask(site, address, bytes, access, text);
   }
 
+  const Window& window(std::uint32_t site) const { return windows_[site]; }
+
   /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
   /// it comes to an end.
   std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
@@ -39,27 +44,38 @@ class Grid {
   /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
   /// where it is reached.
   std::uint64_t turn(std::uint64_t most) const;
+  /// How many instructions are left of the limit.
+  std::uint64_t left() const;
+  /// Compiled code does not look at the limit. Near to it, everything is interpreted.
+  std::uint64_t reserve() const { return reserve_; }
+  bool may_run_compiled() const { return left() >= reserve_; }
   void count(std::uint64_t instructions);
+
+  /// For compiled code that is about to run a thread of this block.
+  CompiledContext& context(Block& block) {
+    enter_block(context_, block);
+    return context_;
+  }
 
  private:
   static constexpr std::uint64_t kTimeOfOneLook = 1000;
-
-  struct Window {
-    std::uint64_t begin = 0;
-    std::uint64_t bytes = 0;
-    unsigned char* host = nullptr;
-  };
 
   unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                      const std::string& text);
   Block& begin_block(std::uint64_t linear);
   void run_all();
+  void consider_compiling(std::uint64_t begun, std::uint64_t blocks);
   void describe(Outcome& outcome) const;
 
   const Program& program_;
   const Launch& launch_;
   DeviceMemory& memory_;
+  KernelCompilation& compilation_;
+  std::uint64_t considered_ =
+      0;  ///< how many instructions had been executed when compiling was last considered
   std::vector<Window> windows_;
+  CompiledContext context_;
+  std::uint64_t reserve_ = 0;
   std::uint64_t clock_ = 0;
   std::uint64_t instructions_ = 0;
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time

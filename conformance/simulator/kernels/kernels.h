@@ -87,7 +87,23 @@ struct Outcome {
   std::uint64_t instructions = 0;  ///< of all threads
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
-  std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+  bool compiled = false;  ///< whether compiled code has executed a part of it
+  std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+};
+
+/// Whether kernels are translated to C and compiled, which makes long launches faster. The results are the same.
+struct CompilationSettings {
+  enum class When : std::uint8_t {
+    never,
+    always,
+    automatic,  ///< where it takes less time than it saves
+  };
+  When when = When::automatic;
+  std::string folder;    ///< where compiled kernels are kept; empty: $OPGATE_SIM_CACHE, or that of XDG
+  std::string compiler;  ///< a C compiler; empty: $OPGATE_SIM_CC, or the first of cc, gcc and clang
+
+  /// OPGATE_SIM_COMPILE: never, always or automatic.
+  static CompilationSettings from_environment();
 };
 
 /// One module of PTX. Not thread-safe: one launch at a time.
@@ -109,6 +125,9 @@ class Module {
 
   /// The device address of a variable; to be given before the first launch of a kernel that names it.
   virtual void place(const std::string& variable, std::uint64_t address) = 0;
+
+  /// By default as the environment says.
+  virtual void set_compilation(const CompilationSettings& settings) = 0;
 
   /// Runs a kernel to its end. What an instruction does that is not simulated is `Fault::unsupported`, with its name.
   virtual Outcome run(const Launch& launch, DeviceMemory& memory) = 0;

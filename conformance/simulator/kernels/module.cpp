@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "simulator/compiled/compilation.h"
 #include "simulator/kernels/declarations.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
@@ -39,6 +40,8 @@ class PtxModule final : public Module {
     addresses_are_written_ = false;
   }
 
+  void set_compilation(const CompilationSettings& settings) override { compilation_settings_ = settings; }
+
   Outcome run(const Launch& launch, DeviceMemory& memory) override {
     Program* const program = find_program(launch.kernel);
     if (program == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
@@ -50,7 +53,11 @@ class PtxModule final : public Module {
       program->functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] =
           address_of(slot.variable) + slot.addend;
     if (!addresses_are_written_) write_addresses(memory);
-    return Grid(*program, launch, memory).run();
+    KernelCompilation& compilation = compilations_.try_emplace(launch.kernel, *program).first->second;
+    compilation.begin(launch, compilation_settings_);
+    Outcome outcome = Grid(*program, launch, memory, compilation).run();
+    compilation.end(launch, outcome);
+    return outcome;
   }
 
  private:
@@ -94,6 +101,8 @@ class PtxModule final : public Module {
   std::string ptx_;
   Declarations declarations_;
   std::map<std::string, std::unique_ptr<Program>> programs_;
+  std::map<std::string, KernelCompilation> compilations_;
+  CompilationSettings compilation_settings_ = CompilationSettings::from_environment();
   std::map<std::string, std::uint64_t> addresses_;
   bool addresses_are_written_ = true;
 };

@@ -20,19 +20,33 @@ unsigned along(const Extent& extent, std::uint64_t axis) {
 
 }  // namespace
 
-void Thread::start(Block& of, unsigned linear_index) {
+void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_registers) {
   block = &of;
   linear = linear_index;
   lane = linear_index % kWarpSize;
-  const Extent& extent = of.launch().block;
-  index = {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
+  index = at;
   state = State::running;
   carry = false;
+  const Function& kernel = *of.program().functions.front();
+  if (!has_registers && !frames_.empty()) {
+    start_again(kernel);
+    return;
+  }
   next = nullptr;
   frames_.clear();
   slots_.clear();
   local_.clear();
-  enter(*of.program().functions.front(), nullptr);
+  enter(kernel, nullptr);
+}
+
+// The constants are still in their slots, and compiled code needs no more of the frame.
+void Thread::start_again(const Function& kernel) {
+  frames_.resize(1);
+  registers = slots_.data();
+  next = kernel.code.data();
+  if (kernel.local_bytes == 0) return;
+  local_.resize(kernel.local_bytes);
+  std::fill(local_.begin(), local_.end(), block->launch().fill);
 }
 
 void Thread::enter(const Function& function, const Call* call) {

@@ -32,8 +32,13 @@ class Thread {
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
 
-  /// Begins with the kernel of the block's launch.
-  void start(Block& of, unsigned linear_index);
+  /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to be in their
+  /// slots: compiled code sets the others.
+  void start(Block& of, unsigned linear_index, const Extent& at, bool has_registers = true);
+
+  bool is_at_end_of_turn() const {
+    return function().turn_ends[static_cast<std::size_t>(next - function().code.data())];
+  }
 
   /// The instruction that is being executed, or at which the thread waits.
   const Instruction& current() const { return next[-1]; }
@@ -43,6 +48,9 @@ class Thread {
   void branch(std::int64_t target) { next = function().code.data() + target; }
   void call(const Call& call);
   void leave_function();
+
+  /// What a slot of its frame holds that depends on the thread, the block or the launch.
+  std::uint64_t value_of(const FrameValue& value) const;
 
   std::uint64_t local_base() const { return frames_.back().local; }
   std::vector<unsigned char>& local_memory() { return local_; }
@@ -57,8 +65,8 @@ class Thread {
   };
 
   void enter(const Function& function, const Call* call);
+  void start_again(const Function& kernel);
   void set_frame_values(const Function& function);
-  std::uint64_t value_of(const FrameValue& value) const;
   void hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target);
 
   std::vector<Frame> frames_;

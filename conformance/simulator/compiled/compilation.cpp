@@ -1,0 +1,130 @@
+#include "simulator/compiled/compilation.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "simulator/compiled/translator.h"
+
+namespace opgate::simulator {
+namespace compilation {
+
+// In instructions that could be interpreted in the time: to translate a kernel and look for it in the cache, to start the
+// compiler, and to compile one instruction.
+constexpr std::uint64_t kCostOfLooking = 4'000'000;
+constexpr std::uint64_t kCostOfCompiler = 20'000'000;
+constexpr std::uint64_t kCostOfInstruction = 100'000;
+
+std::uint64_t threads_of(const Launch& launch) {
+  const auto count = [](const Extent& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; };
+  return count(launch.grid) * count(launch.block);
+}
+
+const std::optional<CCompiler>& default_compiler() {
+  static const std::optional<CCompiler> compiler = CCompiler::find("");
+  return compiler;
+}
+
+}  // namespace compilation
+
+CompilationSettings CompilationSettings::from_environment() {
+  CompilationSettings settings;
+  const char* const text = std::getenv("OPGATE_SIM_COMPILE");
+  const std::string_view mode = text == nullptr ? "" : text;
+  if (mode == "never") settings.when = When::never;
+  if (mode == "always") settings.when = When::always;
+  return settings;
+}
+
+std::uint64_t KernelCompilation::cost_of_compiling() const {
+  std::uint64_t instructions = 0;
+  for (const auto& function : program_.functions) instructions += function->code.size();
+  return compilation::kCostOfCompiler + compilation::kCostOfInstruction * instructions;
+}
+
+void KernelCompilation::begin(const Launch& launch, const CompilationSettings& settings) {
+  settings_ = settings;
+  if (settings_.when == CompilationSettings::When::never) {
+    for (const auto& function : program_.functions) function->compiled = nullptr;
+    return;
+  }
+  for (std::size_t i = 0; i < functions_.size(); ++i) program_.functions[i]->compiled = &functions_[i];
+  if (settings_.when == CompilationSettings::When::always) {
+    compile(/*only_from_cache=*/false);
+    return;
+  }
+  // Each instruction is executed about once by each thread, as long as nothing better is known.
+  const std::uint64_t each =
+      of_a_thread_ != 0 ? of_a_thread_ : std::uint64_t{program_.functions.front()->code.size()};
+  consider(spent_, each * compilation::threads_of(launch));
+}
+
+void KernelCompilation::go_on(std::uint64_t executed, std::uint64_t remaining) {
+  if (settings_.when == CompilationSettings::When::automatic) consider(spent_ + executed, remaining);
+}
+
+void KernelCompilation::end(const Launch& launch, Outcome& outcome) {
+  outcome.compiled = is_used();
+  if (!outcome.compiled) spent_ += outcome.instructions;
+  of_a_thread_ = outcome.instructions / std::max<std::uint64_t>(compilation::threads_of(launch), 1);
+}
+
+void KernelCompilation::consider(std::uint64_t spent, std::uint64_t remaining) {
+  if (object_ != nullptr || was_tried_) return;
+  const std::uint64_t cost = cost_of_compiling();
+  if (spent >= cost || remaining >= cost) {
+    compile(/*only_from_cache=*/false);
+  } else if (!was_sought_ &&
+             (spent >= compilation::kCostOfLooking || remaining >= compilation::kCostOfLooking)) {
+    compile(/*only_from_cache=*/true);
+  }
+}
+
+void KernelCompilation::compile(bool only_from_cache) {
+  if (object_ != nullptr || was_tried_) return;
+  was_sought_ = true;
+  was_tried_ = !only_from_cache;
+  const std::optional<CCompiler> named =
+      settings_.compiler.empty() ? std::nullopt : CCompiler::find(settings_.compiler);
+  const std::optional<CCompiler>& compiler =
+      settings_.compiler.empty() ? compilation::default_compiler() : named;
+  if (!compiler) {
+    was_tried_ = true;
+    complain("there is no C compiler");
+    return;
+  }
+  const Translation translation = translate(program_);
+  const Digest key = sha256(compiler->identity() + translation.code);
+  const ObjectCache cache(settings_.folder.empty() ? ObjectCache::default_folder() : settings_.folder);
+  if (use(cache.load(key), translation.begins) || only_from_cache) return;
+  std::string why;
+  if (!use(cache.build(key, translation.code, *compiler, why), translation.begins)) complain(why);
+}
+
+bool KernelCompilation::use(LoadedObject object, const std::vector<std::vector<bool>>& begins) {
+  if (object == nullptr) return false;
+  std::vector<CompiledFunction> functions;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    void* const symbol = dlsym(object.get(), symbol_of(i).c_str());
+    if (symbol == nullptr) return false;
+    functions.push_back({reinterpret_cast<CompiledEntry>(symbol), begins[i]});
+  }
+  functions_ = std::move(functions);
+  object_ = std::move(object);
+  for (std::size_t i = 0; i < functions_.size(); ++i) program_.functions[i]->compiled = &functions_[i];
+  return true;
+}
+
+// Whoever has asked for compiled kernels wants to know why there are none. Once is enough.
+void KernelCompilation::complain(const std::string& why) const {
+  static std::atomic<bool> is_said = false;
+  if (settings_.when != CompilationSettings::When::always || is_said.exchange(true)) return;
+  std::fprintf(stderr, "simulator: kernels are interpreted, not compiled: %s\n", why.c_str());
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,99 @@
+// Kernels that were translated to C and compiled: what they are given, and how they are called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace opgate::simulator {
+
+class Block;
+class Thread;
+struct Function;
+
+/// Bytes of global memory that may be accessed without asking DeviceMemory, until the kernel ends.
+struct Window {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  unsigned char* host = nullptr;
+};
+
+/// A window as compiled code looks at it: at a distance of d bytes from `begin`, where d is a multiple of the bytes of the
+/// access, d / bytes must be less than `last`.
+struct CompiledWindow {
+  std::uint64_t begin = 0;
+  std::uint64_t last = 0;
+  std::uint64_t to_host = 0;  ///< what must be added to a device address
+};
+
+/// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its fields have one size
+/// each, so that both agree.
+struct CompiledContext {
+  std::uint64_t* registers = nullptr;  ///< of the frame that runs
+  unsigned char* shared = nullptr;
+  unsigned char* local = nullptr;
+  unsigned char* parameters = nullptr;
+  CompiledWindow* windows = nullptr;            ///< by the site of the instruction
+  const std::uint64_t* initial = nullptr;       ///< the slots of a new frame
+  const std::uint64_t* frame_values = nullptr;  ///< of the block, in the order of Function::frame_values
+  std::uint64_t shared_bytes = 0;
+  std::uint64_t local_bytes = 0;
+  std::uint64_t parameter_bytes = 0;
+  // Threads that begin run one after the other without coming back, as long as they need nothing of the interpreter.
+  std::uint64_t thread_index[3] = {};
+  std::uint64_t linear_index = 0;  ///< of the thread in its block
+  std::uint64_t end_index = 0;     ///< of the last of these threads, plus 1
+  std::uint64_t block_extent[2] = {};
+  std::uint64_t budget = 0;   ///< instructions that all of them may still execute
+  std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
+  // Threads that have met at a barrier go on one after the other without coming back, as long as they meet again or end.
+  std::uint64_t is_together = 0;
+  std::uint64_t* stops = nullptr;  ///< of each thread of the block: where it goes on, and then its `next`
+  std::uint64_t** registers_of = nullptr;  ///< each thread of the block
+  std::int64_t turn =
+      0;  ///< how many instructions a thread that begins may execute, until it comes to the end of a turn
+  std::int64_t left =
+      0;  ///< how many the thread may still execute; negative where its turn could not end yet
+  std::uint64_t next = 0;  ///< the index of the instruction that comes next, or one of the values below
+  /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
+  std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
+  /// Executes one instruction as the interpreter does.
+  void (*execute)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
+  /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter throws.
+  unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left,
+                           std::uint64_t address, std::uint64_t bytes, std::uint64_t how) = nullptr;
+  /// The bits of what an instruction makes of the bits of its sources, without a thread.
+  std::uint64_t (*compute)(CompiledContext* context, std::uint64_t index, std::uint64_t a, std::uint64_t b,
+                           std::uint64_t c) = nullptr;
+  double (*exp2)(double) = nullptr;
+  double (*log2)(double) = nullptr;
+  double (*tanh)(double) = nullptr;
+  Thread* thread = nullptr;  ///< null where the interpreter has not been asked about it yet
+  Block* block = nullptr;
+  const Function* function = nullptr;  ///< that runs
+  std::uint64_t budget_before = 0;     ///< when instructions were last counted
+  std::vector<CompiledWindow> all_windows;
+  std::vector<std::uint64_t> scratch;  ///< registers for `compute`
+};
+
+/// `next` of a thread that has ended.
+constexpr std::uint64_t kThreadExits = 0xffffffff;
+/// `next` where an instruction that the interpreter executed has decided what comes next.
+constexpr std::uint64_t kNextIsSet = 0xfffffffe;
+/// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier 33 bits higher.
+constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
+/// Where threads begin that have no registers yet.
+constexpr std::uint64_t kFreshThreads = 0xffffffff;
+
+/// Where threads go on that have met.
+constexpr std::uint64_t kThreadsTogether = 0xfffffffd;
+
+using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std::uint64_t at);
+
+/// One function of a program.
+struct CompiledFunction {
+  CompiledEntry enter = nullptr;
+  std::vector<bool> begins;  ///< whether the code can be entered at an instruction, by its index
+};
+
+}  // namespace opgate::simulator

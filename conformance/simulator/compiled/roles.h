@@ -1,0 +1,21 @@
+// What an instruction reads and writes, and whether it may change what the thread does next.
+#pragma once
+
+#include <vector>
+
+#include "simulator/kernels/program.h"
+
+namespace opgate::simulator {
+
+struct Roles {
+  std::vector<Slot> reads;  ///< without the guard
+  std::vector<Slot> writes;
+  /// Its handler may let the thread wait, call, return or branch: compiled code cannot go on behind it.
+  bool stops = false;
+  bool ends = false;            ///< nothing in the function comes after it, unless its guard is false
+  std::vector<std::int64_t> targets;  ///< of branches
+};
+
+Roles roles_of(const Function& function, std::size_t index);
+
+}  // namespace opgate::simulator

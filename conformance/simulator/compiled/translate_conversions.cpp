@@ -1,0 +1,152 @@
+// cvt: between integers and numbers of all widths.
+#include <optional>
+
+#include "simulator/compiled/translators.h"
+
+namespace opgate::simulator {
+namespace translated_conversions {
+
+struct Conversion {
+  Type to = Type::none;
+  Type from = Type::none;
+  std::string rounding;   ///< "rn" and so on, or empty
+  bool integral = false;  ///< rounds to an integer: rni and so on
+  bool flush = false;
+  bool saturate = false;
+};
+
+bool is_integer(Type type) {
+  switch (type) {
+    case Type::u8:
+    case Type::u16:
+    case Type::u32:
+    case Type::u64:
+    case Type::s8:
+    case Type::s16:
+    case Type::s32:
+    case Type::s64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
+}
+
+std::optional<Conversion> take(Modifiers& modifiers) {
+  Conversion conversion;
+  for (const char* const word : {"rni", "rzi", "rmi", "rpi"}) {
+    if (!modifiers.take(word)) continue;
+    conversion.rounding = std::string(word).substr(0, 2);
+    conversion.integral = true;
+  }
+  for (const char* const word : {"rn", "rz", "rm", "rp"}) {
+    if (modifiers.take(word)) conversion.rounding = word;
+  }
+  conversion.flush = modifiers.take("ftz");
+  conversion.saturate = modifiers.take("sat");
+  conversion.to = modifiers.take_type();
+  conversion.from = modifiers.take_type();
+  if (!modifiers.none_left()) return std::nullopt;
+  return conversion;
+}
+
+// A source of fewer than 64 bits as f32, one of 64 bits as f64.
+std::string number(Emitter& out, Slot slot, const Conversion& conversion) {
+  switch (conversion.from) {
+    case Type::f16:
+      return "f32_of_half(" + out.get(slot, Type::u16) + ")";
+    case Type::bf16:
+      return "f32_of_bfloat16(" + out.get(slot, Type::u16) + ")";
+    case Type::f32:
+      return conversion.flush ? "flushed(" + out.get(slot, Type::f32) + ")" : out.get(slot, Type::f32);
+    default:
+      return out.get(slot, Type::f64);
+  }
+}
+
+std::string to_integral(const std::string& value, const std::string& rounding) {
+  const char* const function = rounding == "rz"   ? "__builtin_trunc("
+                               : rounding == "rm" ? "__builtin_floor("
+                               : rounding == "rp" ? "__builtin_ceil("
+                                                  : "__builtin_nearbyint(";
+  return function + value + ")";
+}
+
+void to_integer(Emitter& out, Source& source, const Conversion& conversion) {
+  const bool wide = bytes_of(conversion.to) == 8 || conversion.from == Type::f64;
+  const std::string type = name_in_c(conversion.to);
+  const std::string of_nan =
+      wide ? "(" + type + ")(1ull << " + std::to_string(8 * bytes_of(conversion.to) - 1) + ")" : "0";
+  const std::string value =
+      to_integral("(f64)" + number(out, source.slot(1), conversion), conversion.rounding);
+  out.set(source.slot(0), conversion.to, "to_" + type + "(" + value + ", " + of_nan + ")");
+}
+
+bool to_float(Emitter& out, Source& source, const Conversion& conversion, std::string value) {
+  if (conversion.to == Type::f64) {
+    if (conversion.saturate) return false;
+    set_double(out, source, "(f64)(" + value + ")");
+    return true;
+  }
+  const bool small = conversion.to != Type::f32;
+  // From double precision, 16 bits would be rounded twice.
+  if (small && (conversion.saturate || conversion.flush || conversion.from == Type::f64)) return false;
+  if (small) {
+    const char* const function = conversion.to == Type::f16 ? "half_of_f32(" : "bfloat16_of_f32(";
+    out.set(source.slot(0), Type::u16, function + value + ")");
+    return true;
+  }
+  if (conversion.saturate) value = "saturated_f64((f64)(" + value + "))";
+  value = "(f32)(" + value + ")";
+  out.set_result(source.slot(0), conversion.flush ? "flushed(" + value + ")" : value);
+  return true;
+}
+
+bool of_pair(Emitter& out, Source& source, const Conversion& conversion) {
+  const bool is_half = conversion.to == Type::f16x2;
+  if ((!is_half && conversion.to != Type::bf16x2) || conversion.from != Type::f32 ||
+      conversion.rounding != "rn" || conversion.flush || conversion.saturate)
+    return false;
+  const std::string function = is_half ? "half_of_f32(" : "bfloat16_of_f32(";
+  out.set(source.slot(0), Type::u32,
+          "(u32)" + function + out.get(source.slot(1), Type::f32) + ") << 16 | " + function +
+              out.get(source.slot(2), Type::f32) + ")");
+  return true;
+}
+
+}  // namespace translated_conversions
+
+bool translate_conversion(Emitter& out, Source& source) {
+  using namespace translated_conversions;
+  const std::optional<Conversion> conversion = take(source.modifiers);
+  if (!conversion) return false;
+  const auto& [to, from, rounding, integral, flush, saturate] = *conversion;
+  if (source.form.total == 3) return of_pair(out, source, *conversion);
+  const bool nearest = rounding.empty() || rounding == "rn";
+  if (is_integer(from) && is_integer(to)) {
+    if (saturate) return false;
+    out.set(source.slot(0), to, out.get(source.slot(1), from));
+    return true;
+  }
+  if (is_float(from) && is_integer(to)) {
+    to_integer(out, source, *conversion);
+    return true;
+  }
+  if (!is_float(to)) return false;
+  if (is_integer(from)) {
+    if (!nearest || (to != Type::f32 && to != Type::f64) || saturate || flush) return false;
+    out.set(source.slot(0), to, "(" + name_in_c(to) + ")" + out.get(source.slot(1), from));
+    return true;
+  }
+  if (!is_float(from) || (!nearest && !integral)) return false;
+  std::string value = number(out, source.slot(1), *conversion);
+  if (integral) value = to_integral("(f64)" + value, rounding);
+  // A number that is already integral is not rounded again.
+  if (integral && to != Type::f32 && to != Type::f64) return false;
+  return to_float(out, source, *conversion, value);
+}
+
+}  // namespace opgate::simulator

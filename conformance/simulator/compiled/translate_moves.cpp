@@ -1,0 +1,159 @@
+// Moves between registers, and from and to memory.
+#include "simulator/compiled/compiled_thread.h"
+#include "simulator/compiled/translators.h"
+
+namespace opgate::simulator {
+namespace translated_moves {
+
+Type of_bits(std::size_t bytes) {
+  return bytes == 1   ? Type::u8
+         : bytes == 2 ? Type::u16
+         : bytes == 4 ? Type::b32
+         : bytes == 8 ? Type::b64
+                      : Type::none;
+}
+
+// In memory a number is its bits. Only signed integers are extended by their sign.
+Type in_memory(Type type) {
+  switch (type) {
+    case Type::f32:
+    case Type::f64:
+    case Type::s8:
+    case Type::s16:
+    case Type::s32:
+    case Type::s64:
+      return type;
+    default:
+      return of_bits(bytes_of(type));
+  }
+}
+
+struct Place {
+  Space space = Space::generic;
+  Type type = Type::none;
+  std::size_t lanes = 1;
+  std::size_t bytes = 0;  ///< of all lanes
+};
+
+Place take_place(const Emitter& out, Source& source) {
+  Modifiers& modifiers = source.modifiers;
+  modifiers.take_hints();
+  Place place;
+  place.space = modifiers.take_space();
+  if (place.space == Space::parameter && (source.form.names_local || !out.is_kernel()))
+    place.space = Space::local;
+  place.lanes = static_cast<std::size_t>(modifiers.take_lanes());
+  place.type = in_memory(modifiers.take_type());
+  if (!modifiers.none_left() || place.type == Type::pred) place.type = Type::none;
+  place.bytes = place.lanes * bytes_of(place.type);
+  return place;
+}
+
+// Parameters at a place that is known need no check.
+std::string known_parameter(const Emitter& out, const Source& source, const Place& place, Slot base) {
+  if (place.space != Space::parameter || !out.is_constant(base)) return {};
+  const std::uint64_t offset = out.constant(base) + static_cast<std::uint64_t>(source.in.immediate);
+  const std::uint64_t size = out.program().signature.parameter_bytes;
+  if (offset % place.bytes != 0 || offset > size || size - offset < place.bytes) return {};
+  return "c->parameters + " + std::to_string(offset);
+}
+
+std::string located(Emitter& out, const Source& source, const Place& place, Slot base, Access access) {
+  std::string address = out.get(base, Type::u64);
+  if (source.in.immediate != 0)
+    address += " + " + unsigned_number(static_cast<std::uint64_t>(source.in.immediate));
+  const std::string rest = std::to_string(source.index) + ", left + " + std::to_string(source.behind) + ", " +
+                           address + ", " + std::to_string(place.bytes) + ", " +
+                           std::to_string(way_of(place.space, access)) + ")";
+  switch (place.space) {
+    case Space::shared:
+      return "own_at(c, S, shared_bytes, " + rest;
+    case Space::local:
+      return "own_at(c, c->local, c->local_bytes, " + rest;
+    case Space::parameter:
+      return "own_at(c, c->parameters, c->parameter_bytes, " + rest;
+    case Space::global:
+    case Space::generic:
+      break;
+  }
+  return "global_at(c, " + std::to_string(source.in.site) + ", " + rest;
+}
+
+std::string access(const char* name, Type type) { return std::string(name) + name_in_c(type) + "("; }
+
+}  // namespace translated_moves
+
+bool translate_load(Emitter& out, Source& source) {
+  using namespace translated_moves;
+  const Place place = take_place(out, source);
+  if (place.type == Type::none || source.form.total != place.lanes + 1) return false;
+  const Slot base = source.slot(place.lanes);
+  std::string from = known_parameter(out, source, place, base);
+  if (from.empty()) from = located(out, source, place, base, Access::load);
+  out.line("  { const u8* const from = " + from + ";");
+  for (std::size_t lane = 0; lane < place.lanes; ++lane)
+    out.set(source.slot(lane), place.type,
+            access("load_", place.type) + "from + " + std::to_string(lane * bytes_of(place.type)) + ")");
+  out.line("  }");
+  return true;
+}
+
+bool translate_store(Emitter& out, Source& source) {
+  using namespace translated_moves;
+  const Place place = take_place(out, source);
+  if (place.type == Type::none || source.form.total != place.lanes + 1 || place.space == Space::parameter)
+    return false;
+  out.line("  { u8* const to = " + located(out, source, place, source.slot(0), Access::store) + ";");
+  for (std::size_t lane = 0; lane < place.lanes; ++lane)
+    out.line("  " + access("store_", place.type) + "to + " + std::to_string(lane * bytes_of(place.type)) +
+             ", " +
+             (place.type == Type::f32 ? out.get_exactly(source.slot(lane + 1))
+                                      : out.get(source.slot(lane + 1), place.type)) +
+             ");");
+  out.line("  }");
+  return true;
+}
+
+// {a, b} of the parts of one register, lowest bits first, or one register of its parts.
+bool translate_move(Emitter& out, Source& source) {
+  using namespace translated_moves;
+  const Type given = source.modifiers.take_type();
+  if (!source.modifiers.none_left()) return false;
+  const std::size_t parts = source.form.total - 1u;
+  if (parts > 1) {
+    const std::size_t bytes = bytes_of(given) / parts;
+    const Type part = of_bits(bytes);
+    if (part == Type::none || bytes == 8) return false;
+    const bool splits = source.form.first > 1;
+    std::string joined;
+    if (splits) out.line("  { const u64 whole = " + out.get(source.slot(parts), Type::u64) + ";");
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::string shift = std::to_string(8 * bytes * i);
+      if (splits) {
+        out.set(source.slot(i), part, "whole >> " + shift);
+      } else {
+        joined += (i == 0 ? "(u64)" : " | (u64)") + out.get(source.slot(i + 1), part) + " << " + shift;
+      }
+    }
+    if (splits) {
+      out.line("  }");
+    } else {
+      out.set(source.slot(0), Type::u64, joined);
+    }
+    return true;
+  }
+  Type type = given == Type::pred ? given : of_bits(bytes_of(given));
+  if (given == Type::f32 || given == Type::f64) type = given;
+  if (type == Type::none || type == Type::u8) return false;
+  out.set_choice(source.slot(0), type, "", source.slot(1), source.slot(1));
+  return true;
+}
+
+bool translate_address(Emitter& out, Source& source) {
+  out.set(source.slot(0), Type::u64,
+          out.get(source.slot(1), Type::u64) + " + " +
+              unsigned_number(static_cast<std::uint64_t>(source.in.immediate)));
+  return true;
+}
+
+}  // namespace opgate::simulator

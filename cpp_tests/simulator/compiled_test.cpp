@@ -1,0 +1,367 @@
+// Compiled kernels do what the interpreter does, bit by bit and instruction by instruction.
+#include <bit>
+#include <random>
+
+#include "both_ways.h"
+#include "nvcc_kernels.h"
+
+namespace opgate::simulator::tests {
+namespace compiled_test {
+
+std::vector<std::uint32_t> random_bits(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::uint32_t> bits(count);
+  for (std::uint32_t& value : bits) value = static_cast<std::uint32_t>(random());
+  return bits;
+}
+
+std::vector<float> random_numbers(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> number(0, 3);
+  std::vector<float> numbers(count);
+  for (float& value : numbers) value = number(random);
+  return numbers;
+}
+
+/// `kernel_of` with this body, for which as many values are random as it may write.
+Ran run_body(const std::string& body, Extent block, Extent grid = {}, std::uint64_t limit = 100'000'000,
+             const std::string& before = "") {
+  return run_both_ways(kernel_of(body, before), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    results.push_back(device.allocate(random_bits(4096, 7)));
+    Launch launch = launch_of("k", grid, block, Arguments(results.front()));
+    launch.instruction_limit = limit;
+    return launch;
+  });
+}
+
+TEST(CompiledKernels, OfNvcc) {
+  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t in = device.allocate(random_bits(1000, 1));
+    results.push_back(device.allocate(std::vector<std::uint32_t>(1000)));
+    return launch_of("gelu_half", {8}, {128}, Arguments(results[0], in, 1000));
+  });
+  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t in = device.allocate(random_numbers(30010, 2));
+    results.push_back(device.allocate(std::vector<float>(1)));
+    return launch_of("block_sums", {5}, {192}, Arguments(results[0], in, 30010));
+  });
+  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t in = device.allocate(random_bits(128, 3));
+    results.push_back(device.allocate(std::vector<std::uint64_t>(64)));
+    return launch_of("hash", {1}, {64}, Arguments(results[0], in, 150));
+  });
+  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t in = device.allocate(std::vector<double>{1, -2, 3, 0.5, 7, 11, -0.25, 2, 1.5});
+    results.push_back(device.allocate(std::vector<double>(32)));
+    return launch_of("polynomial", {1}, {32}, Arguments(results[0], in, 8));
+  });
+}
+
+// Programs of random instructions in a loop, over registers that all instructions of one width share. What they compute has
+// no meaning; every NaN, subnormal number and overflow comes up.
+class RandomProgram {
+ public:
+  explicit RandomProgram(unsigned seed) : random_(seed) {}
+
+  std::string text() {
+    std::string body =
+        "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 64, %r1; mul.wide.u32 %rd2, %r2, 128; "
+        "add.u64 %rd2, %rd1, %rd2;\n";
+    for (int i = 10; i < 18; ++i) {
+      const std::string n = std::to_string(i);
+      const std::string offset = std::to_string((i - 10) * 16);
+      body += "ld.global.u32 %r" + n + ", [%rd2+" + offset + "]; mov.b32 %f" + n + ", %r" + n + ";\n" +
+              "ld.global.u64 %rd" + n + ", [%rd2+" + offset + "]; mov.b64 %fd" + n + ", %rd" + n + ";\n" +
+              "ld.global.u16 %h" + n + ", [%rd2+" + offset + "]; setp.gt.s32 %p" + n + ", %r" + n + ", 0;\n";
+    }
+    body += "mov.u32 %r3, 0;\nagain:\n";
+    for (int i = 0; i < 120; ++i) body += instruction();
+    body += "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 12; @%p1 bra again;\n";
+    for (int i = 10; i < 18; ++i) {
+      const std::string n = std::to_string(i);
+      const std::string at = "[%rd2+" + std::to_string((i - 10) * 16);
+      body += "mov.b64 %rd3, %fd" + n + "; xor.b64 %rd3, %rd3, %rd" + n + "; st.global.u64 " + at +
+              "], %rd3;\n" + "mov.b32 %r4, %f" + n + "; xor.b32 %r4, %r4, %r" + n + "; st.global.u32 " + at +
+              "+8], %r4;\n" + "selp.b32 %r4, 1, 0, %p" + n + "; st.global.u16 " + at + "+12], %h" + n +
+              "; st.global.u8 " + at + "+14], %r4;\n";
+    }
+    return kernel_of(body);
+  }
+
+ private:
+  std::string any(const char* kind) { return kind + std::to_string(10 + random_() % 8); }
+
+  // Letters stand for a random register: R 32 bits, D 64 bits, F and G floating-point numbers, H 16 bits, P a predicate.
+  std::string instruction() {
+    static const char* const kTexts[] = {"add.s32 R, R, R",
+                                         "sub.u32 R, R, R",
+                                         "mul.lo.s32 R, R, R",
+                                         "mul.hi.u32 R, R, R",
+                                         "mul.hi.s32 R, R, R",
+                                         "mad.lo.u32 R, R, R, R",
+                                         "mul.wide.s32 D, R, R",
+                                         "mad.wide.u32 D, R, R, D",
+                                         "div.s32 R, R, R",
+                                         "rem.u32 R, R, R",
+                                         "div.u64 D, D, D",
+                                         "rem.s64 D, D, D",
+                                         "abs.s32 R, R",
+                                         "neg.s64 D, D",
+                                         "min.s32 R, R, R",
+                                         "max.u64 D, D, D",
+                                         "add.s64 D, D, D",
+                                         "mul.hi.s64 D, D, D",
+                                         "mad.lo.s64 D, D, D, D",
+                                         "add.s16 H, H, H",
+                                         "mul.lo.u16 H, H, H",
+                                         "and.b32 R, R, R",
+                                         "or.b64 D, D, D",
+                                         "xor.b16 H, H, H",
+                                         "not.b32 R, R",
+                                         "shl.b32 R, R, R",
+                                         "shl.b64 D, D, 13",
+                                         "shr.s32 R, R, R",
+                                         "shr.u64 D, D, 3",
+                                         "shr.s16 H, H, 2",
+                                         "popc.b64 R, D",
+                                         "clz.b32 R, R",
+                                         "bfe.s32 R, R, 5, 9",
+                                         "bfe.u64 D, D, 40, 30",
+                                         "bfi.b32 R, R, R, 7, 11",
+                                         "brev.b32 R, R",
+                                         "lop3.b32 R, R, R, R, 0xb4",
+                                         "prmt.b32 R, R, R, 0x6b29",
+                                         "prmt.b32 R, R, R, R",
+                                         "shf.l.wrap.b32 R, R, R, R",
+                                         "shf.r.clamp.b32 R, R, R, R",
+                                         "add.f32 F, F, F",
+                                         "sub.ftz.f32 F, F, F",
+                                         "mul.f32 F, F, F",
+                                         "fma.rn.f32 F, F, F, F",
+                                         "fma.rn.ftz.sat.f32 F, F, F, F",
+                                         "div.rn.f32 F, F, F",
+                                         "div.approx.f32 F, F, F",
+                                         "add.rz.f32 F, F, F",
+                                         "min.f32 F, F, F",
+                                         "max.f32 F, F, F",
+                                         "max.NaN.f32 F, F, F",
+                                         "neg.f32 F, F",
+                                         "abs.f32 F, F",
+                                         "copysign.f32 F, F, F",
+                                         "sqrt.rn.f32 F, F",
+                                         "rcp.approx.ftz.f32 F, F",
+                                         "rsqrt.approx.f32 F, F",
+                                         "ex2.approx.ftz.f32 F, F",
+                                         "lg2.approx.f32 F, F",
+                                         "tanh.approx.f32 F, F",
+                                         "sin.approx.f32 F, F",
+                                         "add.f64 G, G, G",
+                                         "mul.f64 G, G, G",
+                                         "fma.rn.f64 G, G, G, G",
+                                         "div.rn.f64 G, G, G",
+                                         "min.f64 G, G, G",
+                                         "neg.f64 G, G",
+                                         "sqrt.rn.f64 G, G",
+                                         "add.f16 H, H, H",
+                                         "mul.f16 H, H, H",
+                                         "sub.f16x2 R, R, R",
+                                         "fma.rn.f16x2 R, R, R, R",
+                                         "setp.lt.f32 P, F, F",
+                                         "setp.neu.f32 P, F, F",
+                                         "setp.ne.f64 P, G, G",
+                                         "setp.geu.ftz.f32 P, F, F",
+                                         "setp.num.f32 P, F, F",
+                                         "setp.lt.s32 P, R, R",
+                                         "setp.hi.u64 P, D, D",
+                                         "setp.eq.u16 P, H, H",
+                                         "setp.gt.and.s32 P|P, R, R, P",
+                                         "setp.lt.f16 P, H, H",
+                                         "and.pred P, P, P",
+                                         "xor.pred P, P, P",
+                                         "not.pred P, P",
+                                         "mov.pred P, P",
+                                         "selp.b32 R, R, R, P",
+                                         "selp.f32 F, F, F, P",
+                                         "selp.f64 G, G, G, P",
+                                         "selp.b16 H, H, H, P",
+                                         "slct.f32.s32 F, F, F, R",
+                                         "mov.f32 F, F",
+                                         "mov.f32 F, 0f7FA00001",
+                                         "mov.f64 G, G",
+                                         "mov.b32 R, F",
+                                         "mov.b32 F, R",
+                                         "mov.b64 D, G",
+                                         "mov.b64 G, D",
+                                         "mov.b64 {R, R}, D",
+                                         "mov.b64 D, {R, R}",
+                                         "mov.b32 {H, H}, R",
+                                         "mov.b32 R, {H, H}",
+                                         "cvt.s64.s32 D, R",
+                                         "cvt.u32.u64 R, D",
+                                         "cvt.s32.s8 R, R",
+                                         "cvt.u16.u32 H, R",
+                                         "cvt.sat.s16.s32 H, R",
+                                         "cvt.rn.f32.s32 F, R",
+                                         "cvt.rn.f32.u64 F, D",
+                                         "cvt.rn.f64.s64 G, D",
+                                         "cvt.rz.f32.s64 F, D",
+                                         "cvt.rzi.s32.f32 R, F",
+                                         "cvt.rni.u64.f32 D, F",
+                                         "cvt.rmi.s64.f64 D, G",
+                                         "cvt.rpi.ftz.u16.f32 H, F",
+                                         "cvt.rmi.f32.f32 F, F",
+                                         "cvt.rzi.f64.f64 G, G",
+                                         "cvt.f64.f32 G, F",
+                                         "cvt.rn.f32.f64 F, G",
+                                         "cvt.sat.f32.f32 F, F",
+                                         "cvt.rn.f16.f32 H, F",
+                                         "cvt.f32.f16 F, H",
+                                         "cvt.rn.bf16.f32 H, F",
+                                         "cvt.f32.bf16 F, H",
+                                         "cvt.rn.f16x2.f32 R, F, F",
+                                         "cvt.rn.f16.f64 H, G",
+                                         "add.cc.u32 R, R, R",
+                                         "addc.u32 R, R, R"};
+    std::string text =
+        random_() % 4 == 0 ? "@" + std::string(random_() % 2 == 0 ? "!" : "") + any("%p") + " " : "";
+    const std::string words = kTexts[random_() % std::size(kTexts)];
+    const std::size_t operands = words.find(' ');
+    text += words.substr(0, operands);
+    for (std::size_t i = operands; i < words.size(); ++i) {
+      const bool follows_number = words[i - 1] == 'x' || (words[i - 1] >= '0' && words[i - 1] <= '9');
+      const std::string_view letters = "RDFGHP";
+      const std::size_t kind = letters.find(words[i]);
+      constexpr const char* kNames[] = {"%r", "%rd", "%f", "%fd", "%h", "%p"};
+      if (kind == std::string_view::npos || follows_number) {
+        text += words[i];
+      } else {
+        text += any(kNames[kind]);
+      }
+    }
+    return text + ";\n";
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(CompiledKernels, RandomPrograms) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomProgram program(seed);
+    const Ran ran =
+        run_both_ways(program.text(), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+          // Half of the values are bits of any kind, which are mostly large numbers, and half are small numbers.
+          std::vector<std::uint32_t> values = random_bits(32 * 128, seed);
+          for (std::size_t i = 0; i < values.size(); i += 2)
+            values[i] =
+                std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(values[i])) * 0x1p-28f);
+          results.push_back(device.allocate(values));
+          return launch_of("k", {2}, {64}, Arguments(results.front()));
+        });
+    expect_no_fault(ran.outcome);
+  }
+}
+
+// Atomic additions of floating-point numbers show in which order threads run, and threads take turns.
+TEST(CompiledKernels, ThreadsTakeTurnsAlike) {
+  const Ran ran = run_body(
+      R"(cvt.rn.f32.u32 %f1, %r1; add.f32 %f1, %f1, 0f3F99999A; mov.u32 %r2, 0; mov.f32 %f2, 0f3F800000;
+    again: mul.f32 %f2, %f2, 0f3F8147AE; atom.global.add.f32 %f3, [%rd1], %f1; add.f32 %f1, %f1, %f2;
+    add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 700; @%p1 bra again;
+    mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.f32 [%rd2+4], %f3;)",
+      {64}, {3});
+  expect_no_fault(ran.outcome);
+  EXPECT_GT(ran.outcome.instructions, std::uint64_t{64} * 3 * 4000);
+}
+
+TEST(CompiledKernels, BarriersAndWarps) {
+  const Ran ran = run_body(
+      R"(.shared .align 4 .b8 s[512]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; mov.u32 %r2, s; shl.b32 %r3, %r1, 2;
+    add.u32 %r2, %r2, %r3; ld.global.f32 %f1, [%rd2]; mov.u32 %r4, 0;
+    again: st.shared.f32 [%r2], %f1; bar.sync 0; xor.b32 %r5, %r3, 124; mov.u32 %r6, s; add.u32 %r5, %r5, %r6;
+    ld.shared.f32 %f2, [%r5]; bar.sync 0; mov.b32 %r7, %f2; shfl.sync.bfly.b32 %r8|%p2, %r7, 5, 31, -1; mov.b32 %f3, %r8;
+    fma.rn.f32 %f1, %f1, 0f3F000000, %f3; setp.gt.f32 %p3, %f1, %f2; vote.sync.ballot.b32 %r9, %p3, -1;
+    popc.b32 %r9, %r9; bar.red.popc.u32 %r10, 1, %p3; add.u32 %r10, %r10, %r9; cvt.rn.f32.u32 %f4, %r10; add.f32 %f1, %f1, %f4;
+    activemask.b32 %r11; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 40; @%p1 bra again;
+    st.global.f32 [%rd2], %f1; st.global.u32 [%rd2+2048], %r11;)",
+      {128}, {2});
+  expect_no_fault(ran.outcome);
+}
+
+// All threads meet at a barrier, go on together, and then one of them does something else.
+TEST(CompiledKernels, MeetingsThatEnd) {
+  const std::string meet =
+      "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; mov.u32 %r2, 0; cvt.rn.f32.u32 %f1, %r1;\n"
+      "again: bar.sync 0; add.u32 %r2, %r2, 1; atom.global.add.f32 %f2, [%rd1+2048], %f1; add.f32 %f1, %f1, "
+      "0f3DCCCCCD; bar.sync 1; ";
+  const std::string repeat =
+      " setp.lt.u32 %p1, %r2, 9; @%p1 bra again; st.global.f32 [%rd2], %f1; st.global.f32 [%rd2+1024], %f2;";
+  for (const char* const other :
+       {"setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 37, %p2; @%p2 ret;",
+        "setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 37, %p2; @%p2 bar.sync 2, 64;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 70, %p2; @%p2 trap;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 70, %p2; @%p2 st.global.u32 [%rd1+-4], 1;",
+        "vote.sync.ballot.b32 %r5, %p1, -1; popc.b32 %r5, %r5; cvt.rn.f32.u32 %f5, %r5; add.f32 %f1, %f1, "
+        "%f5;",
+        "mov.u32 %r6, 0; round: add.u32 %r6, %r6, 1; fma.rn.f32 %f1, %f1, 0f3F7F0000, %f2; setp.lt.u32 %p3, "
+        "%r6, "
+        "500; @%p3 bra round;",
+        "setp.eq.u32 %p2, %r1, 50; mov.u32 %r6, 0; @!%p2 bra end; round: add.u32 %r6, %r6, 1; fma.rn.f32 "
+        "%f1, %f1, "
+        "0f3F7F0000, %f2; setp.lt.u32 %p3, %r6, 500; @%p3 bra round; end:"}) {
+    SCOPED_TRACE(other);
+    run_body(meet + other + repeat, {96}, {2});
+    for (const std::uint64_t limit : {20000, 21000, 23456}) run_body(meet + other + repeat, {96}, {2}, limit);
+  }
+}
+
+TEST(CompiledKernels, Faults) {
+  const auto fault_of = [](const std::string& body, std::uint64_t limit = 100'000'000) {
+    return run_body("mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1;\n" + body, {96}, {3}, limit)
+        .outcome;
+  };
+  EXPECT_EQ(static_cast<int>(
+                fault_of("mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd3, %r2, 8000; add.u64 %rd2, %rd2, %rd3;\n"
+                         "ld.global.u32 %r3, [%rd2]; st.global.u32 [%rd2], 1; ld.global.u32 %r4, [%rd2+700];")
+                    .fault),
+            static_cast<int>(Fault::illegal_address));
+  EXPECT_EQ(
+      static_cast<int>(
+          fault_of("add.u64 %rd2, %rd2, 2; setp.gt.u32 %p1, %r1, 40; @%p1 st.global.u32 [%rd2], 1;").fault),
+      static_cast<int>(Fault::misaligned_address));
+  EXPECT_EQ(static_cast<int>(fault_of("setp.eq.u32 %p1, %r1, 77; @%p1 trap;").fault),
+            static_cast<int>(Fault::trap));
+  EXPECT_EQ(
+      static_cast<int>(
+          fault_of(".shared .b32 s[64]; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 4, %r2; st.shared.u32 [%r2], 1;")
+              .fault),
+      static_cast<int>(Fault::trap));
+  EXPECT_EQ(static_cast<int>(fault_of("setp.eq.u32 %p1, %r1, 5; @%p1 bra end; bar.sync 0, 96; end:").fault),
+            static_cast<int>(Fault::none));
+  EXPECT_EQ(
+      static_cast<int>(
+          fault_of("setp.lt.u32 %p1, %r1, 40; @%p1 bra other; bar.sync 0; ret; other: bar.sync 1;").fault),
+      static_cast<int>(Fault::barrier));
+  // The limit is exact wherever it falls.
+  for (const std::uint64_t limit : {1, 3, 100, 1023, 1024, 1025, 5000, 70001}) {
+    const Outcome outcome = fault_of("mov.u32 %r2, 0; again: add.u32 %r2, %r2, 1; bra again;", limit);
+    EXPECT_EQ(static_cast<int>(outcome.fault), static_cast<int>(Fault::timeout));
+    EXPECT_EQ(outcome.instructions, limit);
+  }
+}
+
+TEST(CompiledKernels, UnknownInstructionsAreLeftToTheInterpreter) {
+  const std::string wmma = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2}, {%r1}, {%r2}, {%f1};";
+  const Ran stops = run_body("setp.eq.u32 %p1, %r1, 3; @%p1 " + wmma, {8});
+  EXPECT_EQ(static_cast<int>(stops.outcome.fault), static_cast<int>(Fault::unsupported));
+  expect_no_fault(run_body("setp.eq.u32 %p1, %r1, 300; @%p1 " + wmma, {8}).outcome);
+  // No translator knows these, but the interpreter does.
+  expect_no_fault(run_body(R"(mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; ld.global.u32 %r2, [%rd2];
+    dp4a.u32.s32 %r3, %r2, %r2, %r1; fns.b32 %r4, %r3, 1, 2; atom.global.add.u32 %r5, [%rd2], %r4; bfind.u32 %r6, %r5;
+    add.u32 %r6, %r6, %r3; st.global.u32 [%rd2+1024], %r6;)",
+                           {64})
+                      .outcome);
+}
+
+}  // namespace compiled_test
+}  // namespace opgate::simulator::tests

@@ -1,0 +1,106 @@
+// Kernels in single precision, interpreted and compiled. Compiling itself is not measured.
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "float_kernels.h"
+#include "simulator/kernels/kernels.h"
+
+namespace opgate::simulator::tests {
+namespace compiled_benchmark {
+
+/// One allocation at address kBase.
+class OneAllocation final : public DeviceMemory {
+ public:
+  static constexpr std::uint64_t kBase = 0x7f0000000000;
+
+  explicit OneAllocation(std::size_t floats) : values_(floats) {
+    std::uint32_t random = 1;
+    for (float& value : values_) {
+      random = random * 1664525 + 1013904223;
+      value = static_cast<float>(static_cast<std::int32_t>(random)) * 0x1p-30f;
+    }
+  }
+
+  void* translate(std::uint64_t address, std::size_t bytes, Access, std::size_t& until,
+                  std::string& why) override {
+    const std::uint64_t offset = address - kBase;
+    const std::size_t size = values_.size() * sizeof(float);
+    if (offset > size || bytes > size - offset) {
+      why = "past the end";
+      return nullptr;
+    }
+    until = size - offset;
+    return reinterpret_cast<unsigned char*>(values_.data()) + offset;
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
+struct Case {
+  const char* kernel;
+  Extent grid;
+  Extent block;
+  std::uint32_t elements;  ///< of each operand
+  std::uint32_t size;      ///< the parameter of the kernel
+  bool two_sources;
+};
+
+void run(benchmark::State& state, const Case& of, CompilationSettings::When when) {
+  OneAllocation memory(std::size_t{3} * of.elements);
+  const std::unique_ptr<Module> module = Module::parse(kFloatKernels);
+  CompilationSettings settings;
+  settings.when = when;
+  module->set_compilation(settings);
+  Launch launch;
+  launch.kernel = of.kernel;
+  launch.grid = of.grid;
+  launch.block = of.block;
+  const auto add = [&](const auto& value) {
+    const std::size_t at = launch.parameters.size();
+    launch.parameters.resize(at + sizeof(value));
+    std::memcpy(launch.parameters.data() + at, &value, sizeof(value));
+  };
+  const std::uint64_t bytes = std::uint64_t{of.elements} * sizeof(float);
+  add(OneAllocation::kBase);
+  add(OneAllocation::kBase + bytes);
+  if (of.two_sources) add(OneAllocation::kBase + 2 * bytes);
+  add(of.size);
+  const bool compiled = module->run(launch, memory).compiled;
+  if (compiled != (when == CompilationSettings::When::always)) {
+    state.SkipWithError("there is no compiled code");
+    return;
+  }
+  double instructions = 0;
+  for (auto _ : state) {
+    const Outcome outcome = module->run(launch, memory);
+    if (outcome.fault != Fault::none) {
+      state.SkipWithError(outcome.message.c_str());
+      break;
+    }
+    instructions += static_cast<double>(outcome.instructions);
+  }
+  state.counters["instructions"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
+}
+
+const Case kGelu{"gelu", {3907}, {256}, 1'000'000, 1'000'000, false};
+const Case kMultiply{"multiply", {16, 16}, {16, 16}, 65536, 256, true};
+const Case kMultiplyTiles{"multiply_tiles", {16, 16}, {16, 16}, 65536, 256, true};
+const Case kRowNorms{"row_norms", {256}, {256}, 262144, 1024, true};
+
+#define OPGATE_BOTH_WAYS(name, of)                                                 \
+  BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never) \
+      ->Unit(benchmark::kMillisecond);                                             \
+  BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)   \
+      ->Unit(benchmark::kMillisecond)
+
+OPGATE_BOTH_WAYS(gelu, kGelu);
+OPGATE_BOTH_WAYS(multiply, kMultiply);
+OPGATE_BOTH_WAYS(multiply_tiles, kMultiplyTiles);
+OPGATE_BOTH_WAYS(row_norms, kRowNorms);
+
+}  // namespace compiled_benchmark
+}  // namespace opgate::simulator::tests
