@@ -315,6 +315,41 @@ TEST(CompiledKernels, MeetingsThatEnd) {
   }
 }
 
+// The same of a warp. The order in which two warps add to a number is seen in its last bits.
+TEST(CompiledKernels, WarpsThatPart) {
+  const std::string begin =
+      "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; mov.u32 %r2, 0; cvt.rn.f32.u32 %f1, %r1; mov.u32 "
+      "%r20, -1;\n"
+      "again: add.u32 %r2, %r2, 1; mov.b32 %r5, %f1; shfl.sync.bfly.b32 %r6|%p4, %r5, 3, 31, %r20; mov.b32 "
+      "%f2, %r6; "
+      "fma.rn.f32 %f1, %f1, 0f3F000000, %f2; add.f32 %f1, %f1, 0f3DCCCCCD; atom.global.add.f32 %f3, "
+      "[%rd1+2048], %f1; "
+      "mul.f32 %f1, %f1, 0f3F19999A; setp.gt.f32 %p3, %f1, %f3; vote.sync.ballot.b32 %r7, %p3, %r20; ";
+  const auto body = [&](const std::string& other, int rounds) {
+    return begin + other + " setp.lt.u32 %p1, %r2, " + std::to_string(rounds) +
+           "; @%p1 bra again; st.global.f32 [%rd2], %f1; st.global.f32 [%rd2+1024], %f3;";
+  };
+  run_body(body("", 5000), {64});  // more than a warp may execute before the next one has its turn
+  for (const char* const other :
+       {"setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 40, %p2; @%p2 bar.warp.sync 0xffffffff;",
+        "setp.eq.u32 %p2, %r2, 5; @%p2 bar.sync 0;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 40, %p2; @%p2 trap;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 40, %p2; @%p2 st.global.u32 [%rd1+-4], 1;",
+        "setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 40, %p2; @%p2 ret; mov.u32 %r20, 0x1ff; "
+        "setp.gt.u32 %p2, "
+        "%r1, 31; @!%p2 mov.u32 %r20, -1; setp.lt.u32 %p2, %r2, 5; @%p2 mov.u32 %r20, -1;",
+        "setp.eq.u32 %p2, %r1, 40; mov.u32 %r6, 0; @!%p2 bra end; round: add.u32 %r6, %r6, 1; fma.rn.f32 "
+        "%f1, %f1, "
+        "0f3F7F0000, %f2; setp.lt.u32 %p5, %r6, 500; @%p5 bra round; end:",
+        "redux.sync.add.s32 %r8, %r5, %r20; match.any.sync.b32 %r9, %r8, %r20; xor.b32 %r8, %r8, %r9; "
+        "and.b32 %r8, %r8, "
+        "15; cvt.rn.f32.u32 %f5, %r8; add.f32 %f1, %f1, %f5;"}) {
+    SCOPED_TRACE(other);
+    run_body(body(other, 12), {96}, {2});
+    for (const std::uint64_t limit : {20000, 21000, 23456}) run_body(body(other, 12), {96}, {2}, limit);
+  }
+}
+
 TEST(CompiledKernels, Faults) {
   const auto fault_of = [](const std::string& body, std::uint64_t limit = 100'000'000) {
     return run_body("mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1;\n" + body, {96}, {3}, limit)

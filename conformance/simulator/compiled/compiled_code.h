@@ -26,6 +26,12 @@ struct CompiledWindow {
   std::uint64_t to_host = 0;  ///< what must be added to a device address
 };
 
+/// Who goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction that it executes
+/// together to the next.
+constexpr std::uint64_t kAlone = 0;
+constexpr std::uint64_t kBlockTogether = 1;
+constexpr std::uint64_t kWarpTogether = 2;
+
 /// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its fields have one size
 /// each, so that both agree.
 struct CompiledContext {
@@ -46,8 +52,8 @@ struct CompiledContext {
   std::uint64_t block_extent[2] = {};
   std::uint64_t budget = 0;   ///< instructions that all of them may still execute
   std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
-  // Threads that have met at a barrier go on one after the other without coming back, as long as they meet again or end.
-  std::uint64_t is_together = 0;
+  // Threads that have met go on one after the other without coming back, as long as they meet again or end.
+  std::uint64_t together = kAlone;
   std::uint64_t* stops = nullptr;  ///< of each thread of the block: where it goes on, and then its `next`
   std::uint64_t** registers_of = nullptr;  ///< each thread of the block
   std::int64_t turn =
@@ -82,6 +88,10 @@ constexpr std::uint64_t kThreadExits = 0xffffffff;
 constexpr std::uint64_t kNextIsSet = 0xfffffffe;
 /// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier 33 bits higher.
 constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
+/// Added to `next` where the thread waits for its whole warp: the instruction before `next` is a collective.
+constexpr std::uint64_t kAtCollective = std::uint64_t{1} << 63;
+/// The place alone.
+constexpr std::uint64_t kPlace = kAtBarrier - 1;
 /// Where threads begin that have no registers yet.
 constexpr std::uint64_t kFreshThreads = 0xffffffff;
 
@@ -93,7 +103,8 @@ using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std:
 /// One function of a program.
 struct CompiledFunction {
   CompiledEntry enter = nullptr;
-  std::vector<bool> begins;  ///< whether the code can be entered at an instruction, by its index
+  bool waits_in_warps = false;  ///< whether warps may go on together
+  std::vector<bool> begins;     ///< whether the code can be entered at an instruction, by its index
 };
 
 }  // namespace opgate::simulator

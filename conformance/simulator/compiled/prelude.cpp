@@ -35,7 +35,7 @@ struct context {
   u64 block_extent[2];
   u64 budget;
   u64 reserve;
-  u64 is_together;
+  u64 together;
   u64* stops;
   u64** registers_of;
   s64 turn;

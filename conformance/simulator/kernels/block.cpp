@@ -79,8 +79,10 @@ bool Block::run() {
   for (int used_up = 0; used_up < kTurnsOfBlock;) {
     bool progress = false;
     yielded_ = false;
-    if (released && can_go_together()) {
-      go_together();
+    const Together all{0, threads_.size(), kBlockTogether};
+    if (released && can_go_together(all)) {
+      int turn = 0;
+      go_together(all, turn);
       progress = true;
     } else {
       for (std::size_t first = 0; first < threads_.size(); first += kWarpSize)
@@ -103,6 +105,9 @@ bool Block::run_warp(std::size_t first, std::size_t from) {
     bool waits = false;
     if (not_begun_ < end) {
       run_new_threads(first, end);
+      progress = true;
+    } else if (const Together warp{first, end, kWarpTogether}; from == first && can_go_together(warp)) {
+      go_together(warp, turn);
       progress = true;
     } else {
       for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
@@ -153,11 +158,15 @@ void Block::run_new_threads(std::size_t first, std::size_t end) {
   }
 }
 
-// Whether all threads stand where compiled code of the kernel can be entered.
-bool Block::can_go_together() const {
-  if (!is_compiled() || exited_ != 0 || grid_.left() / threads_.size() < grid_.reserve()) return false;
+// Whether all of the threads stand where compiled code of the kernel can be entered, and would not stop at once.
+bool Block::can_go_together(const Together& threads) const {
   const Function& kernel = *program().functions.front();
-  for (const Thread& thread : threads_) {
+  const bool is_warp = threads.who == kWarpTogether;
+  if (kernel.compiled == nullptr || kernel.compiled->waits_in_warps != is_warp) return false;
+  if (is_warp ? threads.end - threads.first != kWarpSize : exited_ != 0) return false;
+  if (grid_.left() / threads_.size() < grid_.reserve()) return false;
+  for (std::size_t i = threads.first; i < threads.end; ++i) {
+    const Thread& thread = threads_[i];
     if (thread.state != Thread::State::running || &thread.function() != &kernel ||
         !kernel.compiled->begins[static_cast<std::size_t>(thread.next - kernel.code.data())])
       return false;
@@ -165,50 +174,74 @@ bool Block::can_go_together() const {
   return true;
 }
 
-// The threads run one after the other from barrier to barrier, until they do not all meet at the same one. They are left as if
-// each had run by itself.
-void Block::go_together() {
+// The threads run one after the other from meeting to meeting, until they do not all meet. They are left as if each had run by
+// itself.
+void Block::go_together(const Together& threads, int& turn) {
   const Instruction* const code = program().functions.front()->code.data();
   CompiledContext& context = grid_.context(*this);
-  stops_.clear();
-  registers_of_.clear();
-  for (Thread& thread : threads_) {
-    stops_.push_back(static_cast<std::uint64_t>(thread.next - code));
-    registers_of_.push_back(thread.registers);
+  stops_.resize(threads_.size());
+  registers_of_.resize(threads_.size());
+  for (std::size_t i = threads.first; i < threads.end; ++i) {
+    stops_[i] = static_cast<std::uint64_t>(threads_[i].next - code);
+    registers_of_[i] = threads_[i].registers;
   }
   context.stops = stops_.data();
   context.registers_of = registers_of_.data();
   do {
     try {
-      run_together(context, threads_.size(), grid_.left(), kTurnOfThread);
+      run_together(context, threads, grid_.left(), kTurnOfThread);
     } catch (const KernelFault&) {
       grid_.count(context.budget_before - context.budget +
                   static_cast<std::uint64_t>(kTurnOfThread - context.left));
       throw;
     }
     grid_.count(context.budget_before - context.budget);
-  } while (context.linear_index == threads_.size() && meet_again());
+  } while (context.linear_index == threads.end && meet_again(threads, turn));
   const std::size_t stopped = context.linear_index;
   const std::uint64_t next = context.next;
-  for (std::size_t i = 0; i < stopped; ++i) settle_stop(i);
-  for (std::size_t i = stopped + 1; i < threads_.size(); ++i) threads_[i].next = code + stops_[i];
-  if (stopped == threads_.size()) return;
+  for (std::size_t i = threads.first; i < stopped; ++i) settle_stop(i);
+  for (std::size_t i = stopped + 1; i < threads.end; ++i) threads_[i].next = code + stops_[i];
+  if (stopped == threads.end) return;
   context.next = next;
   take_turn(running_thread(stopped), context.left, /*is_entered=*/true);
+  const std::size_t end_of_warp = std::min((stopped / kWarpSize + 1) * kWarpSize, threads.end);
+  if (threads.who == kWarpTogether) {
+    for (std::size_t i = stopped + 1; i < end_of_warp; ++i) run_thread(threads_[i]);
+    return;
+  }
   run_warp(stopped / kWarpSize * kWarpSize, stopped + 1);
-  for (std::size_t first = (stopped / kWarpSize + 1) * kWarpSize; first < threads_.size(); first += kWarpSize)
-    run_warp(first, first);
+  for (std::size_t first = end_of_warp; first < threads.end; first += kWarpSize) run_warp(first, first);
 }
 
-// Whether all threads have come to the same barrier, so that they can go on at once.
-bool Block::meet_again() {
-  constexpr std::uint64_t kPlace = kAtBarrier - 1;
-  for (const std::uint64_t stop : stops_) {
-    if (stop == kThreadExits || (stop & ~kPlace) != (stops_.front() & ~kPlace)) return false;
+// Whether all of the threads have come to the same barrier or collective, so that they can go on at once.
+bool Block::meet_again(const Together& threads, int& turn) {
+  const std::uint64_t stop = stops_[threads.first];
+  const bool is_collective = (stop & kAtCollective) != 0;
+  if (threads.who == kWarpTogether && (!is_collective || turn + 1 == kTurnsOfWarp)) return false;
+  for (std::size_t i = threads.first; i < threads.end; ++i) {
+    if (stops_[i] == kThreadExits ||
+        (is_collective ? stops_[i] != stop : (stops_[i] & ~kPlace) != (stop & ~kPlace)))
+      return false;
   }
   if (grid_.left() / threads_.size() < grid_.reserve()) return false;
-  for (std::uint64_t& stop : stops_) stop &= kPlace;
+  for (std::size_t i = threads.first; i < threads.end; ++i) stops_[i] &= kPlace;
+  if (is_collective) execute_together(threads);
+  ++turn;
   return true;
+}
+
+void Block::execute_together(const Together& threads) {
+  const Instruction* const next = program().functions.front()->code.data() + stops_[threads.first];
+  std::array<Thread*, kWarpSize> lanes{};
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    lanes[lane] = &threads_[threads.first + lane];
+    lanes[lane]->next = next;
+  }
+  // The first one finds out what they do.
+  Thread& thread = running_thread(threads.first);
+  next[-1].execute(thread, next[-1]);
+  thread.state = Thread::State::running;
+  thread.collective(lanes.data(), ~std::uint32_t{0});
 }
 
 void Block::settle_stop(std::size_t thread) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulator/compiled/compiled_code.h"
 #include "simulator/kernels/barrier.h"
 #include "simulator/kernels/kernels.h"
 #include "simulator/kernels/program.h"
@@ -13,6 +14,7 @@
 namespace opgate::simulator {
 
 class Grid;
+struct Together;
 
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kBarriers = 16;
@@ -53,9 +55,10 @@ class Block {
  private:
   void start_threads();
   bool run_warp(std::size_t first, std::size_t from);
-  bool can_go_together() const;
-  void go_together();
-  bool meet_again();
+  bool can_go_together(const Together& threads) const;
+  void go_together(const Together& threads, int& turn);
+  bool meet_again(const Together& threads, int& turn);
+  void execute_together(const Together& threads);
   void settle_stop(std::size_t thread);
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
