@@ -1,4 +1,6 @@
 // Compiled kernels do what the interpreter does, bit by bit and instruction by instruction.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <random>
 
@@ -55,6 +57,30 @@ TEST(CompiledKernels, OfNvcc) {
     results.push_back(device.allocate(std::vector<double>(32)));
     return launch_of("polynomial", {1}, {32}, Arguments(results[0], in, 8));
   });
+}
+
+// A compiler may think that a number which becomes an integer and a number again keeps the sign of its zero.
+TEST(CompiledKernels, SignsOfZeros) {
+  const Ran ran = run_both_ways(
+      kernel_of(
+          "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; ld.global.f32 %f1, [%rd2]; mul.f32 %f2, %f1, "
+          "0f3F22F983; cvt.rni.s32.f32 %r2, %f2; cvt.rn.f32.s32 %f3, %r2; fma.rn.f32 %f4, %f3, 0fBFC90FDA, "
+          "%f1; "
+          "cvt.rzi.s32.f32 %r4, %f1; cvt.rn.f32.s32 %f6, %r4; mov.f32 %f7, 0f00000000; fma.rn.f32 %f8, %f4, "
+          "%f1, %f7; "
+          "st.global.f32 [%rd2+64], %f4; st.global.f32 [%rd2+128], %f3; st.global.f32 [%rd2+192], %f6; "
+          "st.global.f32 [%rd2+256], %f8;"),
+      [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+        std::vector<float> values(80);
+        const std::array numbers{-0.0f, 0.0f, -0.25f, 0.25f, -0.5f, 0.5f, -1.0f, -0x1p-140f};
+        std::copy(numbers.begin(), numbers.end(), values.begin());
+        results.push_back(device.allocate(values));
+        return launch_of("k", {}, {8}, Arguments(results.front()));
+      });
+  expect_no_fault(ran.outcome);
+  std::uint32_t of_quarter = 1;
+  std::memcpy(&of_quarter, ran.memory.front().data() + 128 + 8, 4);
+  EXPECT_EQ(of_quarter, 0u);
 }
 
 // Programs of random instructions in a loop, over registers that all instructions of one width share. What they compute has
