@@ -18,7 +18,7 @@ namespace compilation {
 // compiler, and to compile one instruction.
 constexpr std::uint64_t kCostOfLooking = 4'000'000;
 constexpr std::uint64_t kCostOfCompiler = 20'000'000;
-constexpr std::uint64_t kCostOfInstruction = 100'000;
+constexpr std::uint64_t kCostOfInstruction = 150'000;
 
 std::uint64_t threads_of(const Launch& launch) {
   const auto count = [](const Extent& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; };
