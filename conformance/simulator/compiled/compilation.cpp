@@ -14,8 +14,8 @@
 namespace opgate::simulator {
 namespace compilation {
 
-// In instructions that could be interpreted in the time: to translate a kernel and look for it in the cache, to start the
-// compiler, and to compile one instruction.
+// In instructions that could be interpreted in the time: to translate a kernel and look for it in the cache,
+// to start the compiler, and to compile one instruction.
 constexpr std::uint64_t kCostOfLooking = 4'000'000;
 constexpr std::uint64_t kCostOfCompiler = 20'000'000;
 constexpr std::uint64_t kCostOfInstruction = 150'000;

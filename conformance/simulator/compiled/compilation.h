@@ -11,8 +11,8 @@
 
 namespace opgate::simulator {
 
-/// The compilation of one kernel. It interprets until it has spent about as much time as compiling takes, unless it can know
-/// before that a launch will take longer.
+/// The compilation of one kernel. It interprets until it has spent about as much time as compiling takes,
+/// unless it can know before that a launch will take longer.
 class KernelCompilation {
  public:
   explicit KernelCompilation(Program& program) : program_(program) {}

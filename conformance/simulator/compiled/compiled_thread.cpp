@@ -70,8 +70,8 @@ unsigned char* with_access(Thread& thread, const Instruction& in, std::uint64_t 
   return locate<space, Access::atomic>(thread, in, address, bytes);
 }
 
-// What DeviceMemory has allowed is allowed again. An instruction always accesses as many bytes, so that its window begins at a
-// multiple of them.
+// What DeviceMemory has allowed is allowed again. An instruction always accesses as many bytes, so that its
+// window begins at a multiple of them.
 void remember(CompiledContext& context, const Instruction& in, std::uint64_t bytes) {
   const Window& window = context.block->grid().window(in.site);
   context.windows[in.site] = {window.begin, window.bytes / bytes,

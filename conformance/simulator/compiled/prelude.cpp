@@ -2,7 +2,8 @@
 
 namespace opgate::simulator {
 
-// The functions have the semantics of the handlers in simulator/kernels. NaN in single precision is always 0x7fffffff.
+// The functions have the semantics of the handlers in simulator/kernels. NaN in single precision is always
+// 0x7fffffff.
 const char* const kPrelude = R"c(
 typedef unsigned char u8;
 typedef unsigned short u16;

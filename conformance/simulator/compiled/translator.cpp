@@ -172,7 +172,8 @@ class FunctionTranslator {
     return translate != nullptr && translate(out_, source);
   }
 
-  // The interpreter executes the instruction and whatever follows from it. All registers must be where it finds them.
+  // The interpreter executes the instruction and whatever follows from it. All registers must be where it
+  // finds them.
   void stop(const Chunk& chunk, const Source& source) {
     if (index_ == 0 && source.roles.ends && source.roles.targets.empty()) {
       out_.line("  goto exit;");

@@ -19,6 +19,11 @@ struct Together;
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kBarriers = 16;
 
+/// Instructions. A thread that runs longer may be waiting for another one, as at a lock.
+constexpr int kTurnOfThread = 1 << 10;
+/// How often a warp meets before the next one has its turn.
+constexpr int kTurnsOfWarp = 1 << 12;
+
 class Block {
  public:
   explicit Block(Grid& grid);
