@@ -164,6 +164,8 @@ class RandomProgram {
                                          "cvt.rmi.f32.f32 F, F",
                                          "cvt.rzi.f64.f64 G, G",
                                          "cvt.f64.f32 G, F",
+                                         "cvt.rmi.f32.f64 F, G",
+                                         "cvt.rpi.f32.f16 F, H",
                                          "cvt.rn.f32.f64 F, G",
                                          "cvt.sat.f32.f32 F, F",
                                          "cvt.rn.f16.f32 H, F",
