@@ -152,6 +152,9 @@ Command Supervisor::command_of(Worker kind) const {
   // machine, and more than one, so that parallel code does run in parallel.
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
     command.environment.emplace("OMP_NUM_THREADS", "2");
+  // Threads of OpenMP that wait for work keep a core busy, which another worker could use. With two workers on two cores this
+  // takes most of the time.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) command.environment.emplace("OMP_WAIT_POLICY", "passive");
   // Without this variable, a package that receives another shape or dtype returns wrong results without an
   // error.
   if (std::getenv("AOTI_RUNTIME_CHECK_INPUTS") == nullptr)

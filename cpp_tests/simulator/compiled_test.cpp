@@ -1,9 +1,12 @@
 // Compiled kernels do what the interpreter does, bit by bit and instruction by instruction.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <random>
 
 #include "both_ways.h"
 #include "nvcc_kernels.h"
+#include "random_program.h"
 
 namespace opgate::simulator::tests {
 namespace compiled_test {
@@ -57,192 +60,29 @@ TEST(CompiledKernels, OfNvcc) {
   });
 }
 
-// Programs of random instructions in a loop, over registers that all instructions of one width share. What they compute has
-// no meaning; every NaN, subnormal number and overflow comes up.
-class RandomProgram {
- public:
-  explicit RandomProgram(unsigned seed) : random_(seed) {}
-
-  std::string text() {
-    std::string body =
-        "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 64, %r1; mul.wide.u32 %rd2, %r2, 128; "
-        "add.u64 %rd2, %rd1, %rd2;\n";
-    for (int i = 10; i < 18; ++i) {
-      const std::string n = std::to_string(i);
-      const std::string offset = std::to_string((i - 10) * 16);
-      body += "ld.global.u32 %r" + n + ", [%rd2+" + offset + "]; mov.b32 %f" + n + ", %r" + n + ";\n" +
-              "ld.global.u64 %rd" + n + ", [%rd2+" + offset + "]; mov.b64 %fd" + n + ", %rd" + n + ";\n" +
-              "ld.global.u16 %h" + n + ", [%rd2+" + offset + "]; setp.gt.s32 %p" + n + ", %r" + n + ", 0;\n";
-    }
-    body += "mov.u32 %r3, 0;\nagain:\n";
-    for (int i = 0; i < 120; ++i) body += instruction();
-    body += "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 12; @%p1 bra again;\n";
-    for (int i = 10; i < 18; ++i) {
-      const std::string n = std::to_string(i);
-      const std::string at = "[%rd2+" + std::to_string((i - 10) * 16);
-      body += "mov.b64 %rd3, %fd" + n + "; xor.b64 %rd3, %rd3, %rd" + n + "; st.global.u64 " + at +
-              "], %rd3;\n" + "mov.b32 %r4, %f" + n + "; xor.b32 %r4, %r4, %r" + n + "; st.global.u32 " + at +
-              "+8], %r4;\n" + "selp.b32 %r4, 1, 0, %p" + n + "; st.global.u16 " + at + "+12], %h" + n +
-              "; st.global.u8 " + at + "+14], %r4;\n";
-    }
-    return kernel_of(body);
-  }
-
- private:
-  std::string any(const char* kind) { return kind + std::to_string(10 + random_() % 8); }
-
-  // Letters stand for a random register: R 32 bits, D 64 bits, F and G floating-point numbers, H 16 bits, P a predicate.
-  std::string instruction() {
-    static const char* const kTexts[] = {"add.s32 R, R, R",
-                                         "sub.u32 R, R, R",
-                                         "mul.lo.s32 R, R, R",
-                                         "mul.hi.u32 R, R, R",
-                                         "mul.hi.s32 R, R, R",
-                                         "mad.lo.u32 R, R, R, R",
-                                         "mul.wide.s32 D, R, R",
-                                         "mad.wide.u32 D, R, R, D",
-                                         "div.s32 R, R, R",
-                                         "rem.u32 R, R, R",
-                                         "div.u64 D, D, D",
-                                         "rem.s64 D, D, D",
-                                         "abs.s32 R, R",
-                                         "neg.s64 D, D",
-                                         "min.s32 R, R, R",
-                                         "max.u64 D, D, D",
-                                         "add.s64 D, D, D",
-                                         "mul.hi.s64 D, D, D",
-                                         "mad.lo.s64 D, D, D, D",
-                                         "add.s16 H, H, H",
-                                         "mul.lo.u16 H, H, H",
-                                         "and.b32 R, R, R",
-                                         "or.b64 D, D, D",
-                                         "xor.b16 H, H, H",
-                                         "not.b32 R, R",
-                                         "shl.b32 R, R, R",
-                                         "shl.b64 D, D, 13",
-                                         "shr.s32 R, R, R",
-                                         "shr.u64 D, D, 3",
-                                         "shr.s16 H, H, 2",
-                                         "popc.b64 R, D",
-                                         "clz.b32 R, R",
-                                         "bfe.s32 R, R, 5, 9",
-                                         "bfe.u64 D, D, 40, 30",
-                                         "bfi.b32 R, R, R, 7, 11",
-                                         "brev.b32 R, R",
-                                         "lop3.b32 R, R, R, R, 0xb4",
-                                         "prmt.b32 R, R, R, 0x6b29",
-                                         "prmt.b32 R, R, R, R",
-                                         "shf.l.wrap.b32 R, R, R, R",
-                                         "shf.r.clamp.b32 R, R, R, R",
-                                         "add.f32 F, F, F",
-                                         "sub.ftz.f32 F, F, F",
-                                         "mul.f32 F, F, F",
-                                         "fma.rn.f32 F, F, F, F",
-                                         "fma.rn.ftz.sat.f32 F, F, F, F",
-                                         "div.rn.f32 F, F, F",
-                                         "div.approx.f32 F, F, F",
-                                         "add.rz.f32 F, F, F",
-                                         "min.f32 F, F, F",
-                                         "max.f32 F, F, F",
-                                         "max.NaN.f32 F, F, F",
-                                         "neg.f32 F, F",
-                                         "abs.f32 F, F",
-                                         "copysign.f32 F, F, F",
-                                         "sqrt.rn.f32 F, F",
-                                         "rcp.approx.ftz.f32 F, F",
-                                         "rsqrt.approx.f32 F, F",
-                                         "ex2.approx.ftz.f32 F, F",
-                                         "lg2.approx.f32 F, F",
-                                         "tanh.approx.f32 F, F",
-                                         "sin.approx.f32 F, F",
-                                         "add.f64 G, G, G",
-                                         "mul.f64 G, G, G",
-                                         "fma.rn.f64 G, G, G, G",
-                                         "div.rn.f64 G, G, G",
-                                         "min.f64 G, G, G",
-                                         "neg.f64 G, G",
-                                         "sqrt.rn.f64 G, G",
-                                         "add.f16 H, H, H",
-                                         "mul.f16 H, H, H",
-                                         "sub.f16x2 R, R, R",
-                                         "fma.rn.f16x2 R, R, R, R",
-                                         "setp.lt.f32 P, F, F",
-                                         "setp.neu.f32 P, F, F",
-                                         "setp.ne.f64 P, G, G",
-                                         "setp.geu.ftz.f32 P, F, F",
-                                         "setp.num.f32 P, F, F",
-                                         "setp.lt.s32 P, R, R",
-                                         "setp.hi.u64 P, D, D",
-                                         "setp.eq.u16 P, H, H",
-                                         "setp.gt.and.s32 P|P, R, R, P",
-                                         "setp.lt.f16 P, H, H",
-                                         "and.pred P, P, P",
-                                         "xor.pred P, P, P",
-                                         "not.pred P, P",
-                                         "mov.pred P, P",
-                                         "selp.b32 R, R, R, P",
-                                         "selp.f32 F, F, F, P",
-                                         "selp.f64 G, G, G, P",
-                                         "selp.b16 H, H, H, P",
-                                         "slct.f32.s32 F, F, F, R",
-                                         "mov.f32 F, F",
-                                         "mov.f32 F, 0f7FA00001",
-                                         "mov.f64 G, G",
-                                         "mov.b32 R, F",
-                                         "mov.b32 F, R",
-                                         "mov.b64 D, G",
-                                         "mov.b64 G, D",
-                                         "mov.b64 {R, R}, D",
-                                         "mov.b64 D, {R, R}",
-                                         "mov.b32 {H, H}, R",
-                                         "mov.b32 R, {H, H}",
-                                         "cvt.s64.s32 D, R",
-                                         "cvt.u32.u64 R, D",
-                                         "cvt.s32.s8 R, R",
-                                         "cvt.u16.u32 H, R",
-                                         "cvt.sat.s16.s32 H, R",
-                                         "cvt.rn.f32.s32 F, R",
-                                         "cvt.rn.f32.u64 F, D",
-                                         "cvt.rn.f64.s64 G, D",
-                                         "cvt.rz.f32.s64 F, D",
-                                         "cvt.rzi.s32.f32 R, F",
-                                         "cvt.rni.u64.f32 D, F",
-                                         "cvt.rmi.s64.f64 D, G",
-                                         "cvt.rpi.ftz.u16.f32 H, F",
-                                         "cvt.rmi.f32.f32 F, F",
-                                         "cvt.rzi.f64.f64 G, G",
-                                         "cvt.f64.f32 G, F",
-                                         "cvt.rn.f32.f64 F, G",
-                                         "cvt.sat.f32.f32 F, F",
-                                         "cvt.rn.f16.f32 H, F",
-                                         "cvt.f32.f16 F, H",
-                                         "cvt.rn.bf16.f32 H, F",
-                                         "cvt.f32.bf16 F, H",
-                                         "cvt.rn.f16x2.f32 R, F, F",
-                                         "cvt.rn.f16.f64 H, G",
-                                         "add.cc.u32 R, R, R",
-                                         "addc.u32 R, R, R"};
-    std::string text =
-        random_() % 4 == 0 ? "@" + std::string(random_() % 2 == 0 ? "!" : "") + any("%p") + " " : "";
-    const std::string words = kTexts[random_() % std::size(kTexts)];
-    const std::size_t operands = words.find(' ');
-    text += words.substr(0, operands);
-    for (std::size_t i = operands; i < words.size(); ++i) {
-      const bool follows_number = words[i - 1] == 'x' || (words[i - 1] >= '0' && words[i - 1] <= '9');
-      const std::string_view letters = "RDFGHP";
-      const std::size_t kind = letters.find(words[i]);
-      constexpr const char* kNames[] = {"%r", "%rd", "%f", "%fd", "%h", "%p"};
-      if (kind == std::string_view::npos || follows_number) {
-        text += words[i];
-      } else {
-        text += any(kNames[kind]);
-      }
-    }
-    return text + ";\n";
-  }
-
-  std::mt19937 random_;
-};
+// A compiler may think that a number which becomes an integer and a number again keeps the sign of its zero.
+TEST(CompiledKernels, SignsOfZeros) {
+  const Ran ran = run_both_ways(
+      kernel_of(
+          "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; ld.global.f32 %f1, [%rd2]; mul.f32 %f2, %f1, "
+          "0f3F22F983; cvt.rni.s32.f32 %r2, %f2; cvt.rn.f32.s32 %f3, %r2; fma.rn.f32 %f4, %f3, 0fBFC90FDA, "
+          "%f1; "
+          "cvt.rzi.s32.f32 %r4, %f1; cvt.rn.f32.s32 %f6, %r4; mov.f32 %f7, 0f00000000; fma.rn.f32 %f8, %f4, "
+          "%f1, %f7; "
+          "st.global.f32 [%rd2+64], %f4; st.global.f32 [%rd2+128], %f3; st.global.f32 [%rd2+192], %f6; "
+          "st.global.f32 [%rd2+256], %f8;"),
+      [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+        std::vector<float> values(80);
+        const std::array numbers{-0.0f, 0.0f, -0.25f, 0.25f, -0.5f, 0.5f, -1.0f, -0x1p-140f};
+        std::copy(numbers.begin(), numbers.end(), values.begin());
+        results.push_back(device.allocate(values));
+        return launch_of("k", {}, {8}, Arguments(results.front()));
+      });
+  expect_no_fault(ran.outcome);
+  std::uint32_t of_quarter = 1;
+  std::memcpy(&of_quarter, ran.memory.front().data() + 128 + 8, 4);
+  EXPECT_EQ(of_quarter, 0u);
+}
 
 TEST(CompiledKernels, RandomPrograms) {
   for (unsigned seed = 1; seed <= 8; ++seed) {
@@ -250,7 +90,8 @@ TEST(CompiledKernels, RandomPrograms) {
     RandomProgram program(seed);
     const Ran ran =
         run_both_ways(program.text(), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-          // Half of the values are bits of any kind, which are mostly large numbers, and half are small numbers.
+          // Half of the values are bits of any kind, which are mostly large numbers, and half are small
+          // numbers.
           std::vector<std::uint32_t> values = random_bits(32 * 128, seed);
           for (std::size_t i = 0; i < values.size(); i += 2)
             values[i] =
@@ -312,6 +153,41 @@ TEST(CompiledKernels, MeetingsThatEnd) {
     SCOPED_TRACE(other);
     run_body(meet + other + repeat, {96}, {2});
     for (const std::uint64_t limit : {20000, 21000, 23456}) run_body(meet + other + repeat, {96}, {2}, limit);
+  }
+}
+
+// The same of a warp. The order in which two warps add to a number is seen in its last bits.
+TEST(CompiledKernels, WarpsThatPart) {
+  const std::string begin =
+      "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; mov.u32 %r2, 0; cvt.rn.f32.u32 %f1, %r1; mov.u32 "
+      "%r20, -1;\n"
+      "again: add.u32 %r2, %r2, 1; mov.b32 %r5, %f1; shfl.sync.bfly.b32 %r6|%p4, %r5, 3, 31, %r20; mov.b32 "
+      "%f2, %r6; "
+      "fma.rn.f32 %f1, %f1, 0f3F000000, %f2; add.f32 %f1, %f1, 0f3DCCCCCD; atom.global.add.f32 %f3, "
+      "[%rd1+2048], %f1; "
+      "mul.f32 %f1, %f1, 0f3F19999A; setp.gt.f32 %p3, %f1, %f3; vote.sync.ballot.b32 %r7, %p3, %r20; ";
+  const auto body = [&](const std::string& other, int rounds) {
+    return begin + other + " setp.lt.u32 %p1, %r2, " + std::to_string(rounds) +
+           "; @%p1 bra again; st.global.f32 [%rd2], %f1; st.global.f32 [%rd2+1024], %f3;";
+  };
+  run_body(body("", 5000), {64});  // more than a warp may execute before the next one has its turn
+  for (const char* const other :
+       {"setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 40, %p2; @%p2 bar.warp.sync 0xffffffff;",
+        "setp.eq.u32 %p2, %r2, 5; @%p2 bar.sync 0;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 40, %p2; @%p2 trap;",
+        "setp.eq.u32 %p2, %r2, 5; setp.eq.and.u32 %p2, %r1, 40, %p2; @%p2 st.global.u32 [%rd1+-4], 1;",
+        "setp.eq.u32 %p2, %r2, 5; setp.gt.and.u32 %p2, %r1, 40, %p2; @%p2 ret; mov.u32 %r20, 0x1ff; "
+        "setp.gt.u32 %p2, "
+        "%r1, 31; @!%p2 mov.u32 %r20, -1; setp.lt.u32 %p2, %r2, 5; @%p2 mov.u32 %r20, -1;",
+        "setp.eq.u32 %p2, %r1, 40; mov.u32 %r6, 0; @!%p2 bra end; round: add.u32 %r6, %r6, 1; fma.rn.f32 "
+        "%f1, %f1, "
+        "0f3F7F0000, %f2; setp.lt.u32 %p5, %r6, 500; @%p5 bra round; end:",
+        "redux.sync.add.s32 %r8, %r5, %r20; match.any.sync.b32 %r9, %r8, %r20; xor.b32 %r8, %r8, %r9; "
+        "and.b32 %r8, %r8, "
+        "15; cvt.rn.f32.u32 %f5, %r8; add.f32 %f1, %f1, %f5;"}) {
+    SCOPED_TRACE(other);
+    run_body(body(other, 12), {96}, {2});
+    for (const std::uint64_t limit : {20000, 21000, 23456}) run_body(body(other, 12), {96}, {2}, limit);
   }
 }
 

@@ -76,9 +76,9 @@ bool run(const std::vector<std::string>& arguments, std::string& output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Exceptions of the interpreter pass through compiled code. Code that loads through a pointer of one type what was stored
-// as another one is normal here. With -fno-trapping-math, GCC would lose the sign of a zero that was converted to an integer
-// and back.
+// Exceptions of the interpreter pass through compiled code. Code that loads through a pointer of one type
+// what was stored as another one is normal here. With -fno-trapping-math, GCC would lose the sign of a zero
+// that was converted to an integer and back.
 std::vector<std::string> options() {
   std::vector<std::string> options{"-std=gnu11",
                                    "-O2",

@@ -9,8 +9,8 @@ namespace opgate::simulator {
 
 class CCompiler {
  public:
-  /// The first of $OPGATE_SIM_CC, cc, gcc and clang that runs, or the given one and no other. Without a value where there is
-  /// none.
+  /// The first of $OPGATE_SIM_CC, cc, gcc and clang that runs, or the given one and no other. Without a value
+  /// where there is none.
   static std::optional<CCompiler> find(const std::string& given);
 
   /// What the results depend on: the compiler, its version and its options.

@@ -14,11 +14,11 @@
 namespace opgate::simulator {
 namespace compilation {
 
-// In instructions that could be interpreted in the time: to translate a kernel and look for it in the cache, to start the
-// compiler, and to compile one instruction.
+// In instructions that could be interpreted in the time: to translate a kernel and look for it in the cache,
+// to start the compiler, and to compile one instruction.
 constexpr std::uint64_t kCostOfLooking = 4'000'000;
 constexpr std::uint64_t kCostOfCompiler = 20'000'000;
-constexpr std::uint64_t kCostOfInstruction = 100'000;
+constexpr std::uint64_t kCostOfInstruction = 150'000;
 
 std::uint64_t threads_of(const Launch& launch) {
   const auto count = [](const Extent& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; };
@@ -101,18 +101,17 @@ void KernelCompilation::compile(bool only_from_cache) {
   const Translation translation = translate(program_);
   const Digest key = sha256(compiler->identity() + translation.code);
   const ObjectCache cache(settings_.folder.empty() ? ObjectCache::default_folder() : settings_.folder);
-  if (use(cache.load(key), translation.begins) || only_from_cache) return;
+  if (use(cache.load(key), translation.functions) || only_from_cache) return;
   std::string why;
-  if (!use(cache.build(key, translation.code, *compiler, why), translation.begins)) complain(why);
+  if (!use(cache.build(key, translation.code, *compiler, why), translation.functions)) complain(why);
 }
 
-bool KernelCompilation::use(LoadedObject object, const std::vector<std::vector<bool>>& begins) {
+bool KernelCompilation::use(LoadedObject object, std::vector<CompiledFunction> functions) {
   if (object == nullptr) return false;
-  std::vector<CompiledFunction> functions;
-  for (std::size_t i = 0; i < begins.size(); ++i) {
+  for (std::size_t i = 0; i < functions.size(); ++i) {
     void* const symbol = dlsym(object.get(), symbol_of(i).c_str());
     if (symbol == nullptr) return false;
-    functions.push_back({reinterpret_cast<CompiledEntry>(symbol), begins[i]});
+    functions[i].enter = reinterpret_cast<CompiledEntry>(symbol);
   }
   functions_ = std::move(functions);
   object_ = std::move(object);

@@ -11,8 +11,8 @@
 
 namespace opgate::simulator {
 
-/// The compilation of one kernel. It interprets until it has spent about as much time as compiling takes, unless it can know
-/// before that a launch will take longer.
+/// The compilation of one kernel. It interprets until it has spent about as much time as compiling takes,
+/// unless it can know before that a launch will take longer.
 class KernelCompilation {
  public:
   explicit KernelCompilation(Program& program) : program_(program) {}
@@ -28,7 +28,7 @@ class KernelCompilation {
   bool is_used() const { return program_.functions.front()->compiled != nullptr; }
   void consider(std::uint64_t spent, std::uint64_t remaining);
   void compile(bool only_from_cache);
-  bool use(LoadedObject object, const std::vector<std::vector<bool>>& begins);
+  bool use(LoadedObject object, std::vector<CompiledFunction> functions);
   void complain(const std::string& why) const;
   std::uint64_t cost_of_compiling() const;
 

@@ -18,16 +18,22 @@ struct Window {
   unsigned char* host = nullptr;
 };
 
-/// A window as compiled code looks at it: at a distance of d bytes from `begin`, where d is a multiple of the bytes of the
-/// access, d / bytes must be less than `last`.
+/// A window as compiled code looks at it: at a distance of d bytes from `begin`, where d is a multiple of the
+/// bytes of the access, d / bytes must be less than `last`.
 struct CompiledWindow {
   std::uint64_t begin = 0;
   std::uint64_t last = 0;
   std::uint64_t to_host = 0;  ///< what must be added to a device address
 };
 
-/// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its fields have one size
-/// each, so that both agree.
+/// Who goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction
+/// that it executes together to the next.
+constexpr std::uint64_t kAlone = 0;
+constexpr std::uint64_t kBlockTogether = 1;
+constexpr std::uint64_t kWarpTogether = 2;
+
+/// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its
+/// fields have one size each, so that both agree.
 struct CompiledContext {
   std::uint64_t* registers = nullptr;  ///< of the frame that runs
   unsigned char* shared = nullptr;
@@ -39,15 +45,16 @@ struct CompiledContext {
   std::uint64_t shared_bytes = 0;
   std::uint64_t local_bytes = 0;
   std::uint64_t parameter_bytes = 0;
-  // Threads that begin run one after the other without coming back, as long as they need nothing of the interpreter.
+  // Threads that begin run one after the other without coming back, as long as they need nothing of the
+  // interpreter.
   std::uint64_t thread_index[3] = {};
   std::uint64_t linear_index = 0;  ///< of the thread in its block
   std::uint64_t end_index = 0;     ///< of the last of these threads, plus 1
   std::uint64_t block_extent[2] = {};
   std::uint64_t budget = 0;   ///< instructions that all of them may still execute
   std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
-  // Threads that have met at a barrier go on one after the other without coming back, as long as they meet again or end.
-  std::uint64_t is_together = 0;
+  // Threads that have met go on one after the other without coming back, as long as they meet again or end.
+  std::uint64_t together = kAlone;
   std::uint64_t* stops = nullptr;  ///< of each thread of the block: where it goes on, and then its `next`
   std::uint64_t** registers_of = nullptr;  ///< each thread of the block
   std::int64_t turn =
@@ -59,7 +66,8 @@ struct CompiledContext {
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
   void (*execute)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
-  /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter throws.
+  /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter
+  /// throws.
   unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left,
                            std::uint64_t address, std::uint64_t bytes, std::uint64_t how) = nullptr;
   /// The bits of what an instruction makes of the bits of its sources, without a thread.
@@ -80,8 +88,13 @@ struct CompiledContext {
 constexpr std::uint64_t kThreadExits = 0xffffffff;
 /// `next` where an instruction that the interpreter executed has decided what comes next.
 constexpr std::uint64_t kNextIsSet = 0xfffffffe;
-/// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier 33 bits higher.
+/// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier
+/// 33 bits higher.
 constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
+/// Added to `next` where the thread waits for its whole warp: the instruction before `next` is a collective.
+constexpr std::uint64_t kAtCollective = std::uint64_t{1} << 63;
+/// The place alone.
+constexpr std::uint64_t kPlace = kAtBarrier - 1;
 /// Where threads begin that have no registers yet.
 constexpr std::uint64_t kFreshThreads = 0xffffffff;
 
@@ -93,7 +106,8 @@ using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std:
 /// One function of a program.
 struct CompiledFunction {
   CompiledEntry enter = nullptr;
-  std::vector<bool> begins;  ///< whether the code can be entered at an instruction, by its index
+  bool waits_in_warps = false;  ///< whether warps may go on together
+  std::vector<bool> begins;     ///< whether the code can be entered at an instruction, by its index
 };
 
 }  // namespace opgate::simulator

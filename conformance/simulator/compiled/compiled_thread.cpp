@@ -21,9 +21,9 @@ std::uint64_t* begin(CompiledContext* context) {
     const auto axis = [&](int i) { return static_cast<unsigned>(context->thread_index[i]); };
     Block& block = *context->block;
     const auto linear = static_cast<unsigned>(context->linear_index);
-    set_thread(*context, context->is_together != 0 ? block.running_thread(linear)
-                                                   : block.begin_thread(linear, {axis(0), axis(1), axis(2)},
-                                                                        /*has_registers=*/false));
+    set_thread(*context, context->together != kAlone ? block.running_thread(linear)
+                                                     : block.begin_thread(linear, {axis(0), axis(1), axis(2)},
+                                                                          /*has_registers=*/false));
   }
   return context->registers;
 }
@@ -70,10 +70,10 @@ unsigned char* with_access(Thread& thread, const Instruction& in, std::uint64_t 
   return locate<space, Access::atomic>(thread, in, address, bytes);
 }
 
-// What DeviceMemory has allowed is allowed again.
+// What DeviceMemory has allowed is allowed again. An instruction always accesses as many bytes, so that its
+// window begins at a multiple of them.
 void remember(CompiledContext& context, const Instruction& in, std::uint64_t bytes) {
   const Window& window = context.block->grid().window(in.site);
-  if (window.begin % bytes != 0) return;
   context.windows[in.site] = {window.begin, window.bytes / bytes,
                               reinterpret_cast<std::uintptr_t>(window.host) - window.begin};
 }
@@ -104,7 +104,7 @@ unsigned char* find(CompiledContext* context, std::uint64_t index, std::int64_t 
 
 void enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
   context.budget = context.budget_before = 0;
-  context.is_together = 0;
+  context.together = kAlone;
   set_thread(context, thread);
   context.function = &thread.function();
   context.initial = context.function->initial.data();
@@ -117,8 +117,12 @@ void enter(CompiledContext& context, Thread& thread, const CompiledFunction& fun
 void take_next(const CompiledContext& context, Thread& thread) {
   if (context.next == kThreadExits) {
     thread.state = Thread::State::exited;
+  } else if ((context.next & kAtCollective) != 0) {
+    const Instruction& collective = thread.function().code[(context.next & kPlace) - 1];
+    thread.next = &collective + 1;
+    collective.execute(thread, collective);
   } else if (context.next >= kAtBarrier) {
-    thread.next = thread.function().code.data() + (context.next & (kAtBarrier - 1));
+    thread.next = thread.function().code.data() + (context.next & kPlace);
     thread.block->barrier(static_cast<unsigned>(context.next >> 33)).arrive({&thread}, std::nullopt);
   } else if (context.next != kNextIsSet) {
     thread.next = thread.function().code.data() + context.next;
@@ -162,7 +166,7 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
   context.reserve = reserve;
-  context.is_together = 0;
+  context.together = kAlone;
   context.thread = nullptr;
   context.registers = nullptr;
   context.local = nullptr;
@@ -172,12 +176,13 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.function->compiled->enter(&context, turn, kFreshThreads);
 }
 
-void run_together(CompiledContext& context, std::uint64_t threads, std::uint64_t budget, std::int64_t turn) {
-  context.linear_index = 0;
-  context.end_index = threads;
+void run_together(CompiledContext& context, const Together& threads, std::uint64_t budget,
+                  std::int64_t turn) {
+  context.linear_index = threads.first;
+  context.end_index = threads.end;
+  context.together = threads.who;
   context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
-  context.is_together = 1;
   context.thread = nullptr;
   context.function = context.block->program().functions.front().get();
   context.initial = context.function->initial.data();

@@ -51,7 +51,8 @@ void add_block(State& state, const unsigned char* block) {
 }  // namespace digest
 
 Digest sha256(std::string_view data) {
-  digest::State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  digest::State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string padded(data.substr(data.size() / 64 * 64));
   for (std::size_t at = 0; at + 64 <= data.size(); at += 64)
     digest::add_block(state, reinterpret_cast<const unsigned char*>(data.data() + at));

@@ -32,8 +32,8 @@ class Emitter {
  public:
   Emitter(const Program& program, std::size_t function, const std::vector<Roles>& roles);
 
-  /// The value of the slot as an expression of this type. b32 and b64 are for bits that are only moved: they may be those
-  /// of a number.
+  /// The value of the slot as an expression of this type. b32 and b64 are for bits that are only moved: they
+  /// may be those of a number.
   std::string get(Slot slot, Type type);
   void set(Slot slot, Type type, const std::string& value);
   /// A result of arithmetic in single precision, in which every NaN means the one NaN.
@@ -61,8 +61,8 @@ class Emitter {
   void begin_thread(const std::vector<Slot>& live);
   void need_registers();
 
-  /// Takes a second look: after all has been translated once, registers that only hold floating-point numbers become
-  /// variables of such a type.
+  /// Takes a second look: after all has been translated once, registers that only hold floating-point numbers
+  /// become variables of such a type.
   void start_over();
   const std::string& text() const { return text_; }
 
@@ -83,8 +83,8 @@ class Emitter {
   bool is_kernel_;
   std::vector<Kind> kinds_;
   std::vector<unsigned> uses_;
-  /// Variables in single precision may hold any NaN where nothing but arithmetic gives them values: it is made the one NaN
-  /// when its bits are wanted.
+  /// Variables in single precision may hold any NaN where nothing but arithmetic gives them values: it is
+  /// made the one NaN when its bits are wanted.
   std::vector<bool> inexact_;
   struct Copy {
     Slot to;

@@ -45,7 +45,8 @@ bool append_trailer(const std::string& path) {
   return !file.fail();
 }
 
-// A folder of its own for the files of one compilation, beside the objects: renaming works within a file system.
+// A folder of its own for the files of one compilation, beside the objects: renaming works within a file
+// system.
 class WorkFolder {
  public:
   explicit WorkFolder(const std::string& parent) : path_(parent + "/build-XXXXXX") {

@@ -24,7 +24,8 @@ class ObjectCache {
   LoadedObject load(const Digest& key) const;
 
   /// Compiles the code and keeps the object. Null where that fails, with the reason.
-  LoadedObject build(const Digest& key, const std::string& code, const CCompiler& compiler, std::string& why) const;
+  LoadedObject build(const Digest& key, const std::string& code, const CCompiler& compiler,
+                     std::string& why) const;
 
   std::string path_of(const Digest& key) const { return folder_ + "/" + in_hexadecimal(key) + ".so"; }
 

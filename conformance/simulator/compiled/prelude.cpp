@@ -2,7 +2,8 @@
 
 namespace opgate::simulator {
 
-// The functions have the semantics of the handlers in simulator/kernels. NaN in single precision is always 0x7fffffff.
+// The functions have the semantics of the handlers in simulator/kernels. NaN in single precision is always
+// 0x7fffffff.
 const char* const kPrelude = R"c(
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -35,7 +36,7 @@ struct context {
   u64 block_extent[2];
   u64 budget;
   u64 reserve;
-  u64 is_together;
+  u64 together;
   u64* stops;
   u64** registers_of;
   s64 turn;

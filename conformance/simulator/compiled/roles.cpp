@@ -11,11 +11,10 @@ namespace roles {
 
 constexpr std::array kWithoutResult{std::string_view("st"), std::string_view("red"),
                                     std::string_view("nanosleep")};
-constexpr std::array kWaits{std::string_view("shfl"),       std::string_view("vote"),
-                            std::string_view("match"),      std::string_view("redux"),
-                            std::string_view("elect"),      std::string_view("activemask"),
-                            std::string_view("nanosleep"),  std::string_view("bar"),
-                            std::string_view("barrier")};
+constexpr std::array kWaits{
+    std::string_view("shfl"),      std::string_view("vote"),  std::string_view("match"),
+    std::string_view("redux"),     std::string_view("elect"), std::string_view("activemask"),
+    std::string_view("nanosleep"), std::string_view("bar"),   std::string_view("barrier")};
 
 template <class List>
 bool is_in(const List& list, const std::string& name) {

@@ -51,8 +51,8 @@ std::string field(Emitter& out, const Source& source, Type type) {
   const std::string value = out.get(source.slot(1), plain);
   if (name == "bfe") return "bfe_" + name_in_c(type) + "(" + value + ", " + byte(2) + ", " + byte(3) + ")";
   if (name != "bfi") return {};
-  return "bfi_" + name_in_c(plain) + "(" + value + ", " + out.get(source.slot(2), plain) + ", " + byte(3) + ", " +
-         byte(4) + ")";
+  return "bfi_" + name_in_c(plain) + "(" + value + ", " + out.get(source.slot(2), plain) + ", " + byte(3) +
+         ", " + byte(4) + ")";
 }
 
 }  // namespace translated_bits
@@ -99,7 +99,8 @@ bool translate_lookup(Emitter& out, Source& source) {
     const auto operand = [&](std::size_t index, unsigned bit) {
       return ((row & bit) != 0 ? "" : "~") + out.get(source.slot(index), Type::u32);
     };
-    value += (value.empty() ? "(" : " | (") + operand(1, 4) + " & " + operand(2, 2) + " & " + operand(3, 1) + ")";
+    value +=
+        (value.empty() ? "(" : " | (") + operand(1, 4) + " & " + operand(2, 2) + " & " + operand(3, 1) + ")";
   }
   out.set(source.slot(0), Type::u32, value.empty() ? "0" : value);
   return true;
@@ -118,7 +119,8 @@ bool translate_permutation(Emitter& out, Source& source) {
   std::string value;
   for (unsigned place = 0; place < 4; ++place) {
     const auto from = static_cast<unsigned>(control >> (4 * place) & 15);
-    std::string byte = "(" + operand((from & 4) != 0 ? 2 : 1) + " >> " + std::to_string(8 * (from & 3)) + " & 0xff)";
+    std::string byte =
+        "(" + operand((from & 4) != 0 ? 2 : 1) + " >> " + std::to_string(8 * (from & 3)) + " & 0xff)";
     if ((from & 8) != 0) byte = "((" + byte + " & 0x80) != 0 ? 0xffu : 0u)";
     value += (place == 0 ? "" : " | ") + byte + " << " + std::to_string(8 * place);
   }

@@ -1,4 +1,5 @@
 // cvt: between integers and numbers of all widths.
+#include <algorithm>
 #include <optional>
 
 #include "simulator/compiled/translators.h"
@@ -144,8 +145,8 @@ bool translate_conversion(Emitter& out, Source& source) {
   if (!is_float(from) || (!nearest && !integral)) return false;
   std::string value = number(out, source.slot(1), *conversion);
   if (integral) value = to_integral("(f64)" + value, rounding);
-  // A number that is already integral is not rounded again.
-  if (integral && to != Type::f32 && to != Type::f64) return false;
+  // An integral number of the same type is not rounded again. One of a narrower type would be, in the same direction.
+  if (integral && bytes_of(to) < std::max<std::size_t>(bytes_of(from), 4)) return false;
   return to_float(out, source, *conversion, value);
 }
 

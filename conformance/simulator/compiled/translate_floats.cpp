@@ -81,8 +81,8 @@ bool translate_copysign(Emitter& out, Source& source) {
   return true;
 }
 
-// A sum or product of two numbers of 16 bits may be rounded to single precision first: that has more than twice their
-// precision.
+// A sum or product of two numbers of 16 bits may be rounded to single precision first: that has more than
+// twice their precision.
 bool translate_half(Emitter& out, Source& source, Type type) {
   Modifiers& modifiers = source.modifiers;
   const std::string& name = modifiers.name();

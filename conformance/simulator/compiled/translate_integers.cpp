@@ -54,8 +54,7 @@ bool multiply(Emitter& out, Source& source, Type type) {
   if (wide) {
     const bool halves = bytes_of(type) == 2;
     if (!halves && bytes_of(type) != 4) return false;
-    const std::string product =
-        "(" + twice(type) + ")" + out.get(a, type) + " * " + out.get(b, type);
+    const std::string product = "(" + twice(type) + ")" + out.get(a, type) + " * " + out.get(b, type);
     if (adds) {
       const Type result = halves ? Type::u32 : Type::u64;
       out.set(source.slot(0), result, "(u64)(" + product + ") + " + out.get(source.slot(3), result));
@@ -68,7 +67,8 @@ bool multiply(Emitter& out, Source& source, Type type) {
   std::string value = high ? "(" + name_in_c(type) + ")(((" + twice(type) + ")" + out.get(a, type) + " * " +
                                  out.get(b, type) + ") >> " + std::to_string(8 * bytes_of(type)) + ")"
                            : out.get(a, unsigned_type) + " * " + out.get(b, unsigned_type);
-  if (adds) value = "(" + name_in_c(unsigned_type) + ")(" + value + ") + " + out.get(source.slot(3), unsigned_type);
+  if (adds)
+    value = "(" + name_in_c(unsigned_type) + ")(" + value + ") + " + out.get(source.slot(3), unsigned_type);
   out.set(source.slot(0), type, value);
   return true;
 }

@@ -59,6 +59,13 @@ class FunctionTranslator {
     return out_.text();
   }
 
+  bool waits_in_warps() const {
+    for (std::size_t i = 0; i < function_.code.size(); ++i) {
+      if (roles_[i].stops && is_collective(source_of(i, 0))) return true;
+    }
+    return false;
+  }
+
   std::vector<bool> begins() const {
     std::vector<bool> begins(function_.code.size() + 1);
     for (const Chunk& chunk : chunks_) begins[chunk.begin] = chunk.is_entry;
@@ -97,7 +104,7 @@ class FunctionTranslator {
   void end_thread() {
     out_.line("exit:");
     if (meets_) {
-      out_.line("  if (c->is_together) { c->stops[c->linear_index] = " + std::to_string(kThreadExits) +
+      out_.line("  if (c->together) { c->stops[c->linear_index] = " + std::to_string(kThreadExits) +
                 "u; goto go_on_with_next; }");
     }
     out_.line("  if (c->registers == 0) {");
@@ -165,7 +172,8 @@ class FunctionTranslator {
     return translate != nullptr && translate(out_, source);
   }
 
-  // The interpreter executes the instruction and whatever follows from it. All registers must be where it finds them.
+  // The interpreter executes the instruction and whatever follows from it. All registers must be where it
+  // finds them.
   void stop(const Chunk& chunk, const Source& source) {
     if (index_ == 0 && source.roles.ends && source.roles.targets.empty()) {
       out_.line("  goto exit;");
@@ -178,11 +186,18 @@ class FunctionTranslator {
     if (is_plain_barrier(source)) {
       const std::uint64_t next = source.index + 1 + kAtBarrier + (out_.constant(source.slot(0)) << 33);
       if (out_.is_kernel()) {
-        out_.line("  if (c->is_together) { c->stops[c->linear_index] = " + unsigned_number(next) +
+        out_.line("  if (c->together) { c->stops[c->linear_index] = " + unsigned_number(next) +
                   "; goto go_on_with_next; }");
       }
       out_.line("  c->next = " + unsigned_number(next) + "; goto leave;");
       return;
+    }
+    if (is_collective(source)) {
+      for (const Slot slot : source.roles.reads) out_.save(slot);
+      const std::string mask = out_.get(source.slot(source.form.total - 1u), Type::u32);
+      out_.line("  if (c->together == " + std::to_string(kWarpTogether) + " && " + mask +
+                " == 0xffffffffu) { c->stops[c->linear_index] = " +
+                unsigned_number(source.index + 1 + kAtCollective) + "; goto go_on_with_next; }");
     }
     out_.hand_over(source);
     out_.line("  c->next = " + std::to_string(kNextIsSet) + "u; goto leave;");
@@ -194,6 +209,12 @@ class FunctionTranslator {
     return (name == "bar" || name == "barrier") && source.modifiers.has("sync") &&
            !source.modifiers.has("warp") && source.form.total == 1 && out_.is_constant(source.slot(0)) &&
            out_.constant(source.slot(0)) < kBarriers;
+  }
+
+  // Where threads of a warp meet; all of them, if the last operand says so.
+  bool is_collective(const Source& source) const {
+    const std::string& name = source.modifiers.name();
+    return out_.is_kernel() && (name == "shfl" || name == "vote" || name == "match" || name == "redux");
   }
 
   const Function& function_;
@@ -214,7 +235,7 @@ Translation translate(const Program& program) {
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     translator::FunctionTranslator function(program, i);
     translation.code += function.translate();
-    translation.begins.push_back(function.begins());
+    translation.functions.push_back({nullptr, function.waits_in_warps(), function.begins()});
   }
   return translation;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/compiled/compiled_code.h"
 #include "simulator/kernels/program.h"
 
 namespace opgate::simulator {
@@ -11,7 +12,7 @@ namespace opgate::simulator {
 struct Translation {
   /// A whole file, with one function for each function of the program: `opgate_function_0` and so on.
   std::string code;
-  std::vector<std::vector<bool>> begins;  ///< where each of them can be entered
+  std::vector<CompiledFunction> functions;  ///< without their addresses
 };
 
 Translation translate(const Program& program);

@@ -1,5 +1,5 @@
-// Translate instructions of one group each to C. False where an instruction is not known, or not worth the code: the
-// interpreter executes it.
+// Translate instructions of one group each to C. False where an instruction is not known, or not worth the
+// code: the interpreter executes it.
 #pragma once
 
 #include "simulator/compiled/emitter.h"
@@ -24,8 +24,8 @@ bool translate_address(Emitter& out, Source& source);       // cvta
 bool translate_load(Emitter& out, Source& source);          // ld
 bool translate_store(Emitter& out, Source& source);         // st
 
-/// In double precision, which NaN results is left to the interpreter: compilers may swap operands, and processors take
-/// the NaN of the first.
+/// In double precision, which NaN results is left to the interpreter: compilers may swap operands, and
+/// processors take the NaN of the first.
 void set_double(Emitter& out, Source& source, const std::string& value);
 
 }  // namespace opgate::simulator

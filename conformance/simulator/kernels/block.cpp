@@ -11,10 +11,7 @@
 namespace opgate::simulator {
 namespace {
 
-// A thread that runs longer may be waiting for another one, as at a lock.
-constexpr int kTurnOfThread = 1 << 10;
 constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
-constexpr int kTurnsOfWarp = 1 << 12;
 // A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
 constexpr int kTurnsOfBlock = 1 << 6;
 
@@ -79,8 +76,10 @@ bool Block::run() {
   for (int used_up = 0; used_up < kTurnsOfBlock;) {
     bool progress = false;
     yielded_ = false;
-    if (released && can_go_together()) {
-      go_together();
+    const Together all{0, threads_.size(), kBlockTogether};
+    if (released && can_go_together(all)) {
+      int turn = 0;
+      go_together(all, turn);
       progress = true;
     } else {
       for (std::size_t first = 0; first < threads_.size(); first += kWarpSize)
@@ -103,6 +102,9 @@ bool Block::run_warp(std::size_t first, std::size_t from) {
     bool waits = false;
     if (not_begun_ < end) {
       run_new_threads(first, end);
+      progress = true;
+    } else if (const Together warp{first, end, kWarpTogether}; from == first && can_go_together(warp)) {
+      go_together(warp, turn);
       progress = true;
     } else {
       for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
@@ -151,71 +153,6 @@ void Block::run_new_threads(std::size_t first, std::size_t end) {
     take_turn(*context.thread, context.left, /*is_entered=*/true);
     ++first;
   }
-}
-
-// Whether all threads stand where compiled code of the kernel can be entered.
-bool Block::can_go_together() const {
-  if (!is_compiled() || exited_ != 0 || grid_.left() / threads_.size() < grid_.reserve()) return false;
-  const Function& kernel = *program().functions.front();
-  for (const Thread& thread : threads_) {
-    if (thread.state != Thread::State::running || &thread.function() != &kernel ||
-        !kernel.compiled->begins[static_cast<std::size_t>(thread.next - kernel.code.data())])
-      return false;
-  }
-  return true;
-}
-
-// The threads run one after the other from barrier to barrier, until they do not all meet at the same one. They are left as if
-// each had run by itself.
-void Block::go_together() {
-  const Instruction* const code = program().functions.front()->code.data();
-  CompiledContext& context = grid_.context(*this);
-  stops_.clear();
-  registers_of_.clear();
-  for (Thread& thread : threads_) {
-    stops_.push_back(static_cast<std::uint64_t>(thread.next - code));
-    registers_of_.push_back(thread.registers);
-  }
-  context.stops = stops_.data();
-  context.registers_of = registers_of_.data();
-  do {
-    try {
-      run_together(context, threads_.size(), grid_.left(), kTurnOfThread);
-    } catch (const KernelFault&) {
-      grid_.count(context.budget_before - context.budget +
-                  static_cast<std::uint64_t>(kTurnOfThread - context.left));
-      throw;
-    }
-    grid_.count(context.budget_before - context.budget);
-  } while (context.linear_index == threads_.size() && meet_again());
-  const std::size_t stopped = context.linear_index;
-  const std::uint64_t next = context.next;
-  for (std::size_t i = 0; i < stopped; ++i) settle_stop(i);
-  for (std::size_t i = stopped + 1; i < threads_.size(); ++i) threads_[i].next = code + stops_[i];
-  if (stopped == threads_.size()) return;
-  context.next = next;
-  take_turn(running_thread(stopped), context.left, /*is_entered=*/true);
-  run_warp(stopped / kWarpSize * kWarpSize, stopped + 1);
-  for (std::size_t first = (stopped / kWarpSize + 1) * kWarpSize; first < threads_.size(); first += kWarpSize)
-    run_warp(first, first);
-}
-
-// Whether all threads have come to the same barrier, so that they can go on at once.
-bool Block::meet_again() {
-  constexpr std::uint64_t kPlace = kAtBarrier - 1;
-  for (const std::uint64_t stop : stops_) {
-    if (stop == kThreadExits || (stop & ~kPlace) != (stops_.front() & ~kPlace)) return false;
-  }
-  if (grid_.left() / threads_.size() < grid_.reserve()) return false;
-  for (std::uint64_t& stop : stops_) stop &= kPlace;
-  return true;
-}
-
-void Block::settle_stop(std::size_t thread) {
-  CompiledContext& context = grid_.context(*this);
-  context.next = stops_[thread];
-  take_next(context, threads_[thread]);
-  if (threads_[thread].state == Thread::State::exited) ++exited_;
 }
 
 void Block::run_thread(Thread& thread) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulator/compiled/compiled_code.h"
 #include "simulator/kernels/barrier.h"
 #include "simulator/kernels/kernels.h"
 #include "simulator/kernels/program.h"
@@ -13,9 +14,15 @@
 namespace opgate::simulator {
 
 class Grid;
+struct Together;
 
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kBarriers = 16;
+
+/// Instructions. A thread that runs longer may be waiting for another one, as at a lock.
+constexpr int kTurnOfThread = 1 << 10;
+/// How often a warp meets before the next one has its turn.
+constexpr int kTurnsOfWarp = 1 << 12;
 
 class Block {
  public:
@@ -53,9 +60,10 @@ class Block {
  private:
   void start_threads();
   bool run_warp(std::size_t first, std::size_t from);
-  bool can_go_together() const;
-  void go_together();
-  bool meet_again();
+  bool can_go_together(const Together& threads) const;
+  void go_together(const Together& threads, int& turn);
+  bool meet_again(const Together& threads, int& turn);
+  void execute_together(const Together& threads);
   void settle_stop(std::size_t thread);
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);

@@ -91,7 +91,8 @@ struct Outcome {
   std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
 };
 
-/// Whether kernels are translated to C and compiled, which makes long launches faster. The results are the same.
+/// Whether kernels are translated to C and compiled, which makes long launches faster. The results are the
+/// same.
 struct CompilationSettings {
   enum class When : std::uint8_t {
     never,

@@ -55,8 +55,8 @@ struct Call {
   std::vector<Argument> results;
 };
 
-/// How the operands of an instruction fill its slots, which a translation of the instruction must know. Instructions
-/// themselves do not hold it, because their handlers know.
+/// How the operands of an instruction fill its slots, which a translation of the instruction must know.
+/// Instructions themselves do not hold it, because their handlers know.
 struct OperandForm {
   std::uint8_t first = 0;    ///< slots of the first operand
   std::uint8_t total = 0;    ///< of all operands
@@ -69,8 +69,8 @@ struct Function {
   std::string name;
   std::vector<Instruction> code;
   std::vector<OperandForm> forms;  ///< of each instruction of `code`
-  /// Whether the turn of a thread may end in front of an instruction: at the begin, behind a call, and where a loop may
-  /// begin.
+  /// Whether the turn of a thread may end in front of an instruction: at the begin, behind a call, and where
+  /// a loop may begin.
   std::vector<bool> turn_ends;
   const CompiledFunction* compiled = nullptr;
   std::vector<std::uint64_t> initial;    ///< the slots of a new frame

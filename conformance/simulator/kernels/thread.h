@@ -32,8 +32,8 @@ class Thread {
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
 
-  /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to be in their
-  /// slots: compiled code sets the others.
+  /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to
+  /// be in their slots: compiled code sets the others.
   void start(Block& of, unsigned linear_index, const Extent& at, bool has_registers = true);
 
   bool is_at_end_of_turn() const {

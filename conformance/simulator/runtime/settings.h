@@ -1,4 +1,6 @@
 // What environment variables say about the simulated devices. They are read once, when the first CUDA function is called.
+// OPGATE_SIM_COMPILE, OPGATE_SIM_CACHE and OPGATE_SIM_CC, which say how kernels are executed, are those of
+// CompilationSettings in simulator/kernels/kernels.h.
 #pragma once
 
 #include <cstddef>
