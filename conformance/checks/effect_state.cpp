@@ -23,7 +23,8 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::fail(
         {"no error of CUDA is left for the next operator",
          fmt::format("the call returns, and cudaGetLastError() then says: {}", call.outcome.left_error),
-         "a launch fails and nobody asks: put C10_CUDA_KERNEL_LAUNCH_CHECK() behind each one, and launch nothing where "
+         "a launch fails and nobody asks: put C10_CUDA_KERNEL_LAUNCH_CHECK() behind each one, and launch "
+         "nothing where "
          "there is nothing to do, because no grid has 0 blocks",
          {}});
   }

@@ -169,6 +169,9 @@ WorkerHandle::Program Supervisor::program_of(Worker kind, bool simulated, size_t
   setup.simulated = simulated;
   Command command = command_of(kind);
   if (simulated) command.environment.merge(simulator_environment());
+  // To know the sizes of a result before the stream computes it, ATen asks its meta kernels, many of which are written in
+  // Python and take longer than the operator. Checks of the order of work run natively.
+  if (simulated && kind == Worker::python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
   return {std::move(command), log_of(programs_.logs, kind, simulated, number), std::move(setup)};
 }
 

@@ -10,9 +10,10 @@ namespace opgate_ops {
 namespace {
 
 at::Tensor add_tensor_cuda(const at::Tensor& x, const at::Tensor& other) {
+  // One of them may be a number on the CPU.
+  const c10::cuda::CUDAGuard device_guard(x.is_cuda() ? x.device() : other.device());
   at::Tensor out = empty_sum(x, other);
   if (out.numel() == 0) return out;
-  const c10::cuda::CUDAGuard device_guard(out.device());
   const at::ScalarType dtype = out.scalar_type();
 
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add",
@@ -21,9 +22,9 @@ at::Tensor add_tensor_cuda(const at::Tensor& x, const at::Tensor& other) {
 }
 
 at::Tensor add_scalar_cuda(const at::Tensor& x, const at::Scalar& other) {
+  const c10::cuda::CUDAGuard device_guard(x.device());
   at::Tensor out = empty_sum(x, other);
   if (out.numel() == 0) return out;
-  const c10::cuda::CUDAGuard device_guard(out.device());
   const at::ScalarType dtype = out.scalar_type();
 
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add", [&] {

@@ -22,9 +22,11 @@ constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;  // of a block
 // Rows of up to this many elements are handled by a warp.
 constexpr int64_t kShortRow = 1024;
-// The shared memory in which a block may keep its rows: two blocks fit on a multiprocessor even beside a
-// large L1 cache.
+// The shared memory of a block, which keeps its rows there, beside the partial sums: two blocks fit on a multiprocessor
+// even beside a large L1 cache.
 constexpr int64_t kSharedBytes = 48 * 1024;
+template <typename acc_t>
+constexpr int64_t kBytesForRows = kSharedBytes - kWarps* static_cast<int64_t>(sizeof(acc_t));
 
 template <int team, typename T>
 __device__ T team_sum(T value, T* partial) {
@@ -193,9 +195,9 @@ void launch_rows(int64_t rows, int64_t columns, int kept_rows, const Launch& lau
   const auto blocks = [&](int64_t teams) {
     return static_cast<int>(std::min((rows + teams - 1) / teams, kMaxBlocks));
   };
-  if (columns <= kShortRow && bytes * kWarps <= kSharedBytes) {
+  if (columns <= kShortRow && bytes * kWarps <= kBytesForRows<acc_t>) {
     launch.template operator()<kWarp, true>(blocks(kWarps), static_cast<size_t>(bytes * kWarps));
-  } else if (bytes <= kSharedBytes) {
+  } else if (bytes <= kBytesForRows<acc_t>) {
     launch.template operator()<kThreads, true>(blocks(1), static_cast<size_t>(bytes));
   } else {
     launch.template operator()<kThreads, false>(blocks(1), size_t{0});

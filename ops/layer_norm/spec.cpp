@@ -40,6 +40,8 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
                  differentiable, twice_differentiable});
   shapes(spec, false);
+  // In float32 and narrower, nearly the longest row that a block of CUDA keeps in its 48 KiB of shared memory.
+  spec.sample({uniform({1, 12284}, -3, 5), uniform({12284}), uniform({12284})});
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
       .named("offset");
   for (const Shape& shape : {Shape{64, 256}, {1024, 1024}, {4096, 1024}, {512, 8192}})
@@ -72,6 +74,8 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
   spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
                  twice_differentiable});
   shapes(spec, true);
+  // The same for a row and its gradient.
+  spec.sample({uniform({1, 6142}), uniform({1, 6142}, -3, 5), uniform({6142}), 1e-5});
   spec.rejects("another gradient", {uniform({4, 7}), uniform({4, 8}), uniform({8}), 1e-5})
       .because("grad must have");
 }
