@@ -114,9 +114,14 @@ int accept(const AcceptOptions& options) {
   print_changes("new", changes.added);
   print_changes("changed", changes.changed);
   print_changes("removed", changes.removed);
-  fmt::print("{} operators accepted in {} ({} of them unchanged), from the run of {}; {} cases are owed\n",
-             run.state.size(), config.ledger.string(), changes.unchanged.size(), run.header.started,
-             run.entries - run.passed);
+  size_t owed = 0;
+  for (const auto& [reason, number] : run.owed) owed += number;
+  const std::string simulated =
+      run.simulated == 0 ? ""
+                         : fmt::format(", {} passed on the simulated device and on no GPU", run.simulated);
+  fmt::print("{} operators accepted in {} ({} of them unchanged), from the run of {}; {} cases are owed{}\n",
+             run.state.size(), config.ledger.string(), changes.unchanged.size(), run.header.started, owed,
+             simulated);
   return kAllKept;
 }
 
