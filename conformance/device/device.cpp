@@ -69,7 +69,10 @@ std::string device_model(c10::DeviceType device) {
 void synchronize(c10::DeviceType device) {
   if (device == c10::kCPU || device == c10::kMeta) return;
   const c10::impl::VirtualGuardImpl guard(device);
-  guard.synchronizeDevice(guard.getDevice().index());
+  const auto& hooks = at::globalContext().getAcceleratorHooksInterface(device);
+  for (c10::DeviceIndex i = 0; i < guard.deviceCount(); ++i) {
+    if (hooks.hasPrimaryContext(i)) guard.synchronizeDevice(i);  // this process uses no other devices
+  }
 }
 
 bool is_lost(c10::DeviceType device) {

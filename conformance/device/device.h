@@ -16,7 +16,8 @@ std::optional<std::string> missing_device(c10::DeviceType device);
 /// none.
 std::string device_model(c10::DeviceType device);
 
-/// Waits for all work on the current device of this type; on meta there is none. Throws c10::Error where a kernel failed.
+/// Waits for all work of this process on the devices of this type, because an operator may work on another than the current
+/// one; on meta there is none. Throws c10::Error where a kernel failed.
 void synchronize(c10::DeviceType device);
 
 /// True where a kernel has failed in such a way that this process can run nothing more on a device of this

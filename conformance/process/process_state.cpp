@@ -15,6 +15,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <optional>
 
 #include "process/default_generator.h"
@@ -124,6 +125,20 @@ struct ProcessState::Values {
   }
 };
 
+// How far the default generator of a device has come.
+struct RandomOfDevice {
+  uint64_t seed;
+  uint64_t offset;
+
+  explicit RandomOfDevice(c10::Device device) {
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    const std::lock_guard lock(generator.mutex());
+    seed = generator.current_seed();
+    offset = generator.get_offset();
+  }
+  bool operator==(const RandomOfDevice&) const = default;
+};
+
 // The generator's state takes some KiB, so it is compared apart from the rest.
 struct ProcessState::Before : Values {
   // The engine, and the second number of a pair of normal ones, which a later call takes without the engine.
@@ -146,9 +161,12 @@ struct ProcessState::Before : Values {
   };
   Extent extent;
   std::optional<Random> random;
+  std::optional<RandomOfDevice> random_of_device;
 
   Before(c10::DeviceType type, Extent taken) : Values(type, taken), extent(taken) {
-    if (extent != Extent::without_signals_and_random) random.emplace();
+    if (extent == Extent::without_signals_and_random) return;
+    random.emplace();
+    if (device) random_of_device.emplace(*device);
   }
 };
 
@@ -207,7 +225,10 @@ std::vector<std::string> ProcessState::changes() const {
   return all;
 }
 
-bool ProcessState::drew_random_numbers() const { return !(Before::Random() == before_->random.value()); }
+bool ProcessState::drew_random_numbers() const {
+  if (!(Before::Random() == before_->random.value())) return true;
+  return before_->random_of_device && RandomOfDevice(*before_->device) != *before_->random_of_device;
+}
 
 void ProcessState::restore() const {
   const Values& was = *before_;
@@ -230,6 +251,7 @@ void ProcessState::restore() const {
   const c10::impl::VirtualGuardImpl guard(was.device_type);
   guard.setDevice(*was.device);
   guard.exchangeStream(*was.stream);
+  seed_default_generator(*was.device);
 }
 
 void remember_signal_handlers() { static_cast<void>(remembered_actions()); }

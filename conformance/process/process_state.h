@@ -23,10 +23,11 @@ class ProcessState {
   /// Describes what has changed since the snapshot: "grad mode is off, was on".
   std::vector<std::string> changes() const;
 
-  /// True if the state of the default CPU generator has changed since the snapshot, which must include it.
+  /// True if the state of the default generator of the CPU, or of the device, has changed since the snapshot, which must
+  /// include it.
   bool drew_random_numbers() const;
 
-  /// Restores the state of the snapshot, and seeds the default CPU generator anew.
+  /// Restores the state of the snapshot, and seeds the default generators anew.
   void restore() const;
 
  private:
