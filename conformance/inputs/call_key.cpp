@@ -2,11 +2,11 @@
 
 #include <c10/core/Device.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/choices.h"
 #include "base/dtypes.h"
 #include "inputs/variant.h"
 #include "layouts/layout.h"
@@ -25,10 +25,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 template <class Range, class Projection>
-std::string listed(const Range& range, Projection name) {
+std::vector<std::string> names_of(const Range& range, Projection name) {
   std::vector<std::string> names;
   for (const auto& part : range) names.emplace_back(std::invoke(name, part));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 // Throws unless the variant is one that the plan has for this sample.
@@ -36,8 +36,9 @@ void check_variant(const CallKey& key, std::string_view id) {
   if (key.is_contiguous()) return;
   const std::vector<Variant> choices = variants(*key.spec, *key.sample);
   if (std::ranges::find(choices, key.variant, &Variant::text) != choices.end()) return;
-  throw SetupError(fmt::format("{}: sample {} of {} has no variant '{}'; there are: {}", id, key.sample->name,
-                               key.spec->id, key.variant, listed(choices, &Variant::text)));
+  throw SetupError(fmt::format("{}: sample {} of {} has no variant '{}'; {}", id, key.sample->name,
+                               key.spec->id, key.variant,
+                               choices_for(key.variant, names_of(choices, &Variant::text))));
 }
 
 }  // namespace
@@ -61,8 +62,8 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   const auto spec =
       std::ranges::find_if(specs, [&](const Spec& s) { return s.id == parts[0] || s.name == parts[0]; });
   if (spec == specs.end()) {
-    throw SetupError(
-        fmt::format("{}: no spec for '{}'; there are: {}", id, parts[0], listed(specs, &Spec::id)));
+    throw SetupError(fmt::format("{}: no spec for '{}'; {}", id, parts[0],
+                                 choices_for(parts[0], names_of(specs, &Spec::id))));
   }
   key.spec = &*spec;
   const auto dtype = dtype_from_name(parts[1]);
@@ -71,8 +72,8 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   key.dtype = *dtype;
   key.sample = spec->find_sample(parts[2]);
   if (key.sample == nullptr) {
-    throw SetupError(fmt::format("{}: {} has no sample '{}'; there are: {}", id, spec->id, parts[2],
-                                 listed(spec->samples, &Sample::name)));
+    throw SetupError(fmt::format("{}: {} has no sample '{}'; {}", id, spec->id, parts[2],
+                                 choices_for(parts[2], names_of(spec->samples, &Sample::name))));
   }
   key.variant = parts[3];
   check_variant(key, id);

@@ -1,11 +1,12 @@
 #include "judging/all_checks.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/choices.h"
 
 namespace opgate {
 
@@ -23,7 +24,7 @@ const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
   if (found != checks.end()) return *found;
   std::vector<std::string> names;
   for (const Check& check : checks) names.push_back(check.name);
-  throw SetupError(fmt::format("no check is named '{}'; there are: {}", id, fmt::join(names, ", ")));
+  throw SetupError(fmt::format("no check is named '{}'; {}", id, choices_for(id, names)));
 }
 
 }  // namespace opgate

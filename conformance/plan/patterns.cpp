@@ -1,12 +1,13 @@
 #include "plan/patterns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 #include <ranges>
+
+#include "base/choices.h"
 
 namespace opgate {
 
@@ -29,8 +30,9 @@ void demand_matches(std::string_view what, const std::vector<std::string>& patte
       return matches(pattern, part.first) || matches(pattern, part.second);
     };
     if (std::ranges::any_of(names, named)) continue;
-    throw SetupError(fmt::format("no {} matches '{}'; there are: {}", what, pattern,
-                                 fmt::join(std::views::keys(names), ", ")));
+    const auto all = std::views::keys(names);
+    throw SetupError(
+        fmt::format("no {} matches '{}'; {}", what, pattern, choices_for(pattern, {all.begin(), all.end()})));
   }
 }
 

@@ -69,7 +69,10 @@ void DetectionMatrix::add(std::string_view case_id, const Judgement& judgement) 
     return;
   }
   ++defect.judged[std::string(parts.check)];
-  if (is_finding(judgement.verdict)) defect.found_by.emplace(parts.check);
+  if (is_finding(judgement.verdict)) {
+    defect.found_by.emplace(parts.check);
+    if (parts.check == defect.check && parts.device != kSimulatedDevice) defect.found_by_a_run = true;
+  }
   if (is_broken(judgement.verdict)) seen_.add(std::string(case_id), judgement);
 }
 
@@ -92,9 +95,10 @@ std::string DetectionMatrix::table() const {
                                  check_width, "opcheck", "also found by");
   for (const auto* row : rows) {
     const auto& [name, defect] = *row;
-    const std::string verdict = defect.is_found()  ? coloured(Colour::green, "found  ")
-                                : defect.is_owed() ? coloured(Colour::yellow, "owed   ")
-                                                   : coloured(Colour::red, "ESCAPED");
+    const std::string verdict = defect.is_simulated() ? coloured(Colour::green, "sim    ")
+                                : defect.is_found()   ? coloured(Colour::green, "found  ")
+                                : defect.is_owed()    ? coloured(Colour::yellow, "owed   ")
+                                                      : coloured(Colour::red, "ESCAPED");
     std::vector<std::string> others;
     std::ranges::copy_if(defect.found_by, std::back_inserter(others), [&](const std::string& check) {
       return check != defect.check && check != kOpcheck;
@@ -133,6 +137,8 @@ std::string DetectionMatrix::summary() const {
   const size_t owed = count(&Planted::is_owed);
   std::string text = fmt::format("{} of {} defects found by the check they were planted for",
                                  count(&Planted::is_found), defects_.size() - owed);
+  if (const size_t simulated = count(&Planted::is_simulated); simulated > 0)
+    text += fmt::format(", {} of them on the simulated device", simulated);
   const auto tried_by_opcheck = [](const auto& row) { return row.second.judged.contains(kOpcheck); };
   if (std::ranges::any_of(defects_, tried_by_opcheck)) {
     const auto unseen = std::ranges::count_if(

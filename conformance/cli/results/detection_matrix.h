@@ -27,16 +27,16 @@ class DetectionMatrix {
 
   void add(std::string_view case_id, const Judgement& judgement);
 
-  /// One line for each defect: the check that it was planted for, opcheck's verdict, and the other checks
-  /// that find it.
+  /// One line for each defect: "found", or "sim" where only the simulated device showed it; the check that it was planted
+  /// for, opcheck's verdict, and the other checks that find it.
   std::string table() const;
 
   /// A line for each defect that escaped, and a paragraph for each finding about a correct twin. `options`
   /// go into the commands that findings end with: " --config my.toml".
   std::string faults(const std::string& options) const;
 
-  /// "64 of 64 defects found by the check they were planted for, 41 of them not found by opcheck; 60 of 60
-  /// correct twins not flagged by any check; 6 defects owed: ..."
+  /// "64 of 64 defects found by the check they were planted for, 5 of them on the simulated device, 41 not found by opcheck;
+  /// 60 of 60 correct twins not flagged by any check; 6 defects owed: ..."
   std::string summary() const;
 
   /// As how many defects the planted ones are shown: "180 of 190 as one defect, 1.04 on average", after a line for
@@ -52,9 +52,11 @@ class DetectionMatrix {
     std::string check;
     std::map<std::string, size_t, std::less<>> judged;  // verdicts that are not owed, by check
     std::set<std::string, std::less<>> found_by;
-    size_t owed = 0;  // number of owed cases of its check
+    size_t owed = 0;              // number of owed cases of its check
+    bool found_by_a_run = false;  // its check found it on a device that is not simulated
 
     bool is_found() const { return found_by.contains(check); }
+    bool is_simulated() const { return is_found() && !found_by_a_run; }
     bool is_owed() const { return !judged.contains(check) && owed > 0; }
     std::string opcheck() const;
   };

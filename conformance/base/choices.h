@@ -1,0 +1,14 @@
+// What an error message offers in the place of a name that does not exist.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace opgate {
+
+/// "there are: cpu, cuda, sim" where the names are few; otherwise those of them that are most like `word`:
+/// "similar of 487: row_sum, row_sums". `names` must not be empty.
+std::string choices_for(std::string_view word, const std::vector<std::string>& names);
+
+}  // namespace opgate
