@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "device/accelerator.h"
 #include "inputs/call_key.h"
 #include "plan/patterns.h"
 
@@ -65,7 +66,9 @@ std::vector<BenchCase> plan_benches(const std::vector<Spec>& specs, const BenchF
   }
   if (ops.empty()) throw SetupError("no spec here has a bench: write spec.bench({...}), see docs/bench.md");
   demand_matches("op with a bench", filter.ops, ops);
-  demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}});
+  Names devices;
+  for (const std::string& device : device_type_names()) devices[device];
+  demand_matches("device", filter.devices, devices);
   if (cases.empty())
     throw SetupError("nothing to measure: no bench has this operator, device and direction together");
   return cases;

@@ -2,12 +2,12 @@
 
 #include <chrono>
 
-#include "device/cuda_services.h"
+#include "device/accelerator.h"
 
 namespace opgate {
 
 double seconds_of(c10::DeviceType device, const std::function<void()>& work) {
-  if (device == c10::kCUDA) return cuda_services().seconds(work);
+  if (device != c10::kCPU) return accelerator(device).services().seconds(work);
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -12,7 +12,7 @@
 
 #include "base/tensors_in.h"
 #include "base/text.h"
-#include "device/cuda_services.h"
+#include "device/accelerator.h"
 #include "device/device.h"
 #include "device/simulator.h"
 
@@ -157,8 +157,10 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
     raised = Raised{"an exception that is no std::exception"};
   }
   std::string left_error;
-  if (device == c10::kCUDA) {
-    left_error = cuda_services().take_last_error();  // otherwise the next operator would be blamed for it
+  if (device != c10::kCPU && device != c10::kMeta) {
+    left_error = accelerator(device)
+                     .services()
+                     .take_last_error();  // otherwise the next operator would be blamed for it
     demand_simulated(raised);
   }
   if (raised) return {{}, std::move(raised), {}};

@@ -107,7 +107,9 @@ OPGATE_REGISTER_CHECK(
                  "argument: its owner expects that it can be freed or reused.",
           .example = "pytorch 191340: an operator that leaks a buffer on each call."},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .device = c10::kCPU},
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .device = Scope::Device::cpu},
      .judge = &judge});
 
 }  // namespace

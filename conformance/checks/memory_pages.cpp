@@ -43,7 +43,7 @@ OPGATE_REGISTER_CHECK(
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .dtypes = Scope::Dtypes::declared,
-               .device = c10::kCPU},
+               .device = Scope::Device::cpu},
      .judge = &judge});
 
 }  // namespace

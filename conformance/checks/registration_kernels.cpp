@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "device/device.h"
 #include "judging/check.h"
 
 namespace opgate::registration_kernels {
@@ -41,17 +42,16 @@ std::vector<std::string> dangling(const c10::OperatorHandle& op) {
 Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const c10::OperatorHandle& op = under_test.op();
-  const bool cuda = key.device == c10::kCUDA;
-  if (!op.hasComputedKernelForDispatchKey(cuda ? DispatchKey::CUDA : DispatchKey::CPU)) {
+  if (!op.hasComputedKernelForDispatchKey(kernel_key(key.device))) {
     return Judgement::fail(
         {fmt::format("there is a kernel for {}, where the spec promises dtypes", device_name(key.device)),
          "none is registered",
          fmt::format("TORCH_LIBRARY_IMPL(..., {}, m) is missing, or its file is not linked in",
-                     cuda ? "CUDA" : "CPU"),
+                     device_title(key.device)),
          {}});
   }
   if (key.spec->promised(Promise::differentiable) && !key.spec->guessed.contains(Promise::differentiable) &&
-      !has_autograd(op, cuda ? DispatchKey::AutogradCUDA : DispatchKey::AutogradCPU)) {
+      !has_autograd(op, autograd_key(key.device))) {
     return Judgement::fail(
         {"there is a kernel for Autograd, since the spec promises `differentiable`",
          "none is registered: a backward pass through the operator raises, or stops without an error",

@@ -11,11 +11,11 @@ namespace opgate::run_device {
 namespace {
 
 Judgement judge(CallUnderTest& under_test) {
-  const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
+  const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
   if (gpu.deviceCount() < 2) return Judgement::owed("this check needs two GPUs, and this machine has one");
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const c10::Device current = gpu.getDevice();
-  const c10::Device other(c10::kCUDA, current.index() == 0 ? 1 : 0);
+  const c10::Device other(current.type(), current.index() == 0 ? 1 : 0);
   const std::string promised =
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
   // A stream of the current device is no stream of the inputs' device; the default streams of all devices have one handle.
@@ -49,7 +49,7 @@ OPGATE_REGISTER_CHECK(
                             "and get the current stream after it.",
                      .example = "vllm 13632 and many others: kernels without a device guard."},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},
+     .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::accelerator},
      .judge = &judge});
 
 }  // namespace

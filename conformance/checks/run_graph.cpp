@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "device/cuda_services.h"
+#include "device/accelerator.h"
 #include "judging/check.h"
 #include "judging/late_inputs.h"
 #include "judging/output_judgement.h"
@@ -40,7 +40,7 @@ Judgement judge(CallUnderTest& under_test) {
   std::unique_ptr<CapturedGraph> graph;
   const auto capture = [&](torch::jit::Stack& stack) {
     const torch::jit::Stack given = stack;
-    graph = cuda_services().capture([&] {
+    graph = accelerator(key.device).services().capture([&] {
       stack = given;
       under_test.op().callBoxed(stack);
     });
@@ -89,7 +89,7 @@ divide<<<blocks, kThreads, 0, stream>>>(from, to, largest.const_data_ptr<float>(
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .promised = Promise::capturable,
-               .device = c10::kCUDA},
+               .device = Scope::Device::accelerator},
      .judge = &judge});
 
 }  // namespace

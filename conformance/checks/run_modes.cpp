@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "device/device.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 #include "spec/registration.h"
@@ -80,8 +81,7 @@ Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::s
 
 // Autocast is meant for operators that are composed of others, and for those that have registered a kernel for it.
 bool has_rule_for_autocast(const c10::OperatorHandle& op, c10::DeviceType device) {
-  const auto key = device == c10::kCUDA ? c10::DispatchKey::AutocastCUDA : c10::DispatchKey::AutocastCPU;
-  return is_composite(op) || op.hasKernelForDispatchKey(key);
+  return is_composite(op) || op.hasKernelForDispatchKey(autocast_key(device));
 }
 
 // An operator without a deterministic algorithm raises there, as at::Context::alertNotDeterministic() does.

@@ -10,7 +10,7 @@ namespace {
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  const c10::impl::VirtualGuardImpl gpu(c10::kCUDA);
+  const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
   // All cases share one stream: torch hands out 32 in turn, and an operator with a stream of its own might
   // otherwise be given the same one.
   static const c10::Stream side = gpu.getStreamFromGlobalPool(gpu.getDevice());
@@ -46,7 +46,7 @@ const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
 twice<<<blocks, kThreads, 0, stream>>>(from, to, x.numel());
 C10_CUDA_KERNEL_LAUNCH_CHECK();)"},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA},
+     .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::accelerator},
      .judge = &judge});
 
 }  // namespace

@@ -246,7 +246,9 @@ for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)",
           .right = R"(std::array<int64_t, 256> counts{};  // this call's
 for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)"},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .device = c10::kCPU},
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .device = Scope::Device::cpu},
      .judge = &judge});
 
 }  // namespace

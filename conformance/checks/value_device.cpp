@@ -58,7 +58,9 @@ OPGATE_REGISTER_CHECK(
                             "both kernels the same order of checks and the same treatment of borders.",
                      .example = "torchvision 9513: an operator whose CPU and CUDA kernels differ."},
      .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = c10::kCUDA, .on_cpu_too = true},
+     .scope = {.variants = Scope::Variants::contiguous,
+               .device = Scope::Device::accelerator,
+               .on_cpu_too = true},
      .judge = &judge});
 
 }  // namespace

@@ -168,7 +168,7 @@ for (int64_t i = 0; i < n; ++i) sum += data[i * stride];)"},
                .dtypes = Scope::Dtypes::most_precise,
                .first_sample = true,
                .promised = Promise::large_sizes,
-               .device = c10::kCPU},
+               .device = Scope::Device::cpu},
      .slow = true,
      .judge = &judge});
 

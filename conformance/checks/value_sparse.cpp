@@ -129,7 +129,7 @@ OPGATE_REGISTER_CHECK(
      .scope = {.variants = Scope::Variants::contiguous,
                .dtypes = Scope::Dtypes::first,
                .first_sample = true,
-               .device = c10::kCPU,
+               .device = Scope::Device::cpu,
                .drafts = false},
      .judge = &judge});
 

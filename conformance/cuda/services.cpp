@@ -1,4 +1,4 @@
-// The implementation of CudaServices.
+// The services of CUDA.
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAException.h>
@@ -10,7 +10,7 @@
 
 #include "cuda/delay.h"
 #include "cuda/guard_memory.h"
-#include "device/cuda_services.h"
+#include "device/accelerator.h"
 
 namespace opgate {
 namespace {
@@ -44,7 +44,7 @@ class Captured final : public CapturedGraph {
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 
-class Services final : public CudaServices {
+class Services final : public AcceleratorServices {
  public:
   void guard_memory() override { GuardMemory::instance().install(); }
 
@@ -101,7 +101,7 @@ class Services final : public CudaServices {
 Services services;
 
 [[maybe_unused]] const bool provided = [] {
-  provide(services);
+  provide_services(c10::kCUDA, services);
   return true;
 }();
 

@@ -1,6 +1,7 @@
 #include "device/simulator.h"
 
 #include <dlfcn.h>
+#include <opgate/error.h>
 
 #include <array>
 #include <cstdlib>
@@ -8,7 +9,7 @@
 #include <sstream>
 
 #include "base/files.h"
-#include "device/device.h"
+#include "device/torch_cuda.h"
 
 namespace opgate {
 namespace simulated {
@@ -47,6 +48,12 @@ std::map<std::string, std::string> simulator_environment() {
 }
 
 bool is_simulated() { return dlsym(RTLD_DEFAULT, "opgate_sim_take_failure") != nullptr; }
+
+void enable_simulated_device(DeviceAllocator allocator) {
+  if (!is_simulated())
+    throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
+  accelerator(kSimulatedType).enable(allocator);
+}
 
 std::optional<SimulatedFailure> take_simulated_failure() {
   static const auto take =

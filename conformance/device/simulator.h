@@ -1,12 +1,19 @@
 // The simulated CUDA device in this process: libraries in lib/simulator that stand in for those of CUDA.
 #pragma once
 
+#include <c10/core/DeviceType.h>
+
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "device/accelerator.h"
+
 namespace opgate {
+
+/// The type that simulated devices have for torch.
+inline constexpr c10::DeviceType kSimulatedType = c10::kCUDA;
 
 /// Why no simulated device can be used with this OpGate, such as "this OpGate is built without the simulated CUDA device
 /// (without nvcc)"; none if it can. Loads nothing.
@@ -22,6 +29,9 @@ std::map<std::string, std::string> simulator_environment();
 
 /// Whether CUDA is simulated in this process, which was started with simulator_environment().
 bool is_simulated();
+
+/// Makes the simulated device usable in this process. Throws SetupError where CUDA is not simulated here.
+void enable_simulated_device(DeviceAllocator allocator);
 
 /// What a call on the simulated device did wrong, or could not do.
 struct SimulatedFailure {

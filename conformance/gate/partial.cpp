@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "device/device.h"
+#include "device/simulator.h"
 #include "inputs/call_key.h"
 #include "plan/patterns.h"
 #include "plan/plan.h"
@@ -71,27 +73,33 @@ bool is_unchecked(const DeviceState& device) {
 
 namespace {
 
-bool is_for_cuda(const std::string& kernel) { return kernel.find("CUDA") != std::string::npos; }
-
-// A build without any CUDA kernel was made without nvcc: its CUDA cases are owed, and no kernel is lost.
-bool built_without_cuda(const State& state) {
-  return std::ranges::none_of(
-      state, [](const auto& entry) { return std::ranges::any_of(entry.second.facts.kernels, is_for_cuda); });
+// Dispatch keys hold the name of the device: AutogradCUDA.
+bool is_for(c10::DeviceType device, const std::string& kernel) {
+  return kernel.find(device_title(device)) != std::string::npos;
 }
 
-// Python modules often register kernels for CUDA only where there is a GPU. This is false where a case ran on one.
-bool without_gpu(const State& state) {
-  return std::ranges::all_of(state, [](const auto& entry) {
-    const auto cuda = entry.second.devices.find("cuda");
-    return cuda == entry.second.devices.end() || is_unchecked(cuda->second);
+// A build without any kernel for an accelerator was made without its compiler: its cases there are owed, and no kernel is lost.
+bool built_without(c10::DeviceType device, const State& state) {
+  return std::ranges::none_of(state, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second.facts.kernels,
+                               [&](const std::string& kernel) { return is_for(device, kernel); });
   });
 }
 
-// Adds those of the base's kernels for CUDA that are missing, and returns how many these are.
-size_t keep_cuda_kernels(const std::vector<std::string>& base, std::vector<std::string>& head) {
+// Python modules often register kernels for an accelerator only where there is one. This is false where a case ran on it.
+bool ran_without(c10::DeviceType device, const State& state) {
+  return std::ranges::all_of(state, [&](const auto& entry) {
+    const auto found = entry.second.devices.find(device_name(device));
+    return found == entry.second.devices.end() || is_unchecked(found->second);
+  });
+}
+
+// Adds those of the base's kernels for the device that are missing, and returns how many these are.
+size_t keep_kernels(c10::DeviceType device, const std::vector<std::string>& base,
+                    std::vector<std::string>& head) {
   size_t kept = 0;
   for (const std::string& kernel : base) {
-    if (!is_for_cuda(kernel) || std::ranges::find(head, kernel) != head.end()) continue;
+    if (!is_for(device, kernel) || std::ranges::find(head, kernel) != head.end()) continue;
     head.push_back(kernel);
     ++kept;
   }
@@ -110,17 +118,23 @@ bool unchanged_on(const std::string& machine, const DeviceState& base, const Dev
 }  // namespace
 
 size_t keep_unchecked_devices(const State& base, State& head) {
-  const bool no_cuda = built_without_cuda(head), no_gpu = without_gpu(head);
+  std::vector<c10::DeviceType> not_built, not_run;
+  for (const Accelerator* const each : accelerators()) {
+    if (built_without(each->type(), head)) not_built.push_back(each->type());
+    if (ran_without(each->type(), head)) not_run.push_back(each->type());
+  }
   size_t kernels_kept = 0;
   for (auto& [id, subject] : head) {
     const auto known = base.find(id);
     if (known == base.end()) continue;
     const SubjectFacts& facts = known->second.facts;
-    if (no_cuda) kernels_kept += keep_cuda_kernels(facts.kernels, subject.facts.kernels);
-    if (no_gpu) kernels_kept += keep_cuda_kernels(facts.python_kernels, subject.facts.python_kernels);
+    for (const c10::DeviceType device : not_built)
+      kernels_kept += keep_kernels(device, facts.kernels, subject.facts.kernels);
+    for (const c10::DeviceType device : not_run)
+      kernels_kept += keep_kernels(device, facts.python_kernels, subject.facts.python_kernels);
     // A run with --no-sim, or where there is a GPU, asks nothing on the simulated device.
     const auto simulated = known->second.devices.find(kSimulatedDevice);
-    if (simulated != known->second.devices.end() && subject.devices.contains("cuda"))
+    if (simulated != known->second.devices.end() && subject.devices.contains(device_name(kSimulatedType)))
       subject.devices.insert(*simulated);
     for (auto& [name, device] : subject.devices) {
       const auto then = known->second.devices.find(name);

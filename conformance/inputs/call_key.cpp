@@ -2,12 +2,15 @@
 
 #include <c10/core/Device.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 
 #include "base/choices.h"
 #include "base/dtypes.h"
+#include "device/accelerator.h"
+#include "device/simulator.h"
 #include "inputs/variant.h"
 #include "layouts/layout.h"
 
@@ -78,9 +81,12 @@ CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   key.variant = parts[3];
   check_variant(key, id);
   key.simulated = parts[4] == kSimulatedDevice;
-  if (parts[4] != "cpu" && parts[4] != "cuda" && !key.simulated)
-    throw SetupError(fmt::format("{}: '{}' is none of cpu, cuda and sim", id, parts[4]));
-  key.device = parts[4] == "cpu" ? c10::kCPU : c10::kCUDA;
+  const auto device = key.simulated ? kSimulatedType : device_type_named(parts[4]);
+  if (!device) {
+    throw SetupError(fmt::format("{}: '{}' is none of the devices {}, {}", id, parts[4],
+                                 fmt::join(device_type_names(), ", "), kSimulatedDevice));
+  }
+  key.device = *device;
   if (!spec->dtypes.contains(key.device)) {
     throw SetupError(fmt::format("{}: {} is not promised on {}", id, spec->id, parts[4]));
   }

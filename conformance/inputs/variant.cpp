@@ -43,7 +43,7 @@ class VariantEnumerator {
     }
     for (BadInput& bad : bad_inputs(spec_, sample_)) {
       add({std::move(bad.text), Variant::Kind::bad, false, bad.accepts_dtype,
-           bad.kind == BadInput::Kind::device ? std::optional(c10::kCUDA) : std::nullopt});
+           /*mixes_devices=*/bad.kind == BadInput::Kind::device});
     }
     return std::move(variants_);
   }

@@ -22,7 +22,7 @@ struct Variant {
   bool packaged = false;  ///< also goes into AOTInductor packages; all variants would make these too large
   /// Whether the variant is made when the call's dtype is `dtype`; null: for every dtype.
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
-  std::optional<c10::DeviceType> device = {};  ///< the only device that it is for; none: every device
+  bool mixes_devices = false;  ///< one tensor is on the CPU, so that it is for accelerators only
 };
 
 /// Every variant of a sample: `contiguous` comes first, and no two have the same text. Models, classes and

@@ -49,7 +49,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.scope.first_sample = described.at("first_sample");
   check.scope.reference = described.at("reference");
   if (const std::string device = described.at("device"); !device.empty())
-    check.scope.device = device == "cpu" ? c10::kCPU : c10::kCUDA;
+    check.scope.device = device == "cpu" ? Scope::Device::cpu : Scope::Device::accelerator;
   check.scope.variants =
       static_cast<Scope::Variants>(position(kVariants, described.at("variants").get<std::string>()));
   if (const nlohmann::json& subjects = described.at("subjects"); !subjects.is_null())

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "device/cuda_services.h"
+#include "device/accelerator.h"
 #include "device/simulator.h"
 #include "judging/output_judgement.h"
 #include "process/default_generator.h"
@@ -66,7 +66,7 @@ Outcome call_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool 
     const Arguments arguments = other_values(under_test, kEarlyValueSeed);
     if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(stream.device());
     gpu.synchronizeDevice(stream.device_index());
-    if (delayed) cuda_services().delay(delay);
+    if (delayed) accelerator(stream.device_type()).services().delay(delay);
     overwrite(arguments, values);
     if (!as_current) home.reset();
     bool waited_for = false;

@@ -133,8 +133,9 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (!scope.reference || key.spec->reference != nullptr) && (scope.drafts || !key.spec->draft) &&
          (!scope.promised || key.spec->promised(*scope.promised)) &&
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
-         (!variant.device || key.device == *variant.device) && (!scope.derivatives || has_derivative(key)) &&
-         !(scope.in_cpp && key.spec->kernels_in_python) && (!scope.device || key.device == *scope.device) &&
+         (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
+         !(scope.in_cpp && key.spec->kernels_in_python) &&
+         (!scope.device || (*scope.device == Scope::Device::cpu) == (key.device == c10::kCPU)) &&
          (!scope.on_cpu_too || on_cpu(key)) && (!scope.writes || writes_to_an_argument(*key.spec)) &&
          !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));
 }

@@ -45,6 +45,7 @@ struct Scope {
     /// than the operator itself, the declared one of most bits.
     most_precise,
   };
+  enum class Device { cpu, accelerator };
   bool ops = true;
   bool models = false;
   bool classes = false;
@@ -55,7 +56,7 @@ struct Scope {
   std::optional<std::set<std::string>> subjects = {};  ///< only these, by name
   bool first_sample = false;                           ///< only the spec's first sample
   std::optional<Promise> promised = {};                ///< only where the spec makes this promise
-  std::optional<c10::DeviceType> device = {};          ///< only on this device
+  std::optional<Device> device = {};                   ///< only on devices of this kind
   bool drafts = true;                                  ///< also of drafts
   bool reference = false;    ///< only where the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only

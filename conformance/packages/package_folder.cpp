@@ -47,7 +47,7 @@ void PackageFolder::read(Device& device, const std::string& name) {
 PackageFolder::Device& PackageFolder::device(c10::DeviceType type) {
   if (const auto found = devices_.find(type); found != devices_.end()) return found->second;
   Device& device = devices_[type];
-  const std::string name = device_name(type, type == c10::kCUDA && is_simulated());
+  const std::string name = device_name(type, type == kSimulatedType && is_simulated());
   try {
     read(device, name);
   } catch (const json::exception& error) {

@@ -1,4 +1,5 @@
 #include "plan/calls.h"
+#include "device/simulator.h"
 
 #include <c10/util/hash.h>
 #include <fmt/compile.h>
@@ -57,7 +58,7 @@ std::map<Calls::Position, Calls::Position> Calls::simulated_twins() const {
   if (simulated.empty()) return twins;
   for (Position position = 0; position < size(); ++position) {
     const Call& call = calls_[position];
-    if (call.simulated || call.device != c10::kCUDA) continue;
+    if (call.simulated || call.device != kSimulatedType) continue;
     if (const auto twin = simulated.find(about(call)); twin != simulated.end())
       twins.emplace(position, twin->second);
   }

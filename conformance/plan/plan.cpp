@@ -12,6 +12,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "device/accelerator.h"
+#include "device/simulator.h"
 #include "inputs/variant.h"
 #include "plan/keywords.h"
 #include "plan/patterns.h"
@@ -27,7 +29,9 @@ void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& chec
   for (const Check& check : checks) ids[check.name] = check.group();
   demand_matches("op", filter.ops, ops);
   demand_matches("check", filter.checks, ids);
-  demand_matches("device", filter.devices, {{"cpu", ""}, {"cuda", ""}, {kSimulatedDevice, ""}});
+  Names devices{{kSimulatedDevice, ""}};
+  for (const std::string& device : device_type_names()) devices[device];
+  demand_matches("device", filter.devices, devices);
 }
 
 class Planner {
@@ -54,7 +58,7 @@ class Planner {
     }
     for (const c10::DeviceType device : std::views::keys(spec.dtypes)) {
       add_on(spec, device, false);
-      if (filter_.simulated && device == c10::kCUDA) add_on(spec, device, true);
+      if (filter_.simulated && device == kSimulatedType) add_on(spec, device, true);
     }
   }
 

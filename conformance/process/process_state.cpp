@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 
+#include "device/device.h"
 #include "process/default_generator.h"
 
 #if defined(__SSE__) || defined(__x86_64__)
@@ -80,18 +81,31 @@ void set_signal_actions(const SignalActions& wanted) {
   }
 }
 
-// Autocast belongs to a device; a kernel for the CPU may switch on that of CUDA.
-constexpr std::array kAutocastDevices{c10::kCPU, c10::kCUDA};
-
 const char* on_off(bool value) { return value ? "on" : "off"; }
 
 }  // namespace
 
 struct ProcessState::Values {
+  // Autocast belongs to a device; a kernel for the CPU may switch on that of CUDA.
+  struct Autocast {
+    c10::DeviceType device;
+    bool enabled;
+    c10::ScalarType dtype;
+
+    bool operator==(const Autocast&) const = default;
+  };
+
+  static std::vector<Autocast> autocast_of_devices() {
+    std::vector<Autocast> all;
+    for (const c10::DeviceType device : device_types())
+      all.push_back(
+          {device, at::autocast::is_autocast_enabled(device), at::autocast::get_autocast_dtype(device)});
+    return all;
+  }
+
   c10::DeviceType device_type;
   bool deterministic;
-  std::array<bool, kAutocastDevices.size()> autocast{};
-  std::array<c10::ScalarType, kAutocastDevices.size()> autocast_dtypes{};
+  std::vector<Autocast> autocast;
   c10::AutogradState autograd;
   std::optional<SignalActions> signals;
   c10::ScalarType default_dtype;
@@ -106,6 +120,7 @@ struct ProcessState::Values {
   Values(c10::DeviceType type, Extent extent)
       : device_type(type),
         deterministic(at::globalContext().deterministicAlgorithms()),
+        autocast(autocast_of_devices()),
         autograd(c10::AutogradState::get_tls_state()),
         default_dtype(c10::get_default_dtype_as_scalartype()),
         threads(at::get_num_threads()),
@@ -113,10 +128,6 @@ struct ProcessState::Values {
         vectors(vector_mode()),
         keys(c10::impl::tls_local_dispatch_key_set()),
         locale(std::setlocale(LC_ALL, nullptr)) {
-    for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
-      autocast[i] = at::autocast::is_autocast_enabled(kAutocastDevices[i]);
-      autocast_dtypes[i] = at::autocast::get_autocast_dtype(kAutocastDevices[i]);
-    }
     if (extent == Extent::everything) signals = signal_actions();
     if (type == c10::kCPU) return;
     const c10::impl::VirtualGuardImpl guard(type);
@@ -189,14 +200,14 @@ std::vector<std::string> ProcessState::changes() const {
   flag("multithreaded backward", was.autograd.get_multithreading_enabled(),
        now.autograd.get_multithreading_enabled());
   flag("view replay", was.autograd.get_view_replay_enabled(), now.autograd.get_view_replay_enabled());
-  for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
-    if (was.autocast[i] == now.autocast[i] && was.autocast_dtypes[i] == now.autocast_dtypes[i]) continue;
-    const std::string device = c10::DeviceTypeName(kAutocastDevices[i]);
-    flag("autocast on " + device, was.autocast[i], now.autocast[i]);
-    if (was.autocast_dtypes[i] != now.autocast_dtypes[i]) {
+  for (size_t i = 0; i < was.autocast.size(); ++i) {
+    const Values::Autocast &then = was.autocast[i], &here = now.autocast[i];
+    if (then == here) continue;
+    const std::string device = device_title(then.device);
+    flag("autocast on " + device, then.enabled, here.enabled);
+    if (then.dtype != here.dtype) {
       all.push_back(fmt::format("the dtype of autocast on {} is {}, was {}", device,
-                                c10::toString(now.autocast_dtypes[i]),
-                                c10::toString(was.autocast_dtypes[i])));
+                                c10::toString(here.dtype), c10::toString(then.dtype)));
     }
   }
   if (was.default_dtype != now.default_dtype) {
@@ -235,9 +246,9 @@ void ProcessState::restore() const {
   c10::AutogradState::set_tls_state(was.autograd);  // grad mode and inference mode among others
   at::globalContext().setDeterministicAlgorithms(was.deterministic,
                                                  at::globalContext().deterministicAlgorithmsWarnOnly());
-  for (size_t i = 0; i < kAutocastDevices.size(); ++i) {
-    at::autocast::set_autocast_enabled(kAutocastDevices[i], was.autocast[i]);
-    at::autocast::set_autocast_dtype(kAutocastDevices[i], was.autocast_dtypes[i]);
+  for (const Values::Autocast& autocast : was.autocast) {
+    at::autocast::set_autocast_enabled(autocast.device, autocast.enabled);
+    at::autocast::set_autocast_dtype(autocast.device, autocast.dtype);
   }
   if (was.signals) set_signal_actions(*was.signals);
   c10::set_default_dtype(c10::scalarTypeToTypeMeta(was.default_dtype));

@@ -71,13 +71,21 @@ std::optional<json> without_culprit(const fs::path& folder, const json& preparat
   return json{{"package", package}};
 }
 
-bool has_cuda_kernel(const Spec& spec) {
-  return spec.op && spec.op->hasComputedKernelForDispatchKey(c10::DispatchKey::CUDA);
+bool has_kernel(const Spec& spec, c10::DeviceType device) {
+  return spec.op && spec.op->hasComputedKernelForDispatchKey(kernel_key(device));
 }
 
-// A composite kernel serves CUDA tensors as well, but was built without nvcc.
-bool was_built_with_cuda(const Spec& spec) {
-  return spec.op && spec.op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+// The accelerators for which some operator here has a kernel of its own. A composite one serves their tensors as well, but was
+// built without the device's compiler.
+std::set<c10::DeviceType> with_kernels_for(const Calls& calls) {
+  std::set<c10::DeviceType> devices;
+  for (const c10::DeviceType device : device_types()) {
+    for (Calls::Position call = 0; call < calls.size() && !devices.contains(device); ++call) {
+      const Spec& spec = calls.spec(call);
+      if (spec.op && spec.op->hasKernelForDispatchKey(kernel_key(device))) devices.insert(device);
+    }
+  }
+  return devices;
 }
 
 // What keeps the calls of an operator from running on a device of this machine.
@@ -86,16 +94,19 @@ struct Obstacle {
   bool known_kernels = false;  // whether checks that make no call can be judged all the same
 };
 
-// `with_cuda` says whether any operator here has a CUDA kernel. Where none has, the libraries were built without
-// nvcc, and an operator that lacks one is not to blame.
-Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool simulated, bool with_cuda) {
+// `built_for_it` says whether any operator here has a kernel for the device. Where none has, the libraries were built without
+// its compiler, and an operator that lacks one is not to blame.
+Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool simulated, bool built_for_it) {
   const auto missing = simulated ? missing_simulator() : missing_device(device);
-  Obstacle obstacle{missing.value_or(""), spec.op && (device != c10::kCUDA || with_cuda)};
-  if (device != c10::kCUDA || !spec.op || spec.kernels_in_python || has_cuda_kernel(spec)) return obstacle;
+  Obstacle obstacle{missing.value_or(""), spec.op && (device == c10::kCPU || built_for_it)};
+  if (device == c10::kCPU || !spec.op || spec.kernels_in_python || has_kernel(spec, device)) return obstacle;
   if (!obstacle.reason.empty()) return obstacle;  // a missing device is the first thing to be told
-  obstacle.reason = with_cuda ? fmt::format("{} has no CUDA kernel; see registration.kernels", spec.id)
-                              : "no operator of the loaded libraries has a CUDA kernel (were they built "
-                                "without nvcc?)";
+  const std::string title = device_title(device);
+  obstacle.reason =
+      built_for_it
+          ? fmt::format("{} has no {} kernel; see registration.kernels", spec.id, title)
+          : fmt::format("no operator of the loaded libraries has a {} kernel (were they built without {}?)",
+                        title, accelerator(device).compiler());
   return obstacle;
 }
 
@@ -332,14 +343,13 @@ void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
     const auto twin = simulated.find(call);
     return twin != simulated.end() && std::ranges::count(calls.checks(twin->second), &check) > 0;
   };
-  bool with_cuda = false;
-  for (Calls::Position call = 0; call < calls.size() && !with_cuda; ++call)
-    with_cuda = was_built_with_cuda(calls.spec(call));
+  const std::set<c10::DeviceType> built_for = with_kernels_for(calls);
   std::map<std::pair<const Spec*, std::string>, Obstacle> obstacles;
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device_name(call)});
     if (is_new)
-      known->second = obstacle_of(calls.spec(call), calls.device(call), calls.simulated(call), with_cuda);
+      known->second = obstacle_of(calls.spec(call), calls.device(call), calls.simulated(call),
+                                  built_for.contains(calls.device(call)));
     const Obstacle& obstacle = known->second;
     for (const Check* check : todo.of(call)) {
       if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))

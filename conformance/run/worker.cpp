@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "device/accelerator.h"
 #include "device/device.h"
 #include "device/simulator.h"
 #include "judging/all_checks.h"
@@ -58,8 +59,12 @@ class NativeWorker {
           "changes from process to process (time, addresses, random numbers, the process id)");
     }
     // Before the first call: a backward on the CPU looks for accelerators, and torch keeps what it finds.
-    if (!simulated_ && needs_cuda()) enable_device(enabled_ = c10::kCUDA);
-    if (simulated_) enabled_ = c10::kCUDA;
+    if (simulated_) enabled_.insert(kSimulatedType);
+    for (const c10::DeviceType device : device_types()) {
+      if (device == c10::kCPU || simulated_ || !needs(device)) continue;
+      enable_device(device);
+      enabled_.insert(device);
+    }
     cache_.package_folder = setup.packages;
     cache_.outputs_folder = setup.outputs;
   }
@@ -76,16 +81,14 @@ class NativeWorker {
   // The libraries that use CUDA are loaded afterwards.
   static bool simulate(bool simulated) {
     if (!simulated) return false;
-    if (!is_simulated())
-      throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
-    enable_device(c10::kCUDA);
+    enable_simulated_device(DeviceAllocator::guarded);
     return true;
   }
 
-  bool needs_cuda() const {
-    if (missing_device(c10::kCUDA)) return false;
+  bool needs(c10::DeviceType device) const {
+    if (missing_device(device)) return false;
     for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
-      if (plan_.calls.device(call) == c10::kCUDA && !plan_.calls.simulated(call) &&
+      if (plan_.calls.device(call) == device && !plan_.calls.simulated(call) &&
           std::ranges::any_of(planned(call), &Check::needs_device))
         return true;
     }
@@ -109,8 +112,8 @@ class NativeWorker {
     const CallKey key = plan_.calls.key(call);
     std::optional<CallFacts> facts;
     auto judgements = judge_call(key, checks, cache_, &facts);
-    if (key.device == enabled_ && is_lost(key.device)) {
-      std::cerr << "the CUDA context of this process is lost after this call\n";
+    if (enabled_.contains(key.device) && is_lost(key.device)) {
+      std::cerr << "the " << device_title(key.device) << " context of this process is lost after this call\n";
       _exit(1);  // without an answer: so this call is blamed, and the next ones get a fresh process
     }
     json ulps;
@@ -141,7 +144,7 @@ class NativeWorker {
   std::vector<Check> checks_;
   Plan plan_;
   WorkerCache cache_;
-  c10::DeviceType enabled_ = c10::kCPU;
+  std::set<c10::DeviceType> enabled_;  // accelerators
   std::streamoff printed_ = end_of_printed();
 };
 

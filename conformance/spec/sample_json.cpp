@@ -1,12 +1,14 @@
 #include "spec/sample_json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <cmath>
 #include <cstdlib>
 
 #include "base/dtypes.h"
+#include "device/accelerator.h"
 
 namespace opgate {
 namespace {
@@ -95,9 +97,11 @@ c10::ScalarType known_dtype(const std::string& name) {
 }
 
 c10::DeviceType known_device(const std::string& name) {
-  if (name == "cpu") return c10::kCPU;
-  if (name == "cuda") return c10::kCUDA;
-  throw SpecError(fmt::format("'{}' is neither cpu nor cuda", name));
+  const auto device = device_type_named(name);
+  if (!device)
+    throw SpecError(
+        fmt::format("'{}' is none of the devices {}", name, fmt::join(device_type_names(), ", ")));
+  return *device;
 }
 
 json to_json(const Sample& sample) {

@@ -32,8 +32,9 @@ void check_promises(const Spec& spec) {
                   "the numbers that a row gets depend on the rows before");
   if (spec.promised(Promise::twice_differentiable) && !spec.promised(Promise::differentiable))
     contradiction(Promise::twice_differentiable, "no differentiable", "promise both");
-  if (spec.promised(Promise::capturable) && !spec.dtypes.contains(c10::kCUDA))
-    contradiction(Promise::capturable, "no dtypes on CUDA", "only CUDA calls are captured");
+  if (spec.promised(Promise::capturable) && spec.dtypes.size() == spec.dtypes.count(c10::kCPU))
+    contradiction(Promise::capturable, "no dtypes on an accelerator such as CUDA",
+                  "calls on the CPU are not captured");
   const auto wrong = [&](const std::string& what) {
     throw SpecError(fmt::format("{}: the spec of {} {}", spec.where, spec.name, what));
   };

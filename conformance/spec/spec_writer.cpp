@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <opgate/spec.h>
 
+#include "device/accelerator.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -10,8 +11,8 @@ std::string at_line(const std::source_location& here) {
 }
 
 SpecWriter& SpecWriter::dtypes(Dtypes accepted) {
-  dtypes(c10::kCPU, accepted);
-  return dtypes(c10::kCUDA, std::move(accepted));
+  for (const c10::DeviceType device : device_types()) dtypes(device, accepted);
+  return *this;
 }
 
 SpecWriter& SpecWriter::dtypes(c10::DeviceType device, Dtypes accepted) {

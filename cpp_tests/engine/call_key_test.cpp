@@ -96,7 +96,7 @@ TEST(CallId, NamesALayoutOfNoArgument) {
 TEST(CallId, NamesAnUnknownDevice) {
   for (const char* device : {"gpu", "", "cuda:0", "CPU"}) {
     EXPECT_THAT(refusal(std::string("identity_conv/float32/7/contiguous/") + device),
-                HasSubstr(std::string("'") + device + "' is none of cpu, cuda and sim"));
+                HasSubstr(std::string("'") + device + "' is none of the devices cpu, cuda, sim"));
   }
 }
 

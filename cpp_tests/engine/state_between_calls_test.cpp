@@ -21,6 +21,7 @@
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
 #include "plan/plan.h"
+#include "spec/specs.h"
 #include "support.h"
 
 namespace opgate::state_between_calls_test {
@@ -139,7 +140,7 @@ class StateBetweenCalls : public ::testing::TestWithParam<Kind> {
   StateBetweenCalls() : checks_(native_checks()) {
     // Those that need a device, many seconds, or threads have nothing to do with the state of this one.
     std::erase_if(checks_, [](const Check& check) {
-      return check.scope.device.value_or(c10::kCPU) != c10::kCPU || check.needs_package ||
+      return check.scope.device.value_or(Scope::Device::cpu) != Scope::Device::cpu || check.needs_package ||
              check.name == "memory.leak" || check.name == "value.index64";
     });
   }

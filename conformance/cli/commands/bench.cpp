@@ -1,5 +1,6 @@
 // opgate bench: times each operator and its baseline in turns.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "cli/project/project.h"
 #include "cli/results/bench_table.h"
 #include "cli/terminal/terminal.h"
+#include "device/accelerator.h"
 #include "process/interrupt.h"
 #include "run/digests.h"
 #include "run/journal.h"
@@ -136,7 +138,10 @@ std::function<int()> declare(CommandLine& app) {
       .description("folder for bench.jsonl; by default .opgate beside the configuration");
   app.add_option("--op", options->filter.ops, "only operators with this name; * and ? are wildcards")
       .type_name("PATTERN");
-  app.add_option("--device", options->device, "cpu, cuda or all").one_of({"cpu", "cuda", "all"});
+  std::vector<std::string> choices = device_type_names();
+  choices.push_back("all");
+  app.add_option("--device", options->device, fmt::format("{} or all", fmt::join(device_type_names(), ", ")))
+      .one_of(choices);
   app.add_option("--threads", options->filter.threads,
                  "numbers of intra-op threads to time with on the CPU; by default 1,2")
       .delimiter(',')

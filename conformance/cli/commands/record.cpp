@@ -158,7 +158,7 @@ void say_what_is_unknown(const Recording& recording) {
   const std::string of = options.namespaces.empty()
                              ? "no operator but torch's own"
                              : fmt::format("no operator of {}", fmt::join(options.namespaces, ", "));
-  const bool without_gpu = missing_device(c10::kCUDA) && !missing_simulator();
+  const bool without_gpu = missing_device(kSimulatedType) && !missing_simulator();
   throw SetupError(
       recording.torch.empty()
           ? fmt::format(

@@ -166,9 +166,11 @@ std::string circumstances(const BaseBuild& base, const std::vector<std::string>&
   Config config = read_config(base.config);
   config.libraries_from = base.libraries;
   const fs::path engine = base.program.parent_path().parent_path() / "lib" / "libopgate.so";
+  std::vector<std::string> models;
+  for (const c10::DeviceType device : device_types()) models.push_back(device_model(device));
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"),
                      libraries_digest(setup_from(config)), c10::sha1(content_of(engine)).str(), kTorchVersion,
-                     at::get_cpu_capability(), device_model(c10::kCUDA));
+                     at::get_cpu_capability(), fmt::join(models, ", "));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "device/accelerator.h"
 #include "device/device.h"
 #include "process/run_program.h"
 
@@ -19,7 +20,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::array kDevices{c10::kCPU, c10::kCUDA};
 constexpr size_t kPackageErrorLines = 3;
 constexpr std::chrono::seconds kLimit{300};  // for one package: each call is made twice, once in eager
 
@@ -32,7 +32,7 @@ json read_json(const fs::path& file) {
 // Reads what the packages of the head's own run returned: a digest of the tensors, by call.
 std::map<std::string, std::string> digests_of(const fs::path& output) {
   std::map<std::string, std::string> digests;
-  for (const c10::DeviceType device : kDevices) {
+  for (const c10::DeviceType device : device_types()) {
     const json of_device = read_json(output / "packages" / (device_name(device) + ".python.json"));
     for (const auto& [call, digest] : of_device.items()) digests[call] = digest;
   }
@@ -94,7 +94,7 @@ class Answers {
 
 std::vector<fs::path> packages_in(const fs::path& output) {
   std::vector<fs::path> files;
-  for (const c10::DeviceType device : kDevices) {
+  for (const c10::DeviceType device : device_types()) {
     const json made = read_json(output / "packages" / (device_name(device) + ".json"));
     for (const json& package : made.value("packages", json::array())) {
       if (!package.value("needs_python", false))

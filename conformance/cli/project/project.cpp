@@ -75,7 +75,7 @@ void choose_simulator(Filter& filter, bool no_simulator) {
   const std::optional<std::string> missing = missing_simulator();
   if (asked && missing)
     throw SetupError(fmt::format("no case can run on {}: {}", kSimulatedDevice, *missing));
-  filter.simulated = asked || (!no_simulator && !missing && missing_device(c10::kCUDA) &&
+  filter.simulated = asked || (!no_simulator && !missing && missing_device(kSimulatedType) &&
                                selects(filter.devices, kSimulatedDevice));
 }
 

@@ -153,8 +153,10 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
     facts.files_not_followed = std::move(read.not_followed);
   }
   header.sources = c10::sha1(std::string(engine_sources()) + project.sources).str();
-  if (std::string model = device_model(c10::kCUDA); !model.empty())
-    header.devices[device_name(c10::kCUDA)] = std::move(model);
+  for (const c10::DeviceType device : device_types()) {
+    if (std::string model = device_model(device); !model.empty())
+      header.devices[device_name(device)] = std::move(model);
+  }
   if (const auto costs = part.read_costs()) header.costs = digest(*costs);
   return header;
 }

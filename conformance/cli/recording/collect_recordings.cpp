@@ -295,7 +295,7 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
     std::string device = "cpu";
     for (json& argument : call->arguments) {
       for (const json* tensor : tensors_of(argument)) {
-        if (tensor->at("device") == "cuda") device = "cuda";
+        if (tensor->at("device") != "cpu") device = tensor->at("device");
         differentiated = differentiated || tensor->contains("requires_grad");
       }
     }

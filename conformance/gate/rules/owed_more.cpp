@@ -25,16 +25,17 @@ void judge(const Change& change, Remarks& remarks) {
       };
       const auto known = change.base.find(id);
       const bool is_known = known != change.base.end() && known->second.devices.contains(device);
+      const bool is_accelerator = device != kSimulatedDevice && device != device_name(c10::kCPU);
       size_t all_owed = 0;
       for (const auto& [check, by_dtype] : head.owed) {
         const size_t owed = total(by_dtype);
         all_owed += owed;
-        if (device == "cuda" || (device == kSimulatedDevice && is_unchecked(head))) continue;
+        if (is_accelerator || (device == kSimulatedDevice && is_unchecked(head))) continue;
         const size_t before = is_known ? owed_of(known->second.devices.at(device).owed, check) : owed;
         if (owed > before)
           refuse(fmt::format("{} more cases of {} are owed than before", owed - before, check));
       }
-      if (device == "cuda" && change.strict_gpu && all_owed > 0)
+      if (is_accelerator && change.strict_gpu && all_owed > 0)
         refuse(fmt::format("{} cases are owed, and --strict-gpu wants none", all_owed));
     }
   }

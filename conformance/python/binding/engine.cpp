@@ -306,11 +306,15 @@ py::object registrations(const std::vector<std::string>& others) {
 namespace opgate {
 namespace {
 
-// Before the first call. Nothing of CUDA may run yet, because workers are forked from this process.
-void enable_simulator() {
-  if (!is_simulated())
-    throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
-  enable_device(c10::kCUDA, DeviceAllocator::plain);
+// Before the first call. Nothing of the device may run yet, because workers are forked from this process.
+void enable_simulator() { enable_simulated_device(DeviceAllocator::plain); }
+
+// The dispatch keys of kernels, by the names of devices.
+std::map<std::string, std::string> device_types_with_keys() {
+  std::map<std::string, std::string> keys;
+  for (const c10::DeviceType device : device_types())
+    keys[c10::DeviceTypeName(device, /*lower_case=*/true)] = c10::toString(kernel_key(device));
+  return keys;
 }
 
 // What happened, whether the device failed, and whether something is missing in the simulation; none where all is well.
@@ -342,6 +346,8 @@ PYBIND11_MODULE(_engine, module) {
              "if a check made it. Raises RuntimeError for an unknown call or check.",
              pybind11::arg("call_id"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("device_types", &opgate::device_types_with_keys,
+             "The devices that OpGate knows, and the dispatch key of kernels for each: {'cpu': 'CPU', ...}.");
   module.def("enable_simulator", &opgate::enable_simulator,
              "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Raises RuntimeError "
              "where CUDA is not simulated in this process.");

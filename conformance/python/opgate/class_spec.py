@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.accuracy import Accuracy
 from opgate.dtypes import dtype_name
-from opgate.spec import DEVICES, Sample, argument_json, caller
+from opgate.spec import Sample, argument_json, caller, device_types
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
@@ -59,7 +59,7 @@ class ClassSpec:
 
     def dtypes(self, *dtypes: torch.dtype, device: str | None = None) -> ClassSpec:
         """Sets the dtypes that tensor arguments are tried in, on every device or on one."""
-        for place in DEVICES if device is None else (device,):
+        for place in device_types() if device is None else (device,):
             self.accepted[place] = [dtype_name(dtype) for dtype in dtypes]
         return self
 

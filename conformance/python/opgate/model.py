@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.domains import TensorArgument
 from opgate.dtypes import dtype_name
+from opgate.spec import device_types
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
@@ -99,7 +100,7 @@ class ModelSpec:
             "kind": "model",
             "name": self.name,
             "where": self.where,
-            "dtypes": {"cpu": self.dtype_names, "cuda": self.dtype_names},
+            "dtypes": dict.fromkeys(device_types(), self.dtype_names),
             "samples": [
                 {"arguments": [argument.as_json() for argument in sample], "where": self.where}
                 for sample in self.samples

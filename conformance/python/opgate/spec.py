@@ -27,7 +27,12 @@ from opgate.dtypes import dtype_name
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
-DEVICES = ("cpu", "cuda")
+
+def device_types() -> tuple[str, ...]:
+    """The devices that OpGate knows: `cpu` and accelerators, such as `cuda`."""
+    from opgate import _engine
+
+    return tuple(_engine.device_types())
 
 
 def argument_json(argument: Any, where: str) -> Any:
@@ -95,7 +100,7 @@ class OpSpec:
 
         Without dtypes, the operator is not promised on the device.
         """
-        for place in DEVICES if device is None else (device,):
+        for place in device_types() if device is None else (device,):
             self.accepted.pop(place, None)
             if dtypes:
                 self.accepted[place] = [dtype_name(dtype) for dtype in dtypes]

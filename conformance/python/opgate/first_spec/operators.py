@@ -9,8 +9,7 @@ from typing import Any
 
 import torch
 
-DEVICES = {"cpu": "CPU", "cuda": "CUDA"}
-"""The devices for which an operator may have a kernel: OpGate's name, and the dispatch key."""
+from opgate import _engine
 
 
 @dataclass
@@ -36,7 +35,7 @@ class Operator:
         composite = any(
             has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
         )
-        return [device for device, key in DEVICES.items() if composite or has(self.name, key)]
+        return [device for device, key in _engine.device_types().items() if composite or has(self.name, key)]
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:

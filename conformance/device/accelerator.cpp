@@ -1,0 +1,70 @@
+#include "device/accelerator.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace opgate {
+namespace {
+
+// Static objects of other files use these, so that they must exist from the first use on.
+std::vector<Accelerator*>& registered() {
+  static std::vector<Accelerator*> all;
+  return all;
+}
+
+std::map<c10::DeviceType, AcceleratorServices*>& services_by_type() {
+  static std::map<c10::DeviceType, AcceleratorServices*> all;
+  return all;
+}
+
+}  // namespace
+
+bool register_accelerator(Accelerator& accelerator) {
+  registered().push_back(&accelerator);
+  std::ranges::sort(registered(), {}, &Accelerator::type);
+  return true;
+}
+
+const std::vector<Accelerator*>& accelerators() { return registered(); }
+
+Accelerator& accelerator(c10::DeviceType type) {
+  const auto found = std::ranges::find(registered(), type, &Accelerator::type);
+  if (found == registered().end())
+    throw SetupError(fmt::format("OpGate knows no accelerator of type {}", c10::DeviceTypeName(type, true)));
+  return **found;
+}
+
+std::vector<c10::DeviceType> device_types() {
+  std::vector<c10::DeviceType> types{c10::kCPU};
+  for (const Accelerator* each : registered()) types.push_back(each->type());
+  return types;
+}
+
+std::optional<c10::DeviceType> device_type_named(std::string_view name) {
+  for (const c10::DeviceType type : device_types()) {
+    if (name == c10::DeviceTypeName(type, /*lower_case=*/true)) return type;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> device_type_names() {
+  std::vector<std::string> names;
+  for (const c10::DeviceType type : device_types())
+    names.push_back(c10::DeviceTypeName(type, /*lower_case=*/true));
+  return names;
+}
+
+void provide_services(c10::DeviceType type, AcceleratorServices& services) {
+  services_by_type()[type] = &services;
+}
+
+AcceleratorServices* provided_services(c10::DeviceType type) {
+  const auto found = services_by_type().find(type);
+  return found == services_by_type().end() ? nullptr : found->second;
+}
+
+}  // namespace opgate

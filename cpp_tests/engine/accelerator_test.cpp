@@ -1,0 +1,82 @@
+// An accelerator that OpGate does not know yet: one class that registers itself, and everything else follows.
+#include "device/accelerator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <opgate/error.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "device/device.h"
+#include "inputs/call_key.h"
+#include "spec/sample_json.h"
+#include "spec/specs.h"
+#include "support.h"
+
+namespace opgate::accelerator_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::message_of;
+
+class MadeUp final : public Accelerator {
+ public:
+  c10::DeviceType type() const override { return c10::kPrivateUse1; }
+  std::optional<std::string> missing() const override { return "nobody has built one"; }
+  std::string model() const override { return ""; }
+  std::string compiler() const override { return "a compiler"; }
+  void enable(DeviceAllocator) override {}
+  AcceleratorServices& services() const override { throw SetupError("it offers none"); }
+};
+
+const char* const kCall = "relu/float32/4/contiguous/privateuseone";
+
+Spec relu() {
+  Spec spec = testing::spec_of("aten::relu", {{uniform({4})}}, {c10::kFloat});
+  SpecWriter(spec).dtypes({c10::kFloat});  // on every device
+  return spec;
+}
+
+TEST(Accelerators, OfCudaIsKnownOnEveryMachine) {
+  EXPECT_THAT(device_types(), ElementsAre(c10::kCPU, c10::kCUDA));
+  EXPECT_THAT(device_type_names(), ElementsAre("cpu", "cuda"));
+  EXPECT_EQ(kernel_key(c10::kCPU), c10::DispatchKey::CPU);
+  EXPECT_EQ(kernel_key(c10::kCUDA), c10::DispatchKey::CUDA);
+  EXPECT_EQ(autograd_key(c10::kCUDA), c10::DispatchKey::AutogradCUDA);
+  EXPECT_EQ(autocast_key(c10::kCUDA), c10::DispatchKey::AutocastCUDA);
+  EXPECT_EQ(device_title(c10::kCUDA), "CUDA");
+}
+
+TEST(Accelerators, ThatNobodyRegisteredAreRefusedByName) {
+  EXPECT_EQ(device_type_named("privateuseone"), std::nullopt);
+  EXPECT_THAT(message_of<SetupError>([] { missing_device(c10::kPrivateUse1); }), HasSubstr("privateuseone"));
+  EXPECT_THAT(message_of<SpecError>([] { known_device("tpu"); }),
+              AllOf(HasSubstr("'tpu'"), HasSubstr("cpu, cuda")));
+  std::vector<Spec> specs;
+  specs.push_back(relu());
+  EXPECT_THAT(message_of<SetupError>([&] { parse_call_id(specs, kCall); }),
+              HasSubstr("none of the devices cpu, cuda, sim"));
+}
+
+// In a process of its own, because nothing forgets what is registered.
+TEST(Accelerators, ThatAreRegisteredTakePart) {
+  const auto use = [] {
+    MadeUp made_up;
+    register_accelerator(made_up);
+    std::vector<Spec> specs;
+    specs.push_back(relu());
+    const CallKey key = parse_call_id(specs, kCall);
+    std::cerr << call_id(key) << "; " << missing_device(key.device).value() << "; "
+              << device_title(key.device) << "; " << c10::toString(kernel_key(key.device)) << "; "
+              << specs[0].dtypes.contains(key.device) << "\n";
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(use(), ::testing::ExitedWithCode(0),
+              std::string(kCall) + "; nobody has built one; PRIVATEUSEONE; PrivateUse1; 1");
+}
+
+}  // namespace
+}  // namespace opgate::accelerator_test
