@@ -81,7 +81,8 @@ Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::s
 
 // Autocast is meant for operators that are composed of others, and for those that have registered a kernel for it.
 bool has_rule_for_autocast(const c10::OperatorHandle& op, c10::DeviceType device) {
-  return is_composite(op) || op.hasKernelForDispatchKey(autocast_key(device));
+  const auto key = autocast_key(device);
+  return key && (is_composite(op) || op.hasKernelForDispatchKey(*key));
 }
 
 // An operator without a deterministic algorithm raises there, as at::Context::alertNotDeterministic() does.

@@ -1,6 +1,8 @@
 // run.stream: the result is right on a stream that is not the default one.
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <map>
+
 #include "judging/check.h"
 #include "judging/late_inputs.h"
 #include "judging/output_judgement.h"
@@ -11,10 +13,14 @@ namespace {
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
-  // All cases share one stream: torch hands out 32 in turn, and an operator with a stream of its own might
+  // All cases on devices of one type share one stream: torch hands out 32 in turn, and an operator with a stream of its own might
   // otherwise be given the same one.
-  static const c10::Stream side = gpu.getStreamFromGlobalPool(gpu.getDevice());
-  return judge_on_late_inputs(under_test, side, true, [&](const Outcome& outcome) {
+  static std::map<c10::DeviceType, c10::Stream> streams;
+  const c10::Device current = gpu.getDevice();
+  auto side = streams.find(current.type());
+  if (side == streams.end())
+    side = streams.emplace(current.type(), gpu.getStreamFromGlobalPool(current)).first;
+  return judge_on_late_inputs(under_test, side->second, true, [&](const Outcome& outcome) {
     return judge_like_eager(
         under_test, outcome,
         "the right result on a stream that is not the default one, from inputs made on that stream",

@@ -48,10 +48,11 @@ c10::DispatchKey autograd_key(c10::DeviceType device) {
   return c10::getAutogradKeyFromBackend(c10::toBackendComponent(kernel_key(device)));
 }
 
-c10::DispatchKey autocast_key(c10::DeviceType device) {
+std::optional<c10::DispatchKey> autocast_key(c10::DeviceType device) {
+  if (!at::autocast::is_autocast_available(device)) return std::nullopt;
   return at::autocast::get_autocast_dispatch_key_from_device_type(device);
 }
 
-std::string device_title(c10::DeviceType device) { return c10::DeviceTypeName(device, /*lower_case=*/false); }
+std::string device_title(c10::DeviceType device) { return c10::toString(kernel_key(device)); }
 
 }  // namespace opgate

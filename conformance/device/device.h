@@ -33,9 +33,10 @@ void enable_device(c10::DeviceType device, DeviceAllocator allocator = DeviceAll
 /// AutocastCUDA.
 c10::DispatchKey kernel_key(c10::DeviceType device);
 c10::DispatchKey autograd_key(c10::DeviceType device);
-c10::DispatchKey autocast_key(c10::DeviceType device);
+/// None where torch has no autocast for the device.
+std::optional<c10::DispatchKey> autocast_key(c10::DeviceType device);
 
-/// The name for people: "CPU", "CUDA".
+/// The name for people, and in the names of dispatch keys: "CPU", "CUDA", "PrivateUse1".
 std::string device_title(c10::DeviceType device);
 
 }  // namespace opgate

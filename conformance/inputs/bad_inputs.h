@@ -17,7 +17,7 @@ struct BadInput {
   enum class Kind {
     shape,      ///< one tensor has a dim more or less, or one size is larger or smaller by one
     dtype,      ///< one tensor has another dtype than in the sample, with the same values
-    device,     ///< one tensor is on the CPU among CUDA tensors
+    device,     ///< one tensor is on the CPU among tensors of an accelerator
     undefined,  ///< at::Tensor() where a tensor is needed
     index,      ///< one element of an integer tensor is outside its domain
     special,    ///< one element of a floating tensor is NaN, infinite or -0

@@ -97,9 +97,11 @@ struct ProcessState::Values {
 
   static std::vector<Autocast> autocast_of_devices() {
     std::vector<Autocast> all;
-    for (const c10::DeviceType device : device_types())
+    for (const c10::DeviceType device : device_types()) {
+      if (!autocast_key(device)) continue;
       all.push_back(
           {device, at::autocast::is_autocast_enabled(device), at::autocast::get_autocast_dtype(device)});
+    }
     return all;
   }
 

@@ -48,6 +48,7 @@ TEST(Accelerators, OfCudaIsKnownOnEveryMachine) {
   EXPECT_EQ(autograd_key(c10::kCUDA), c10::DispatchKey::AutogradCUDA);
   EXPECT_EQ(autocast_key(c10::kCUDA), c10::DispatchKey::AutocastCUDA);
   EXPECT_EQ(device_title(c10::kCUDA), "CUDA");
+  EXPECT_EQ(autocast_key(c10::kHIP), std::nullopt) << "torch has none, and raises where it is asked for one";
 }
 
 TEST(Accelerators, ThatNobodyRegisteredAreRefusedByName) {
@@ -75,7 +76,7 @@ TEST(Accelerators, ThatAreRegisteredTakePart) {
     std::_Exit(0);
   };
   EXPECT_EXIT(use(), ::testing::ExitedWithCode(0),
-              std::string(kCall) + "; nobody has built one; PRIVATEUSEONE; PrivateUse1; 1");
+              std::string(kCall) + "; nobody has built one; PrivateUse1; PrivateUse1; 1");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Arithmetic of floating-point numbers, rounded to nearest.
 #include "simulator/compiled/translators.h"
+#include "simulator/kernels/approximation.h"
 
 namespace opgate::simulator {
 namespace translated_floats {
@@ -50,7 +51,8 @@ bool translate_float(Emitter& out, Source& source, Type type) {
   const std::string& name = modifiers.name();
   if (name == "abs" || name == "neg") return change_sign(out, source, type);
   const bool approximate = name == "div" && modifiers.take("approx");
-  if (name == "div") modifiers.take("full");
+  const bool full = name == "div" && modifiers.take("full");
+  if ((approximate || full) && approximation_edge() != ApproximationEdge::none) return false;
   modifiers.take("rn");
   const bool flush = modifiers.take("ftz");
   const bool saturate = modifiers.take("sat");
@@ -103,6 +105,7 @@ bool translate_function(Emitter& out, Source& source) {
   const std::string& name = modifiers.name();
   if (!modifiers.has("approx"))
     return (name == "rcp" || name == "sqrt") && translate_float(out, source, modifiers.take_type());
+  if (approximation_edge() != ApproximationEdge::none) return false;
   modifiers.take("approx");
   const bool flush = modifiers.take("ftz");
   const Type type = modifiers.take_type();

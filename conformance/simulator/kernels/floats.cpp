@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "simulator/kernels/approximation.h"
 #include "simulator/kernels/select.h"
 #include "simulator/kernels/selectors.h"
 
@@ -43,6 +44,16 @@ struct DivideApproximately {
     constexpr float kLarge = 0x1p126f;
     if (std::fabs(b) <= kLarge || std::isinf(b)) return a / b;
     return a * std::copysign(0.0f, b);
+  }
+};
+
+// Within the two units in the last place that are documented.
+template <class Division, ApproximationEdge edge>
+struct DivideAtEdge {
+  float operator()(float a, float b) const {
+    const float quotient = Division()(a, b);
+    if (!std::isfinite(quotient) || quotient == 0) return quotient;
+    return std::nextafter(quotient, edge == ApproximationEdge::high ? HUGE_VALF : -HUGE_VALF);
   }
 };
 
@@ -221,6 +232,12 @@ Handler for_float(Draft& draft, Type type) {
 }
 
 template <class Operation>
+Handler for_single(Draft& draft) {
+  const bool flush = draft.modifiers.take("ftz");
+  return with_rounding<float, Operation>(draft, Rounding::nearest, flush, false);
+}
+
+template <class Operation>
 Handler extremum(Draft& draft, Type type) {
   const bool with_nan = draft.modifiers.take("NaN");
   const bool of_magnitudes = draft.modifiers.take("xorsign");
@@ -233,11 +250,24 @@ Handler extremum(Draft& draft, Type type) {
   return with_rounding<float, OfMagnitudes<OrNan<Operation>>>(draft, Rounding::nearest, flush, false);
 }
 
+template <class Division>
+Handler approximate_division(Draft& draft) {
+  switch (approximation_edge()) {
+    case ApproximationEdge::low:
+      return for_single<DivideAtEdge<Division, ApproximationEdge::low>>(draft);
+    case ApproximationEdge::high:
+      return for_single<DivideAtEdge<Division, ApproximationEdge::high>>(draft);
+    case ApproximationEdge::none:
+      break;
+  }
+  return for_single<Division>(draft);
+}
+
 Handler division(Draft& draft, Type type) {
-  if (draft.modifiers.take("approx"))
-    return type == Type::f32 ? for_float<DivideApproximately>(draft, type) : nullptr;
-  if (draft.modifiers.take("full") && type != Type::f32) return nullptr;
-  return for_float<Divide>(draft, type);
+  const bool approximate = draft.modifiers.take("approx");
+  if (!approximate && !draft.modifiers.take("full")) return for_float<Divide>(draft, type);
+  if (type != Type::f32) return nullptr;
+  return approximate ? approximate_division<DivideApproximately>(draft) : approximate_division<Divide>(draft);
 }
 
 // abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and

@@ -1,8 +1,10 @@
 // Approximated functions of one number. Those of the hardware are computed in double precision and rounded
-// once: they are better here than on a device.
+// once: they are better here than on a device, unless OPGATE_SIM_APPROXIMATE moves them to the edge of what the manual of PTX
+// allows.
 #include <cmath>
 #include <numbers>
 
+#include "simulator/kernels/approximation.h"
 #include "simulator/kernels/select.h"
 #include "simulator/kernels/selectors.h"
 
@@ -26,6 +28,35 @@ double radians_of_turns(double value) {
 }
 double sine(double value) { return value == 0 ? value : std::sin(radians_of_turns(value)); }
 double cosine(double value) { return std::cos(radians_of_turns(value)); }
+
+// The errors that the manual of PTX documents, in each precision.
+using Error = double (*)(double value, double result);
+
+template <int tenths_of_bits>
+double relative_error(double, double result) {
+  return of_relative_error(result, tenths_of_bits / 10.0);
+}
+
+// Absolute where the logarithm is near 0.
+double error_of_logarithm(double value, double result) {
+  return value > 0.5 && value < 2 ? 0x1p-22 : of_relative_error(result, 22);
+}
+
+// Nothing is promised beyond the second range.
+double error_of_sine(double value, double) {
+  const double turns = std::fabs(value) / (2 * std::numbers::pi);
+  return turns <= 1 ? std::exp2(-20.5) : turns <= 50 ? std::exp2(-14.7) : 0;
+}
+
+constexpr int kDigitsOfSingle = 24;
+constexpr int kDigitsOfHalf = 11;
+constexpr int kDigitsOfBfloat16 = 8;
+
+template <Function exact, Error error, int digits, ApproximationEdge edge>
+double at_edge(double value) {
+  const double result = exact(value);
+  return moved_to_edge(result, error(value, result), digits, edge);
+}
 
 template <Function function, bool flush>
 void execute_float(Thread& thread, const Instruction& in) {
@@ -70,24 +101,53 @@ void execute_small_pair(Thread& thread, const Instruction& in) {
 }
 
 template <Function function>
+Handler for_single(Draft& draft) {
+  return draft.instruction.immediate != 0 ? &execute_float<function, true> : &execute_float<function, false>;
+}
+
+template <class Small, Function function>
+Handler for_small(bool pair) {
+  return pair ? &execute_small_pair<Small, function> : &execute_small<Small, function>;
+}
+
+// A handler of the function in a precision, whose results lie where OPGATE_SIM_APPROXIMATE says.
+template <Function exact, Error error, int digits, class Choose>
+auto where_they_lie(Choose choose) {
+  switch (approximation_edge()) {
+    case ApproximationEdge::low:
+      return choose.template operator()<&at_edge<exact, error, digits, ApproximationEdge::low>>();
+    case ApproximationEdge::high:
+      return choose.template operator()<&at_edge<exact, error, digits, ApproximationEdge::high>>();
+    case ApproximationEdge::none:
+      break;
+  }
+  return choose.template operator()<exact>();
+}
+
+template <Function exact, Error of_single, Error of_half = &relative_error<110>,
+          Error of_bfloat16 = &relative_error<80>>
 Handler for_type(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("approx")) return nullptr;
   const bool flush = modifiers.take("ftz");
   draft.instruction.immediate = flush ? 1 : 0;
-  switch (modifiers.take_type()) {
+  const Type type = modifiers.take_type();
+  const bool pair = type == Type::f16x2 || type == Type::bf16x2;
+  switch (type) {
     case Type::f32:
-      return flush ? &execute_float<function, true> : &execute_float<function, false>;
+      return where_they_lie<exact, of_single, kDigitsOfSingle>(
+          [&]<Function function>() { return for_single<function>(draft); });
     case Type::f64:
-      return flush ? &execute_upper_half<function> : &execute_double<function>;
+      return flush ? &execute_upper_half<exact> : &execute_double<exact>;
     case Type::f16:
-      return flush ? nullptr : &execute_small<Half, function>;
-    case Type::bf16:
-      return &execute_small<Bfloat16, function>;
     case Type::f16x2:
-      return flush ? nullptr : &execute_small_pair<Half, function>;
+      if (flush) return nullptr;
+      return where_they_lie<exact, of_half, kDigitsOfHalf>(
+          [&]<Function function>() { return for_small<Half, function>(pair); });
+    case Type::bf16:
     case Type::bf16x2:
-      return &execute_small_pair<Bfloat16, function>;
+      return where_they_lie<exact, of_bfloat16, kDigitsOfBfloat16>(
+          [&]<Function function>() { return for_small<Bfloat16, function>(pair); });
     default:
       return nullptr;
   }
@@ -100,14 +160,16 @@ Handler select_function(Draft& draft) {
   const std::string& name = draft.modifiers.name();
   if ((name == "rcp" || name == "sqrt") && !draft.modifiers.has("approx"))
     return float_arithmetic(draft, draft.modifiers.take_type());
-  if (name == "rcp") return for_type<&reciprocal>(draft);
-  if (name == "sqrt") return for_type<&square_root>(draft);
-  if (name == "rsqrt") return for_type<&reciprocal_root>(draft);
-  if (name == "ex2") return for_type<&power_of_two>(draft);
-  if (name == "lg2") return for_type<&logarithm>(draft);
-  if (name == "sin") return for_type<&sine>(draft);
-  if (name == "cos") return for_type<&cosine>(draft);
-  return for_type<&hyperbolic_tangent>(draft);
+  if (name == "rcp") return for_type<&reciprocal, &relative_error<230>>(draft);
+  if (name == "sqrt") return for_type<&square_root, &relative_error<230>>(draft);
+  if (name == "rsqrt") return for_type<&reciprocal_root, &relative_error<229>>(draft);
+  if (name == "ex2")
+    return for_type<&power_of_two, &relative_error<220>, &relative_error<99>, &relative_error<70>>(draft);
+  if (name == "lg2") return for_type<&logarithm, &error_of_logarithm>(draft);
+  if (name == "sin") return for_type<&sine, &error_of_sine>(draft);
+  if (name == "cos") return for_type<&cosine, &error_of_sine>(draft);
+  return for_type<&hyperbolic_tangent, &relative_error<110>, &relative_error<109>, &relative_error<80>>(
+      draft);
 }
 
 }  // namespace opgate::simulator

@@ -1,0 +1,20 @@
+#include "simulator/kernels/approximation.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace opgate::simulator {
+
+ApproximationEdge approximation_edge() {
+  const char* const text = std::getenv("OPGATE_SIM_APPROXIMATE");
+  const std::string_view word = text == nullptr ? "" : text;
+  if (word.empty() || word == "exact") return ApproximationEdge::none;
+  if (word == "low") return ApproximationEdge::low;
+  if (word == "high") return ApproximationEdge::high;
+  throw std::runtime_error("OPGATE_SIM_APPROXIMATE is '" + std::string(word) +
+                           "', which is none of exact, low and high");
+}
+
+}  // namespace opgate::simulator
