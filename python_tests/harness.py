@@ -59,7 +59,7 @@ class Results:
         """The verdicts of one operator."""
         return {case: line for case, line in self.cases.items() if case.startswith(f"{op}/")}
 
-    def convicted(self, op: str) -> set[str]:
+    def failing_checks(self, op: str) -> set[str]:
         """The checks for which some case of the operator did not pass."""
         return {case.rpartition("/")[2] for case, line in self.of(op).items() if line["verdict"] != "pass"}
 

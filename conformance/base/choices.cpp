@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
+#include <ranges>
 #include <tuple>
 
 namespace opgate {
 namespace {
 
-constexpr size_t kNamesOfAList = 30;
+constexpr size_t kNamesOfAShortList = 30;
+constexpr size_t kNamesOfALongList = 100;
 constexpr size_t kSimilarNames = 5;
 
 // How many letters must be inserted, removed or exchanged (Levenshtein's distance).
@@ -30,21 +31,41 @@ size_t edits_between(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Parts of names come first: people often leave out a prefix or an ending.
-auto unlikeness(std::string_view word, const std::string& name) {
+struct Likeness {
+  bool part;  // people often leave out a prefix or an ending
+  size_t edits;
+};
+
+Likeness likeness(std::string_view word, const std::string& name) {
   const bool part = name.find(word) != std::string::npos || word.find(name) != std::string::npos;
-  return std::tuple(part ? 0 : 1, edits_between(word, name), name);
+  return {part, edits_between(word, name)};
+}
+
+bool alike(std::string_view word, const Likeness& likeness) {
+  return likeness.part || 2 * likeness.edits <= word.size();
+}
+
+std::vector<std::string> most_alike(std::string_view word, const std::vector<std::string>& names) {
+  std::vector<std::tuple<bool, size_t, std::string>> found;
+  for (const std::string& name : names)
+    if (const Likeness its = likeness(word, name); alike(word, its))
+      found.emplace_back(!its.part, its.edits, name);
+  std::ranges::sort(found);
+  std::vector<std::string> sorted;
+  for (auto& each : found | std::views::take(kSimilarNames)) sorted.push_back(std::get<2>(each));
+  return sorted;
 }
 
 }  // namespace
 
 std::string choices_for(std::string_view word, const std::vector<std::string>& names) {
-  if (names.size() <= kNamesOfAList) return fmt::format("there are: {}", fmt::join(names, ", "));
-  std::vector<std::string> sorted = names;
-  std::ranges::partial_sort(sorted, sorted.begin() + kSimilarNames, {},
-                            [&](const std::string& name) { return unlikeness(word, name); });
-  return fmt::format("similar of {}: {}", names.size(),
-                     fmt::join(std::span(sorted).first(kSimilarNames), ", "));
+  if (names.size() <= kNamesOfAShortList) return fmt::format("there are: {}", fmt::join(names, ", "));
+  const std::vector<std::string> similar =
+      word.empty() ? std::vector<std::string>{} : most_alike(word, names);
+  if (!similar.empty()) return fmt::format("similar of {}: {}", names.size(), fmt::join(similar, ", "));
+  return fmt::format("there are {}: {}{}", names.size(),
+                     fmt::join(names | std::views::take(kNamesOfALongList), ", "),
+                     names.size() > kNamesOfALongList ? ", ..." : "");
 }
 
 }  // namespace opgate

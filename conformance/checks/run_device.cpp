@@ -10,6 +10,13 @@
 namespace opgate::run_device {
 namespace {
 
+// Some results belong on the CPU wherever the inputs are, such as lengths that a launch needs.
+bool is_where_it_belongs(const at::Tensor& result, c10::Device inputs, const std::vector<at::Tensor>& usual,
+                         size_t position) {
+  if (!result.defined() || result.device() == inputs) return true;
+  return position < usual.size() && usual[position].defined() && usual[position].is_cpu() && result.is_cpu();
+}
+
 Judgement judge(CallUnderTest& under_test) {
   const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
   if (gpu.deviceCount() < 2) return Judgement::owed("this check needs two GPUs, and this machine has one");
@@ -20,11 +27,13 @@ Judgement judge(CallUnderTest& under_test) {
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
   // A stream of the current device is no stream of the inputs' device; the default streams of all devices have one handle.
   const c10::StreamGuard own(gpu.getStreamFromGlobalPool(current));
+  const std::vector<at::Tensor> usual = under_test.observed().outcome.returned();
   return judge_on_late_inputs(under_test, gpu.getStream(other), false, [&](const Outcome& outcome) {
-    for (const at::Tensor& tensor : outcome.returned()) {
-      if (!tensor.defined() || tensor.device() == other) continue;
+    const std::vector<at::Tensor> results = outcome.returned();
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (is_where_it_belongs(results[i], other, usual, i)) continue;
       return Judgement::fail({promised,
-                              fmt::format("a result is on {}", tensor.device().str()),
+                              fmt::format("a result is on {}", results[i].device().str()),
                               "the output is made with options that name no device",
                               {}});
     }

@@ -16,6 +16,11 @@ std::vector<Accelerator*>& registered() {
   return all;
 }
 
+std::vector<c10::DeviceType>& known_types() {
+  static std::vector<c10::DeviceType> all{c10::kCPU};
+  return all;
+}
+
 std::map<c10::DeviceType, AcceleratorServices*>& services_by_type() {
   static std::map<c10::DeviceType, AcceleratorServices*> all;
   return all;
@@ -26,6 +31,8 @@ std::map<c10::DeviceType, AcceleratorServices*>& services_by_type() {
 bool register_accelerator(Accelerator& accelerator) {
   registered().push_back(&accelerator);
   std::ranges::sort(registered(), {}, &Accelerator::type);
+  known_types().push_back(accelerator.type());
+  std::ranges::sort(known_types());
   return true;
 }
 
@@ -38,11 +45,7 @@ Accelerator& accelerator(c10::DeviceType type) {
   return **found;
 }
 
-std::vector<c10::DeviceType> device_types() {
-  std::vector<c10::DeviceType> types{c10::kCPU};
-  for (const Accelerator* each : registered()) types.push_back(each->type());
-  return types;
-}
+const std::vector<c10::DeviceType>& device_types() { return known_types(); }
 
 std::optional<c10::DeviceType> device_type_named(std::string_view name) {
   for (const c10::DeviceType type : device_types()) {

@@ -88,7 +88,7 @@ const std::vector<Accelerator*>& accelerators();
 Accelerator& accelerator(c10::DeviceType type);
 
 /// The CPU and the types of all accelerators.
-std::vector<c10::DeviceType> device_types();
+const std::vector<c10::DeviceType>& device_types();
 
 /// The type that ids and specs call "cpu" or "cuda"; none where OpGate knows no such device.
 std::optional<c10::DeviceType> device_type_named(std::string_view name);

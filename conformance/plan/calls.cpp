@@ -1,5 +1,4 @@
 #include "plan/calls.h"
-#include "device/simulator.h"
 
 #include <c10/util/hash.h>
 #include <fmt/compile.h>
@@ -9,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+
+#include "device/simulator.h"
 
 namespace opgate {
 namespace {

@@ -36,4 +36,11 @@ void demand_matches(std::string_view what, const std::vector<std::string>& patte
   }
 }
 
+void demand_matches(std::string_view what, const std::vector<std::string>& patterns,
+                    const std::vector<std::string>& names) {
+  Names alone;
+  for (const std::string& name : names) alone[name];
+  demand_matches(what, patterns, alone);
+}
+
 }  // namespace opgate

@@ -23,4 +23,8 @@ using Names = std::map<std::string, std::string>;
 /// for the message: "op", "device".
 void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names);
 
+/// The same for names that belong to no group.
+void demand_matches(std::string_view what, const std::vector<std::string>& patterns,
+                    const std::vector<std::string>& names);
+
 }  // namespace opgate

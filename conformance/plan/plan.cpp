@@ -29,8 +29,8 @@ void demand_known(const std::vector<Spec>& specs, const std::vector<Check>& chec
   for (const Check& check : checks) ids[check.name] = check.group();
   demand_matches("op", filter.ops, ops);
   demand_matches("check", filter.checks, ids);
-  Names devices{{kSimulatedDevice, ""}};
-  for (const std::string& device : device_type_names()) devices[device];
+  std::vector<std::string> devices = device_type_names();
+  devices.emplace_back(kSimulatedDevice);
   demand_matches("device", filter.devices, devices);
 }
 

@@ -44,7 +44,7 @@ void demand_describable(const at::Tensor& tensor) {
   if (keys.has(c10::DispatchKey::Functionalize)) unfit("a functional tensor (while tracing)");
   if (keys.has(c10::DispatchKey::FuncTorchBatched)) unfit("a batched tensor (in vmap)");
   if (keys.has(c10::DispatchKey::FuncTorchGradWrapper)) unfit("a wrapped tensor (in torch.func.grad)");
-  if (const auto types = device_types(); std::ranges::find(types, tensor.device().type()) == types.end())
+  if (const auto& types = device_types(); std::ranges::find(types, tensor.device().type()) == types.end())
     unfit(fmt::format("a tensor on {}", c10::DeviceTypeName(tensor.device().type(), /*lower_case=*/true)));
   const Dtypes known = every_dtype();
   if (std::ranges::find(known, tensor.scalar_type()) == known.end())

@@ -20,6 +20,7 @@
 #include "judging/fake_kernel.h"
 #include "process/interrupt.h"
 #include "run/cost_tracker.h"
+#include "run/obstacles.h"
 
 namespace opgate {
 namespace {
@@ -69,45 +70,6 @@ std::optional<json> without_culprit(const fs::path& folder, const json& preparat
         fmt::format("{}: {}", at.at("failed").get<std::string>(), why);
   }
   return json{{"package", package}};
-}
-
-bool has_kernel(const Spec& spec, c10::DeviceType device) {
-  return spec.op && spec.op->hasComputedKernelForDispatchKey(kernel_key(device));
-}
-
-// The accelerators for which some operator here has a kernel of its own. A composite one serves their tensors as well, but was
-// built without the device's compiler.
-std::set<c10::DeviceType> with_kernels_for(const Calls& calls) {
-  std::set<c10::DeviceType> devices;
-  for (const c10::DeviceType device : device_types()) {
-    for (Calls::Position call = 0; call < calls.size() && !devices.contains(device); ++call) {
-      const Spec& spec = calls.spec(call);
-      if (spec.op && spec.op->hasKernelForDispatchKey(kernel_key(device))) devices.insert(device);
-    }
-  }
-  return devices;
-}
-
-// What keeps the calls of an operator from running on a device of this machine.
-struct Obstacle {
-  std::string reason;          // empty where they can run
-  bool known_kernels = false;  // whether checks that make no call can be judged all the same
-};
-
-// `built_for_it` says whether any operator here has a kernel for the device. Where none has, the libraries were built without
-// its compiler, and an operator that lacks one is not to blame.
-Obstacle obstacle_of(const Spec& spec, c10::DeviceType device, bool simulated, bool built_for_it) {
-  const auto missing = simulated ? missing_simulator() : missing_device(device);
-  Obstacle obstacle{missing.value_or(""), spec.op && (device == c10::kCPU || built_for_it)};
-  if (device == c10::kCPU || !spec.op || spec.kernels_in_python || has_kernel(spec, device)) return obstacle;
-  if (!obstacle.reason.empty()) return obstacle;  // a missing device is the first thing to be told
-  const std::string title = device_title(device);
-  obstacle.reason =
-      built_for_it
-          ? fmt::format("{} has no {} kernel; see registration.kernels", spec.id, title)
-          : fmt::format("no operator of the loaded libraries has a {} kernel (were they built without {}?)",
-                        title, accelerator(device).compiler());
-  return obstacle;
 }
 
 // "worker-native.log", "worker-native-2.log", "worker-python-sim.log": each worker has its own log, so that the last lines of a
@@ -343,14 +305,9 @@ void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
     const auto twin = simulated.find(call);
     return twin != simulated.end() && std::ranges::count(calls.checks(twin->second), &check) > 0;
   };
-  const std::set<c10::DeviceType> built_for = with_kernels_for(calls);
-  std::map<std::pair<const Spec*, std::string>, Obstacle> obstacles;
+  Obstacles obstacles(calls);
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    const auto [known, is_new] = obstacles.try_emplace({&calls.spec(call), calls.device_name(call)});
-    if (is_new)
-      known->second = obstacle_of(calls.spec(call), calls.device(call), calls.simulated(call),
-                                  built_for.contains(calls.device(call)));
-    const Obstacle& obstacle = known->second;
+    const Obstacle& obstacle = obstacles.of(call);
     for (const Check* check : todo.of(call)) {
       if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
         on_verdict(call, *check,

@@ -59,11 +59,14 @@ class NativeWorker {
           "changes from process to process (time, addresses, random numbers, the process id)");
     }
     // Before the first call: a backward on the CPU looks for accelerators, and torch keeps what it finds.
-    if (simulated_) enabled_.insert(kSimulatedType);
-    for (const c10::DeviceType device : device_types()) {
-      if (device == c10::kCPU || simulated_ || !needs(device)) continue;
-      enable_device(device);
-      enabled_.insert(device);
+    if (simulated_) {
+      enabled_.insert(kSimulatedType);
+    } else {
+      for (Accelerator* const each : accelerators()) {
+        if (!needs(*each)) continue;
+        each->enable(DeviceAllocator::guarded);
+        enabled_.insert(each->type());
+      }
     }
     cache_.package_folder = setup.packages;
     cache_.outputs_folder = setup.outputs;
@@ -85,10 +88,10 @@ class NativeWorker {
     return true;
   }
 
-  bool needs(c10::DeviceType device) const {
-    if (missing_device(device)) return false;
+  bool needs(const Accelerator& accelerator) const {
+    if (accelerator.missing()) return false;
     for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
-      if (plan_.calls.device(call) == device && !plan_.calls.simulated(call) &&
+      if (plan_.calls.device(call) == accelerator.type() && !plan_.calls.simulated(call) &&
           std::ranges::any_of(planned(call), &Check::needs_device))
         return true;
     }

@@ -205,7 +205,7 @@ TEST(Measure, IsEndedByWhatIsThrownBeforeARound) {
   EXPECT_THROW(measure(machine.side('A', 1e-3), machine.side('B', 1e-3), {}, {}, stop), std::runtime_error);
 }
 
-TEST(JudgeSpeed, ConvictsOnlyWhereTheWholeIntervalIsBelowTheLimit) {
+TEST(JudgeSpeed, FailsOnlyWhereTheWholeIntervalIsBelowTheLimit) {
   EXPECT_EQ(judge_speed({0.90, 0.94}, 0.95), Speed::missed);
   EXPECT_EQ(judge_speed({0.90, 0.95}, 0.95), Speed::unclear);
   EXPECT_EQ(judge_speed({0.94, 0.99}, 0.95), Speed::unclear);

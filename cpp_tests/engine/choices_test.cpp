@@ -20,12 +20,17 @@ TEST(Choices, AFewNamesAreAllNamed) {
 TEST(Choices, OfManyNamesThoseThatAreMostAlikeAreNamed) {
   std::vector<std::string> names = numbered(487);
   names.insert(names.begin() + 200, {"row_norm", "column_norm", "row_norm.out"});
-  EXPECT_TRUE(choices_for("row_nrom", names).starts_with("similar of 490: row_norm, "));
-  EXPECT_TRUE(
-      choices_for("norm", names).starts_with("similar of 490: row_norm, column_norm, row_norm.out, sum_"));
+  EXPECT_TRUE(choices_for("row_nrom", names).starts_with("similar of 490: row_norm"));
+  EXPECT_TRUE(choices_for("norm", names).starts_with("similar of 490: row_norm, column_norm, row_norm.out"));
   EXPECT_TRUE(
       choices_for("sum_48", numbered(31)).starts_with("similar of 31: sum_4, sum_18, sum_28, sum_8, "));
-  EXPECT_TRUE(choices_for("", numbered(31)).starts_with("similar of 31: sum_0, "));
+}
+
+TEST(Choices, WhereNoneIsAlikeTheyAreListed) {
+  EXPECT_TRUE(choices_for("tpu", numbered(31)).starts_with("there are 31: sum_0, sum_1, "));
+  EXPECT_TRUE(choices_for("tpu", numbered(31)).ends_with(", sum_30"));
+  EXPECT_TRUE(choices_for("tpu", numbered(487)).ends_with(", sum_99, ..."));
+  EXPECT_TRUE(choices_for("", numbered(31)).starts_with("there are 31: sum_0, "));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ def test_specs_from_schemas_alone_run(
     run = opgate("run", "--check", "value", "effect", "fake.metadata", folder=folder)
     assert run.returncode == 1, run
     results = read_results(folder / ".opgate")
-    assert results.convicted("blind") == {"value.layout", "value.index64"}, run.stdout
+    assert results.failing_checks("blind") == {"value.layout", "value.index64"}, run.stdout
     assert results.of("pick") == {}
 
 

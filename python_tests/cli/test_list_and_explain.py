@@ -196,7 +196,7 @@ def test_a_native_check_is_explained_without_a_project(opgate: OpGate) -> None:
 @pytest.mark.parametrize(
     ("words", "fragments"),
     [
-        (["explain", "value.nothing"], ["value.nothing", "value.layout", "opcheck"]),
+        (["explain", "value.layuot"], ["value.layuot", "similar of", "value.layout"]),
         (["list", "cases", "--check", "nothing"], ["nothing", "value", "opcheck"]),
         (["list", "cases", "--op", "identity"], ["'identity'", "identity_conv"]),
         (["list", "cases", "--device", "tpu"], ["tpu", "cpu", "cuda"]),

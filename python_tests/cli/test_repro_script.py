@@ -137,9 +137,9 @@ def test_the_script_shows_the_defect_and_nothing_of_the_correct_operator(
     of_check = {case: line for case, line in results.cases.items() if case.endswith(f"/{check}")}
     failed = [c for c, line in of_check.items() if c.startswith(f"{defect}/") and line["verdict"] == "fail"]
     assert failed
-    convicted = script(failed[0])
-    assert check in convicted.read_text().splitlines()[0]
-    shown = ran(convicted)
+    failing = script(failed[0])
+    assert check in failing.read_text().splitlines()[0]
+    shown = ran(failing)
     assert ends in shown.stdout + shown.stderr, shown
     assert (shown.returncode == 0) == (check == "error.raises")
 

@@ -99,7 +99,7 @@ def test_native_checks_need_no_python(folder: Path, opgate: OpGate) -> None:
     without = {"OPGATE_PYTHON": "/nowhere/python"}
     run = opgate("run", "--check", "value.layout", "memory", folder=folder, environment=without)
     assert run.returncode == 1, run
-    assert read_results(folder / ".opgate").convicted("blind") == {"value.layout", "memory.bounds"}
+    assert read_results(folder / ".opgate").failing_checks("blind") == {"value.layout", "memory.bounds"}
     asked = opgate("run", "--check", "fake", folder=folder, environment=without)
     assert asked.returncode == 2
     assert "there is no Python interpreter /nowhere/python" in asked.stderr

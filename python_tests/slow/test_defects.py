@@ -79,7 +79,7 @@ def demand_all_found(completed: Completed) -> None:
     assert re.search(r"; (\d+) of \1 correct twins not flagged by any check", last)
 
 
-def test_each_defect_is_convicted_by_its_check_and_no_twin_by_any(selftest: Selftest) -> None:
+def test_each_defect_is_found_by_its_check_and_no_twin_is_flagged(selftest: Selftest) -> None:
     demand_all_found(selftest.completed)
 
 
@@ -168,14 +168,14 @@ def test_the_matrix_says_what_the_cases_say(selftest: Selftest) -> None:
     """The checks that find a defect are read from the cases; without its own check, the others remain."""
     results = read_results(selftest.output)
     rows = matrix(selftest.completed)
-    convicting: dict[str, set[str]] = {name: set() for name in rows}
+    failing: dict[str, set[str]] = {name: set() for name in rows}
     for case, line in results.cases.items():
         op, check = case.split("/")[0], case.rpartition("/")[2]
-        if op in convicting and line["verdict"] in ("fail", "crash", "timeout"):
-            convicting[op].add(check)
+        if op in failing and line["verdict"] in ("fail", "crash", "timeout"):
+            failing[op].add(check)
     for name, row in rows.items():
-        assert (row.check in convicting[name]) == (row.verdict in ("found", "sim")), name
-        assert convicting[name] - {row.check} == set(row.others), name
+        assert (row.check in failing[name]) == (row.verdict in ("found", "sim")), name
+        assert failing[name] - {row.check} == set(row.others), name
 
 
 def assert_escaping(opgate: OpGate, config: Path, output: Path, check: str, defects: list[str]) -> None:

@@ -104,7 +104,7 @@ def test_the_run_maps_no_python(opgate: OpGate, package: Path, libraries: Path) 
     assert [name for name in loaded if name.startswith(("libpython", "libtorch_python"))] == []
 
 
-def test_without_input_checks_a_package_is_convicted(
+def test_without_input_checks_a_package_fails(
     opgate: OpGate, source: Path, made: Completed, output: Path, tmp_path: Path
 ) -> None:
     """Given another dtype, a package may read beyond the tensor and crash: only its own case may fail."""

@@ -139,9 +139,9 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("--op", options->filter.ops, "only operators with this name; * and ? are wildcards")
       .type_name("PATTERN");
   std::vector<std::string> choices = device_type_names();
+  const std::string listed = fmt::format("{} or all", fmt::join(choices, ", "));
   choices.push_back("all");
-  app.add_option("--device", options->device, fmt::format("{} or all", fmt::join(device_type_names(), ", ")))
-      .one_of(choices);
+  app.add_option("--device", options->device, listed).one_of(choices);
   app.add_option("--threads", options->filter.threads,
                  "numbers of intra-op threads to time with on the CPU; by default 1,2")
       .delimiter(',')

@@ -5,12 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/build.h"
 #include "base/files.h"
+#include "base/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
 #include "cli/project/project.h"
@@ -48,29 +47,6 @@ fs::path python_hook() {
                   "again",
                   prefix().string()));
 }
-
-/// A new folder that is removed with this object. Its path has no space and no colon, because LD_PRELOAD
-/// separates its entries by them.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = "/tmp/opgate-record-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-      throw SetupError(fmt::format("cannot make a folder in /tmp: {}", std::strerror(errno)));
-    folder_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
 
 std::string before(const std::string& added, const char* variable) {
   const char* present = std::getenv(variable);
@@ -179,7 +155,7 @@ int record(const RecordOptions& options) {
                               : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
   if (const auto missing = missing_simulator(); options.simulate && missing)
     throw SetupError(fmt::format("--sim: {}", *missing));
-  const Scratch scratch;
+  const ScratchFolder scratch("opgate-record");
   const int status = run_program(options, scratch.folder());
   const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);
   const std::string ended = ending(status);

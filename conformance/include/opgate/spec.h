@@ -35,7 +35,7 @@ class SpecWriter {
  public:
   SpecWriter(Spec& spec) : spec_(spec) {}
 
-  /// The dtypes accepted on the CPU and on every accelerator, which is CUDA. A call in any other dtype must raise an error that names
+  /// The dtypes accepted on the CPU and on accelerators (CUDA). A call in any other dtype must raise an error that names
   /// the dtype, unless the spec is a draft. On a machine without a GPU the CUDA cases run on the simulated device, or are owed: not run
   /// here, because this machine lacks what they need.
   SpecWriter& dtypes(Dtypes accepted);

@@ -28,6 +28,7 @@
 #include "process/crash_handlers.h"
 #include "process/process_state.h"
 #include "python/binding/classes.h"
+#include "python/binding/devices.h"
 #include "python/binding/operators.h"
 #include "python/binding/reference.h"
 #include "run/project_setup.h"
@@ -298,32 +299,6 @@ std::vector<std::string> every_dtype_name() {
 
 py::object registrations(const std::vector<std::string>& others) {
   return to_python(registrations_of(state().subjects, others));
-}
-
-}  // namespace
-}  // namespace opgate
-
-namespace opgate {
-namespace {
-
-// Before the first call. Nothing of the device may run yet, because workers are forked from this process.
-void enable_simulator() { enable_simulated_device(DeviceAllocator::plain); }
-
-// The dispatch keys of kernels, by the names of devices.
-std::map<std::string, std::string> device_types_with_keys() {
-  std::map<std::string, std::string> keys;
-  for (const c10::DeviceType device : device_types())
-    keys[c10::DeviceTypeName(device, /*lower_case=*/true)] = c10::toString(kernel_key(device));
-  return keys;
-}
-
-// What happened, whether the device failed, and whether something is missing in the simulation; none where all is well.
-std::optional<std::tuple<std::string, bool, bool>> simulated_failure() {
-  const auto failure = take_simulated_failure();
-  if (!failure) return std::nullopt;
-  const std::string said =
-      failure->device_failed ? fmt::format("{} ({})", failure->error, failure->what) : failure->what;
-  return std::tuple{said, failure->device_failed, failure->unsupported};
 }
 
 }  // namespace

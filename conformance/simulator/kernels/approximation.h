@@ -13,7 +13,7 @@ enum class ApproximationEdge : std::int8_t { low = -1, none = 0, high = 1 };
 /// std::runtime_error for any other word.
 ApproximationEdge approximation_edge();
 
-/// The largest error that the manual allows for a result, in the units of the result. Of an absolute one, or of `bits` bits.
+/// The error of a result that is right to `bits` bits, in the units of the result.
 inline double of_relative_error(double result, double bits) { return std::fabs(result) * std::exp2(-bits); }
 
 /// `result` moved in a direction by at most `error`, less what rounding to `digits` binary digits may add. Infinities, NaN and

@@ -231,6 +231,7 @@ Handler for_float(Draft& draft, Type type) {
                            : with_rounding<double, Operation>(draft, rounding, flush, saturate);
 }
 
+// Of instructions that take neither a rounding nor `.sat`.
 template <class Operation>
 Handler for_single(Draft& draft) {
   const bool flush = draft.modifiers.take("ftz");
@@ -244,10 +245,9 @@ Handler extremum(Draft& draft, Type type) {
   if (of_magnitudes && !draft.modifiers.take("abs")) return nullptr;
   if (!with_nan && !of_magnitudes) return for_float<Operation>(draft, type);
   if (type != Type::f32) return nullptr;
-  const bool flush = draft.modifiers.take("ftz");
-  if (!of_magnitudes) return with_rounding<float, OrNan<Operation>>(draft, Rounding::nearest, flush, false);
-  if (!with_nan) return with_rounding<float, OfMagnitudes<Operation>>(draft, Rounding::nearest, flush, false);
-  return with_rounding<float, OfMagnitudes<OrNan<Operation>>>(draft, Rounding::nearest, flush, false);
+  if (!of_magnitudes) return for_single<OrNan<Operation>>(draft);
+  return with_nan ? for_single<OfMagnitudes<OrNan<Operation>>>(draft)
+                  : for_single<OfMagnitudes<Operation>>(draft);
 }
 
 template <class Division>

@@ -19,9 +19,9 @@
 namespace opgate::simulator {
 
 /// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator, and may refuse. A
-/// body that takes nothing leaves the devices untouched, so that a child process may still use them.
+/// body that takes nothing leaves the devices untouched, so that a child process may still use them. `function` is the caller.
 template <class Body>
-cudaError_t api_answer(Body&& body) {
+cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION()) {
   try {
     const std::lock_guard lock(simulator_mutex());
     if constexpr (std::is_invocable_v<Body>)
@@ -30,6 +30,7 @@ cudaError_t api_answer(Body&& body) {
       std::forward<Body>(body)(simulator());
     return cudaSuccess;
   } catch (const Refusal& refusal) {
+    errors::report_refusal(function, refusal);
     return errors::keep(refusal.code());
   } catch (const std::bad_alloc&) {
     return errors::keep(cudaErrorMemoryAllocation);
@@ -38,10 +39,10 @@ cudaError_t api_answer(Body&& body) {
 
 /// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime calls.
 template <class Body>
-cudaError_t api_call(Body&& body) {
+cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   if (errors::sticky() != cudaSuccess) return errors::sticky();
   if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);
-  const cudaError_t status = api_answer(std::forward<Body>(body));
+  const cudaError_t status = api_answer(std::forward<Body>(body), function);
   // The call may have waited for a kernel that faulted.
   return errors::sticky() != cudaSuccess ? errors::sticky() : status;
 }

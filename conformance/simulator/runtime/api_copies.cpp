@@ -8,10 +8,12 @@ namespace {
 
 cudaError_t copy_region(const CopySide& to, const CopySide& from, const CopyShape& shape, cudaMemcpyKind kind,
                         cudaStream_t stream, HostWaits waits) {
-  return api_call([&](Simulator& simulator) {
-    if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
-    copy(simulator, to, from, shape, kind, *simulator.stream(stream), waits);
-  });
+  return api_call(
+      [&](Simulator& simulator) {
+        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
+        copy(simulator, to, from, shape, kind, *simulator.stream(stream), waits);
+      },
+      "cudaMemcpy");
 }
 
 cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -48,22 +50,27 @@ cudaError_t copy_box(const cudaMemcpy3DParms* parameters, cudaStream_t stream, H
 
 cudaError_t fill_region(const CopySide& to, const CopyShape& shape, int value, cudaStream_t stream,
                         HostWaits waits) {
-  return api_call([&](Simulator& simulator) {
-    if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
-    fill(simulator, to, shape, value, *simulator.stream(stream));
-  });
+  return api_call(
+      [&](Simulator& simulator) {
+        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
+        fill(simulator, to, shape, value, *simulator.stream(stream));
+      },
+      "cudaMemset");
 }
 
 cudaError_t copy_symbol(const void* symbol, const void* from, void* to, std::size_t bytes, std::size_t offset,
                         cudaMemcpyKind kind, cudaStream_t stream, HostWaits waits) {
-  return api_call([&](Simulator& simulator) {
-    if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
-    const auto [address, size] = simulator.binaries.variable(symbol, devices::current(), simulator.memory);
-    if (offset > size || bytes > size - offset) refuse(cudaErrorInvalidValue);
-    void* const place = reinterpret_cast<void*>(address + offset);
-    copy(simulator, from == nullptr ? to : place, from == nullptr ? place : from, bytes, kind,
-         *simulator.stream(stream), waits);
-  });
+  return api_call(
+      [&](Simulator& simulator) {
+        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
+        const auto [address, size] =
+            simulator.binaries.variable(symbol, devices::current(), simulator.memory);
+        if (offset > size || bytes > size - offset) refuse(cudaErrorInvalidValue);
+        void* const place = reinterpret_cast<void*>(address + offset);
+        copy(simulator, from == nullptr ? to : place, from == nullptr ? place : from, bytes, kind,
+             *simulator.stream(stream), waits);
+      },
+      "cudaMemcpy with a symbol");
 }
 
 }  // namespace

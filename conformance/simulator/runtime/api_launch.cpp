@@ -12,9 +12,17 @@ namespace {
 
 template <class Handle>
 cudaError_t launch(Handle kernel, const LaunchRequest& request, cudaStream_t stream) {
-  return api_call([&](Simulator& simulator) {
-    launch_kernel(simulator, simulator.binaries.kernel(kernel), request, *simulator.stream(stream));
-  });
+  return api_call(
+      [&](Simulator& simulator) {
+        const std::shared_ptr<Kernel> found = simulator.binaries.kernel(kernel);
+        try {
+          launch_kernel(simulator, found, request, *simulator.stream(stream));
+        } catch (Refusal& refusal) {
+          refusal.set_subject(text_of(*found, request));
+          throw;
+        }
+      },
+      "cudaLaunchKernel");
 }
 
 void set_attribute(Simulator& simulator, Kernel& kernel, cudaFuncAttribute attribute, int value, int device) {

@@ -38,7 +38,7 @@ void change_registrations(Body&& body) {
   try {
     std::forward<Body>(body)(registered_binaries());
   } catch (const Refusal&) {
-    report_finding("a library registers device code of a fat binary that is not registered");
+    report_notice("a library registers device code of a fat binary that is not registered");
   }
 }
 

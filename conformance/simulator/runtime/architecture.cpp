@@ -27,7 +27,7 @@ const Architecture& choose() {
   const unsigned wanted = settings().architecture;
   const auto* const found = std::ranges::find(kAll, wanted, &Architecture::capability);
   if (found != kAll.end()) return *found;
-  report_finding("OPGATE_SIM_ARCH=" + std::to_string(wanted) + " is not known; 90 is used");
+  report_notice("OPGATE_SIM_ARCH=" + std::to_string(wanted) + " is not known; 90 is used");
   return *std::ranges::find(kAll, 90U, &Architecture::capability);
 }
 

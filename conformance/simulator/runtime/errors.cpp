@@ -33,11 +33,27 @@ void refuse(cudaError_t code, const std::string& why) {
   if (code == cudaErrorNotSupported)
     errors::note_unsupported(why);
   else
-    report_finding(why + " (" + error_name(code) + ")");
-  throw Refusal(code);
+    report_finding({"memory", why, error_name(code), {}, {}});
+  throw Refusal(code, true);
 }
 
 namespace errors {
+
+void report_refusal(const char* function, const Refusal& refusal) {
+  if (!has_report_file() || refusal.told()) return;
+  switch (refusal.code()) {
+    case cudaErrorNotReady:                  // the answer of a query
+    case cudaErrorMemoryAllocation:          // torch frees what it has cached, and tries again
+    case cudaErrorPeerAccessAlreadyEnabled:  // libraries enable it without asking first
+    case cudaErrorNotSupported:              // reported as such
+      return;
+    default:
+      break;
+  }
+  std::string text = std::string(function) + " fails: " + error_text(refusal.code());
+  if (!refusal.subject().empty()) text += ", " + refusal.subject();
+  report_finding({"api", text, error_name(refusal.code()), {}, {}});
+}
 
 // Libraries that poll for an event, as those in AOTInductor packages do, leave cudaErrorNotReady where a device is slower than
 // most. The next check of a launch would blame it on the operator.
@@ -55,11 +71,7 @@ cudaError_t take() {
 }
 
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
-  if (!why.empty()) {
-    const std::string where =
-        place.kernel.empty() ? "" : "kernel " + place.kernel + ", " + place.location + ": ";
-    report_finding(where + why + " (" + error_name(code) + ")");
-  }
+  if (!why.empty()) report_finding({"memory", why, error_name(code), place.kernel, place.location});
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
   const std::lock_guard lock(error_state::texts().mutex);

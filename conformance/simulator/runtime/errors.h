@@ -5,18 +5,27 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace opgate::simulator {
 
 /// Thrown inside the simulator; `api_call` turns it into the function's return value.
 class Refusal : public std::exception {
  public:
-  explicit Refusal(cudaError_t code) : code_(code) {}
+  /// `told`: whether a finding has been written already.
+  explicit Refusal(cudaError_t code, bool told = false) : code_(code), told_(told) {}
   cudaError_t code() const { return code_; }
+  bool told() const { return told_; }
   const char* what() const noexcept override { return "a CUDA function was refused"; }
+
+  /// Which launch it was: "kernel twice(float*) in 0,1,1 blocks of 64,1,1 threads".
+  const std::string& subject() const { return subject_; }
+  void set_subject(std::string subject) { subject_ = std::move(subject); }
 
  private:
   cudaError_t code_;
+  bool told_;
+  std::string subject_;
 };
 
 [[noreturn]] void refuse(cudaError_t code);
@@ -31,6 +40,9 @@ struct FaultPlace {
 };
 
 namespace errors {
+
+/// Where findings are collected, a function of the runtime that fails is one, unless programs use its error as an answer.
+void report_refusal(const char* function, const Refusal& refusal);
 
 /// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
 cudaError_t keep(cudaError_t code);

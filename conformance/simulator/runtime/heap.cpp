@@ -29,7 +29,7 @@ std::size_t room_for(std::size_t bytes) {
 Heap::Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill)
     : range_(range), capacity_(capacity), fill_(fill) {
   // The first guard keeps the begin of this device's memory away from the end of the former device's.
-  gaps_[range.begin_of(device) + heap::kGuard] = range.bytes_of_each() - heap::kGuard;
+  add_gap(range.begin_of(device) + heap::kGuard, range.bytes_of_each() - heap::kGuard);
 }
 
 std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
@@ -59,7 +59,8 @@ bool Heap::release(std::uint64_t address) {
   Allocation& block = found->second;
   block.freed = true;
   used_ -= block.bytes;
-  range_.drop(block.begin, block.bytes);
+  // Pages that it shares with the guards around it are of no use to anybody either.
+  range_.drop(block.begin - heap::kGuard / 2, block.bytes + heap::kGuard);
   quarantine_.push_back(address);
   quarantined_ += heap::room_for(block.bytes);
   while (quarantined_ > range_.bytes_of_each() / heap::kQuarantineShare) reuse_oldest();
@@ -88,13 +89,26 @@ std::string Heap::explain(std::uint64_t address, std::size_t bytes) const {
          (block->freed ? " that was freed" : "");
 }
 
-std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
-  const auto gap = std::ranges::find_if(gaps_, [room](const auto& entry) { return entry.second >= room; });
-  if (gap == gaps_.end()) return std::nullopt;
-  const auto [address, bytes] = *gap;
+void Heap::add_gap(std::uint64_t begin, std::size_t bytes) {
+  gaps_[begin] = bytes;
+  gaps_by_size_.emplace(bytes, begin);
+}
+
+std::size_t Heap::remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap) {
+  const auto [begin, bytes] = *gap;
+  gaps_by_size_.erase({bytes, begin});
   gaps_.erase(gap);
-  if (bytes > room) gaps_[address + room] = bytes - room;
-  return address;
+  return bytes;
+}
+
+// The smallest gap that suffices is taken, so that there is still a large one when somebody asks for gigabytes.
+std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
+  const auto smallest = gaps_by_size_.lower_bound({room, 0});
+  if (smallest == gaps_by_size_.end()) return std::nullopt;
+  const std::uint64_t begin = smallest->second;
+  const std::size_t bytes = remove_gap(gaps_.find(begin));
+  if (bytes > room) add_gap(begin + room, bytes - room);
+  return begin;
 }
 
 void Heap::reuse_oldest() {
@@ -103,19 +117,14 @@ void Heap::reuse_oldest() {
   std::size_t room = heap::room_for(blocks_.at(begin).bytes);
   blocks_.erase(begin);
   quarantined_ -= room;
-  auto next = gaps_.lower_bound(begin);
-  if (next != gaps_.end() && begin + room == next->first) {
-    room += next->second;
-    next = gaps_.erase(next);
-  }
-  if (next != gaps_.begin()) {
-    const auto prior = std::prev(next);
-    if (prior->first + prior->second == begin) {
-      prior->second += room;
-      return;
+  if (const auto next = gaps_.find(begin + room); next != gaps_.end()) room += remove_gap(next);
+  if (const auto next = gaps_.lower_bound(begin); next != gaps_.begin()) {
+    if (const auto prior = std::prev(next); prior->first + prior->second == begin) {
+      begin = prior->first;
+      room += remove_gap(prior);
     }
   }
-  gaps_[begin] = room;
+  add_gap(begin, room);
 }
 
 }  // namespace opgate::simulator

@@ -7,7 +7,9 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "simulator/runtime/address_range.h"
 
@@ -45,15 +47,18 @@ class Heap {
   void reuse_oldest();
   const Allocation* nearest(std::uint64_t address) const;
   std::optional<std::uint64_t> take_gap(std::size_t room);
+  void add_gap(std::uint64_t begin, std::size_t bytes);
+  std::size_t remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap);
 
   const AddressRange& range_;
   std::size_t capacity_;
   unsigned char fill_;
   std::size_t used_ = 0;
   std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
-  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out
-  std::deque<std::uint64_t> quarantine_;        // the oldest first
-  std::size_t quarantined_ = 0;                 // bytes of addresses
+  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out: bytes by begin
+  std::set<std::pair<std::size_t, std::uint64_t>> gaps_by_size_;  // the same
+  std::deque<std::uint64_t> quarantine_;                          // the oldest first
+  std::size_t quarantined_ = 0;                                   // bytes of addresses
 };
 
 }  // namespace opgate::simulator

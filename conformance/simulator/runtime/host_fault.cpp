@@ -1,11 +1,12 @@
 #include "simulator/runtime/host_fault.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
+
+#include "simulator/runtime/report.h"
 
 namespace opgate::simulator {
 namespace host_fault {
@@ -19,12 +20,10 @@ void on_fault(int /*signal*/, siginfo_t* info, void* /*context*/) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (watched->holds(address)) {
     std::array<char, 160> line{};
-    const int length =
-        std::snprintf(line.data(), line.size(),
-                      "opgate sim: the host dereferences device memory: the address %p of device %d\n",
-                      info->si_addr, watched->device_of(address));
-    const ssize_t ignored = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
-    static_cast<void>(ignored);
+    std::snprintf(line.data(), line.size(),
+                  "the host dereferences device memory: the address %p of device %d", info->si_addr,
+                  watched->device_of(address));
+    report_fault_of_host(line.data());
   }
   sigaction(SIGSEGV, &former, nullptr);
 }

@@ -82,6 +82,14 @@ bool only_passes_time(const std::string& kernel) { return kernel.find("spin_kern
 
 }  // namespace launching
 
+std::string text_of(const Kernel& kernel, const LaunchRequest& request) {
+  std::string text = "kernel " + readable_name(kernel.name) + " in " + launching::text(request.grid) +
+                     " blocks of " + launching::text(request.block) + " threads";
+  if (request.dynamic_shared != 0)
+    text += " with " + std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory";
+  return text;
+}
+
 const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory) {
   const Signature* found = nullptr;
   try {

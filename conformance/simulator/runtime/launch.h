@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/stream.h"
@@ -25,6 +26,9 @@ struct LaunchRequest {
 /// Issues the kernel to the stream. What the device would refuse is refused here; faults appear when the kernel runs.
 void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
                    Stream& stream);
+
+/// For people: the kernel, its blocks and threads.
+std::string text_of(const Kernel& kernel, const LaunchRequest& request);
 
 /// Refuses attributes of a launch that are not simulated; `cooperative` is set where one asks for it.
 void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative);

@@ -1,17 +1,40 @@
-// What the simulator says on stderr. Every line begins with "opgate sim: ", so that other programs can find it.
+// What the simulator says on stderr. Every line begins with "opgate sim: ", so that other programs can find it. Where
+// OPGATE_SIM_REPORT names a file, mistakes of the program are appended to it, a line of JSON for each.
 #pragma once
 
 #include <string>
 
 namespace opgate::simulator {
 
-/// A mistake of the simulated program, or something that is not simulated: always written.
-void report_finding(const std::string& text);
+/// A mistake of the simulated program.
+struct Finding {
+  std::string tool;      ///< what found it: memory, api, ...
+  std::string text;      ///< what is wrong
+  std::string error;     ///< "cudaErrorIllegalAddress"; empty where no function fails for it
+  std::string kernel;    ///< as people write it; empty where it was no kernel
+  std::string location;  ///< "twice.cu:41"; empty where it is not known
+};
+
+/// Writes it to stderr and to the file.
+void report_finding(const Finding& finding);
+
+/// Notes in the file that this process uses the devices.
+void report_start();
+
+/// Whether OPGATE_SIM_REPORT names a file.
+bool has_report_file();
+
+/// For a signal handler: writes a finding of the tool memory to stderr and to the file. Of `text`, which may have no quotes
+/// and no control characters, 300 bytes are written.
+void report_fault_of_host(const char* text);
+
+/// Something that the person who runs the program should know: always written.
+void report_notice(const std::string& text);
 
 /// What happens, for people who look for a mistake: written where OPGATE_SIM_LOG is set.
 void report_progress(const std::string& text);
 
-/// That `function` is not simulated. Written once for each name.
+/// That `function` is not simulated. Written once for each name, to the file as well.
 void report_unsupported(const std::string& function);
 
 /// A C++ name as people write it; the name itself where it is none.

@@ -15,8 +15,8 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   char* end = nullptr;
   const std::uint64_t value = std::strtoull(text, &end, 0);
   if (*end == '\0') return value;
-  report_finding(std::string(name) + "=" + text + " is not a number; " + std::to_string(otherwise) +
-                 " is used");
+  report_notice(std::string(name) + "=" + text + " is not a number; " + std::to_string(otherwise) +
+                " is used");
   return otherwise;
 }
 

@@ -5,6 +5,7 @@
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/host_fault.h"
+#include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 
 namespace opgate::simulator {
@@ -15,6 +16,7 @@ void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError, ""); }
 
 Simulator* make() {
   auto* const made = new Simulator;
+  report_start();
   report_host_faults(made->memory.range());
   pthread_atfork(nullptr, nullptr, &refuse_in_child);
   return made;

@@ -30,7 +30,7 @@ void load_operators_of_torch() {
   if (done.exchange(true)) return;  // the library asks for devices itself while it is loaded
   const std::string file = torch_operators::folder() + torch_operators::kLibrary;
   if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
-    report_finding("torch's CUDA operators cannot be simulated: " + std::string(dlerror()));
+    report_notice("torch's CUDA operators cannot be simulated: " + std::string(dlerror()));
 }
 
 }  // namespace opgate::simulator

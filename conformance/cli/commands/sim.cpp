@@ -1,0 +1,107 @@
+// opgate sim: runs any program with the simulated CUDA devices, and says what they found wrong with it.
+#include <fmt/format.h>
+#include <opgate/error.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <set>
+
+#include "base/scratch_folder.h"
+#include "cli/commands/subcommand.h"
+#include "cli/results/simulator_findings.h"
+#include "cli/terminal/terminal.h"
+#include "device/simulator.h"
+#include "process/run_program.h"
+
+namespace opgate::sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kTools = {"memory", "api"};
+
+struct SimOptions {
+  std::vector<std::string> tools = kTools;
+  std::string architecture = "90";
+  size_t devices = 2;
+  size_t seed = 1;
+  std::string streams = "late";
+  fs::path report;
+  std::vector<std::string> program;
+};
+
+// The file must exist for the summary, also where the program never uses a device.
+void make_empty(const fs::path& file) {
+  std::ofstream stream(file, std::ios::trunc);
+  if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
+}
+
+int run(const SimOptions& options, const fs::path& report) {
+  Command command{options.program, simulator_environment()};
+  command.environment["OPGATE_SIM_REPORT"] = report.string();
+  command.environment["OPGATE_SIM_ARCH"] = options.architecture;
+  command.environment["OPGATE_SIM_DEVICES"] = std::to_string(options.devices);
+  command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(options.seed);
+  command.environment["OPGATE_SIM_EAGER"] = options.streams == "early" ? "1" : "0";
+  return run_here(command);
+}
+
+std::string summary(const SimulatorReport& report) {
+  if (report.processes == 0)
+    return "the program used no CUDA device: it called nothing of libcudart.so.13. A program with a runtime "
+           "of its own is "
+           "linked for this with -cudart shared";
+  if (report.findings.empty()) return "nothing found";
+  return fmt::format("{} finding{}", report.findings.size(), report.findings.size() == 1 ? "" : "s");
+}
+
+int sim(const SimOptions& options) {
+  if (const auto missing = missing_simulator()) throw SetupError(*missing);
+  const ScratchFolder scratch("opgate-sim");
+  const fs::path file =
+      options.report.empty() ? scratch.folder() / "report.jsonl" : fs::absolute(options.report);
+  make_empty(file);
+  const int status = run(options, file);
+  const SimulatorReport report = read_simulator_report(file, {options.tools.begin(), options.tools.end()});
+  const std::string ended = status == 0 ? "" : fmt::format("; the program ended with {}", ending(status));
+  fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(report), ended, describe(report));
+  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+  if (WEXITSTATUS(status) != 0) return WEXITSTATUS(status);
+  return report.findings.empty() ? kAllKept : kPromiseBroken;
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description(
+      "Run a program with simulated CUDA devices in the place of GPUs, and say what is wrong with what it "
+      "does on them: "
+      "accesses outside of allocations and CUDA functions that fail, with the kernel, block, thread and "
+      "line");
+  app.footer(
+      "Exit status: the program's own where it is not 0, otherwise 1 where something was found; 2 wrong "
+      "usage or set-up.");
+  auto options = std::make_shared<SimOptions>();
+  app.add_option("-t,--tool", options->tools, "what is looked for; by default all of it")
+      .delimiter(',')
+      .one_of(kTools)
+      .type_name("TOOL,...");
+  app.add_option("--arch", options->architecture, "the compute capability without its dot")
+      .one_of({"80", "86", "89", "90", "100", "120"})
+      .shows_default();
+  app.add_option("--devices", options->devices, "how many devices there are").between(1, 8).shows_default();
+  app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
+      .shows_default();
+  app.add_option("--streams", options->streams,
+                 "whether operations run as late as their stream allows, or as soon as they are issued")
+      .one_of({"late", "early"})
+      .shows_default();
+  app.add_option("--report", options->report, "also keep what was found in this file, a line of JSON each")
+      .type_name("FILE");
+  app.add_option("PROGRAM", options->program, "the program and its arguments, after --").required();
+  app.prefix_command();
+  return [=] { return sim(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(sim, {"sim", &declare});
+
+}  // namespace
+}  // namespace opgate::sim

@@ -1,0 +1,73 @@
+#include "cli/results/simulator_findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "cli/terminal/terminal.h"
+
+namespace opgate {
+namespace {
+
+using PlaceOfFinding = std::tuple<std::string, std::string, std::string, std::string>;
+
+// Where there is no kernel, the text says what it was.
+PlaceOfFinding place_of(const SimulatorFinding& finding) {
+  return {finding.tool, finding.error, finding.kernel,
+          finding.kernel.empty() ? finding.text : finding.location};
+}
+
+std::string describe(size_t number, const SimulatorFinding& finding) {
+  std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, finding.tool), finding.text);
+  if (!finding.kernel.empty()) text += fmt::format("   kernel   {}\n", finding.kernel);
+  if (!finding.location.empty()) text += fmt::format("   at       {}\n", finding.location);
+  if (!finding.error.empty() && finding.tool != "api") text += fmt::format("   error    {}\n", finding.error);
+  if (finding.count > 1) text += fmt::format("   seen     {} times\n", finding.count);
+  return text;
+}
+
+}  // namespace
+
+SimulatorReport read_simulator_report(const std::filesystem::path& file, const std::set<std::string>& tools) {
+  std::ifstream lines(file);
+  if (!lines) throw SetupError(fmt::format("the report {} cannot be read", file.string()));
+  SimulatorReport report;
+  std::map<PlaceOfFinding, size_t> position;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object()) continue;  // the last line of a process that was killed
+    SimulatorFinding finding{json.value("tool", ""),     json.value("text", ""),
+                             json.value("error", ""),    json.value("kernel", ""),
+                             json.value("location", ""), json.value("count", size_t{1})};
+    if (finding.tool == "start") {
+      ++report.processes;
+    } else if (finding.tool == "unsupported") {
+      if (std::ranges::find(report.unsupported, finding.text) == report.unsupported.end())
+        report.unsupported.push_back(finding.text);
+    } else if (tools.contains(finding.tool)) {
+      const auto [known, is_new] = position.try_emplace(place_of(finding), report.findings.size());
+      if (is_new)
+        report.findings.push_back(finding);
+      else
+        report.findings[known->second].count += finding.count;
+    }
+  }
+  return report;
+}
+
+std::string describe(const SimulatorReport& report) {
+  std::string text;
+  for (size_t i = 0; i < report.findings.size(); ++i) text += describe(i + 1, report.findings[i]);
+  if (!report.unsupported.empty())
+    text += fmt::format("not simulated, so that what depends on it is not known: {}\n",
+                        fmt::join(report.unsupported, ", "));
+  return text;
+}
+
+}  // namespace opgate

@@ -1,0 +1,21 @@
+// The devices that OpGate knows, and the simulated one, in a Python process.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+namespace opgate {
+
+/// The dispatch keys of kernels, by the names of devices: {"cpu": "CPU", ...}.
+std::map<std::string, std::string> device_types_with_keys();
+
+/// Must be called before the first call. Nothing of the device runs here, because workers are forked from this process.
+/// Throws SetupError where CUDA is not simulated in this process.
+void enable_simulator();
+
+/// What happened, whether the device failed, and whether something is missing in the simulation; none where all is well.
+std::optional<std::tuple<std::string, bool, bool>> simulated_failure();
+
+}  // namespace opgate

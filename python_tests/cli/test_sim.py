@@ -1,0 +1,125 @@
+"""`opgate sim`: any program runs on the simulated devices, and what they find is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, assert_refused
+
+
+@pytest.fixture(autouse=True)
+def needs_simulator(build: Path) -> None:
+    """Without nvcc there is nothing to simulate."""
+    if not (build / "lib" / "simulator" / "libcudart.so.13").exists():
+        pytest.skip("no simulated device here")
+
+
+@pytest.fixture
+def sim(opgate: OpGate, build: Path, tmp_path: Path) -> SimulatedProgram:
+    return SimulatedProgram(opgate, build / "bin" / "opgate_cuda_program", tmp_path)
+
+
+class SimulatedProgram:
+    """Runs the program of fixtures/programs with one of its mistakes."""
+
+    def __init__(self, opgate: OpGate, program: Path, folder: Path) -> None:
+        self.opgate, self.program, self.folder = opgate, program, folder
+
+    def __call__(self, mistake: str = "none", *options: str) -> Completed:
+        return self.opgate("sim", *options, "--", self.program, mistake, folder=self.folder)
+
+
+def test_a_right_program_runs_as_it_does_on_a_gpu(sim: SimulatedProgram) -> None:
+    run = sim()
+    assert (run.returncode, run.stdout) == (0, "0 on 2 devices\n")
+    assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
+
+
+def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> None:
+    run = sim("past-the-end")
+    assert run.returncode == 1, run
+    *_, heading, what, kernel, at, error = run.stderr.splitlines()
+    assert heading == "opgate sim: 1 finding"
+    assert re.match(
+        r" 1 memory: ld\.global\.f32 of 4 bytes at 0x[0-9a-f]+: past the end of an allocation of 400 bytes "
+        r"by 4 \(block 1,0,0, thread 36,0,0\)$",
+        what,
+    )
+    assert re.match(r"   kernel   .*twice\(float\s?\*, unsigned int\)$", kernel)
+    line = 1 + (Path(__file__).parents[2] / "fixtures/programs/cuda_program.cu").read_text().split(
+        "data[i] *= 2"
+    )[0].count("\n")
+    assert at.endswith(f"cuda_program.cu:{line}")
+    assert error.split() == ["error", "cudaErrorIllegalAddress"]
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (
+            "refused-launch",
+            [
+                "api: cudaLaunchKernel fails: invalid configuration argument, kernel",
+                "in 0,1,1 blocks of 64,1,1 threads",
+            ],
+        ),
+        (
+            "freed-twice",
+            [
+                "memory: cudaFree of byte 0 of an allocation of 400 bytes that was freed",
+                "cudaErrorInvalidValue",
+            ],
+        ),
+    ],
+)
+def test_what_a_program_ignores_is_found(sim: SimulatedProgram, mistake: str, words: list[str]) -> None:
+    run = sim(mistake)
+    assert run.returncode == 1, run
+    for word in words:
+        assert word in run.stderr.partition("opgate sim: 1 finding")[2]
+
+
+def test_a_program_that_dies_of_it_still_gets_its_report(sim: SimulatedProgram) -> None:
+    run = sim("on-the-host")
+    assert run.returncode == 128 + 11
+    assert "opgate sim: 1 finding; the program ended with SIGSEGV" in run.stderr
+    assert " 1 memory: the host dereferences device memory: the address 0x" in run.stderr
+
+
+def test_the_exit_status_is_the_program_s_own(sim: SimulatedProgram) -> None:
+    assert sim("exits-with-3").returncode == 3
+    assert sim("is-killed").returncode == 128 + 6
+
+
+def test_what_is_not_simulated_is_no_finding_and_is_told(sim: SimulatedProgram) -> None:
+    run = sim("unsupported")
+    assert run.returncode == 0
+    assert run.stderr.splitlines()[-2:] == [
+        "opgate sim: nothing found",
+        "not simulated, so that what depends on it is not known: cudaIpcGetMemHandle",
+    ]
+
+
+def test_a_program_without_cuda_is_told_so(sim: SimulatedProgram) -> None:
+    run = sim("without-cuda")
+    assert run.returncode == 0
+    assert "the program used no CUDA device" in run.stderr
+
+
+def test_tools_are_chosen_and_findings_kept(sim: SimulatedProgram) -> None:
+    assert sim("refused-launch", "--tool", "memory").returncode == 0
+    assert sim("refused-launch", "-t", "memory,api", "--devices", "1").stdout == "0 on 1 devices\n"
+    run = sim("refused-launch", "--report", "a report.jsonl")
+    assert run.returncode == 1
+    lines = [json.loads(line) for line in (sim.folder / "a report.jsonl").read_text().splitlines()]
+    assert [line["tool"] for line in lines] == ["start", "api"]
+
+
+def test_what_cannot_run_is_refused(sim: SimulatedProgram, opgate: OpGate) -> None:
+    assert_refused(opgate("sim", "--", "./no-such-program"), "./no-such-program")
+    assert_refused(sim("none", "--report", "no folder/report"), "no folder/report", "cannot be written")
+    assert opgate("sim").returncode == 2
+    assert opgate("sim", "--tool", "nothing", "--", "true").returncode == 2
