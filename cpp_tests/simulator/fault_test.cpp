@@ -145,7 +145,8 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2}, {%r1}, {%r2}, {%f1};",
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, "
       "{%f1,%f2,%f3,%f4};",
-      "cp.async.ca.shared.global [%r2], [%rd1], 16;",
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
+      "cp.async.ca.shared.global.unheard [%r2], [%rd1], 16;",
       "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
       "wgmma.fence.sync.aligned;",
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, "

@@ -10,7 +10,7 @@ namespace opgate::simulator {
 namespace roles {
 
 constexpr std::array kWithoutResult{std::string_view("st"), std::string_view("red"),
-                                    std::string_view("nanosleep")};
+                                    std::string_view("nanosleep"), std::string_view("cp")};
 constexpr std::array kWaits{
     std::string_view("shfl"),      std::string_view("vote"),  std::string_view("match"),
     std::string_view("redux"),     std::string_view("elect"), std::string_view("activemask"),
@@ -77,7 +77,7 @@ Roles roles_of(const Function& function, std::size_t index) {
   // bar.red has a result in front of its barrier.
   const bool is_barrier = (name == "bar" || name == "barrier") && !modifiers.has("red");
   const std::size_t results = is_in(kWithoutResult, name) || is_barrier ? 0 : form.first;
-  for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slots[i]);
+  for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slot(i));
   const bool has_predicate = modifiers.has("or") || modifiers.has("and");
   if (name == "lop3" && has_predicate) all.reads.push_back(static_cast<Slot>(in.immediate));
   return all;

@@ -19,6 +19,7 @@ struct Operand {
   /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
   /// local memory.
   bool names_local = false;
+  bool is_predicate = false;
 };
 
 struct Draft {
@@ -53,7 +54,7 @@ struct Decoder {
 /// `most` of an instruction whose operands need not be read.
 constexpr std::size_t kNotRead = 99;
 
-/// Null for a name that no instruction has, or that is not simulated.
-const Decoder* decoder_named(const std::string& name);
+/// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
+const Decoder* decoder_of(const Modifiers& opcode);
 
 }  // namespace opgate::simulator

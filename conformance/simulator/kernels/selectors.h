@@ -36,6 +36,7 @@ Handler select_isspacep(Draft& draft);
 Handler select_load(Draft& draft);
 Handler select_store(Draft& draft);
 Handler select_atomic(Draft& draft);  // atom red
+Handler select_copy(Draft& draft);    // cp.async
 Handler select_branch(Draft& draft);
 Handler select_return(Draft& draft);
 Handler select_exit(Draft& draft);
