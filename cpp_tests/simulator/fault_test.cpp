@@ -147,7 +147,7 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "{%f1,%f2,%f3,%f4};",
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
       "cp.async.ca.shared.global.unheard [%r2], [%rd1], 16;",
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
+      "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {%r1, %r2, %r3, %r4}, [%r5];",
       "wgmma.fence.sync.aligned;",
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, "
       "%r3}], [%r4];",

@@ -10,11 +10,15 @@ namespace opgate::simulator {
 namespace roles {
 
 constexpr std::array kWithoutResult{std::string_view("st"), std::string_view("red"),
-                                    std::string_view("nanosleep"), std::string_view("cp")};
+                                    std::string_view("nanosleep"), std::string_view("cp"),
+                                    std::string_view("stmatrix")};
 constexpr std::array kWaits{
     std::string_view("shfl"),      std::string_view("vote"),  std::string_view("match"),
     std::string_view("redux"),     std::string_view("elect"), std::string_view("activemask"),
     std::string_view("nanosleep"), std::string_view("bar"),   std::string_view("barrier")};
+constexpr std::array kOfWholeWarp{std::string_view("ldmatrix"), std::string_view("stmatrix"),
+                                  std::string_view("movmatrix"), std::string_view("mma"),
+                                  std::string_view("wmma")};
 
 template <class List>
 bool is_in(const List& list, const std::string& name) {
@@ -73,7 +77,8 @@ Roles roles_of(const Function& function, std::size_t index) {
   const Modifiers modifiers(*in.text);
   const std::string name = is_inserted ? "" : modifiers.name();
   if (add_control(function, in, name, all)) return all;
-  all.stops = is_in(kWaits, name);
+  all.stops = is_in(kWaits, name) || is_in(kOfWholeWarp, name);
+  all.is_of_whole_warp = is_in(kOfWholeWarp, name);
   // bar.red has a result in front of its barrier.
   const bool is_barrier = (name == "bar" || name == "barrier") && !modifiers.has("red");
   const std::size_t results = is_in(kWithoutResult, name) || is_barrier ? 0 : form.first;
