@@ -143,8 +143,8 @@ TEST(SimulatedFaults, TooManyInstructions) {
 TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
   const std::vector<std::string> instructions{
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2}, {%r1}, {%r2}, {%f1};",
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, "
-      "{%f1,%f2,%f3,%f4};",
+      "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, "
+      "%r3, 0x0;",
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
       "cp.async.ca.shared.global.unheard [%r2], [%rd1], 16;",
       "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {%r1, %r2, %r3, %r4}, [%r5];",

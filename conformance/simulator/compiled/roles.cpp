@@ -81,7 +81,8 @@ Roles roles_of(const Function& function, std::size_t index) {
   all.is_of_whole_warp = is_in(kOfWholeWarp, name);
   // bar.red has a result in front of its barrier.
   const bool is_barrier = (name == "bar" || name == "barrier") && !modifiers.has("red");
-  const std::size_t results = is_in(kWithoutResult, name) || is_barrier ? 0 : form.first;
+  const bool is_store = name == "wmma" && modifiers.has("store");
+  const std::size_t results = is_in(kWithoutResult, name) || is_barrier || is_store ? 0 : form.first;
   for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slot(i));
   const bool has_predicate = modifiers.has("or") || modifiers.has("and");
   if (name == "lop3" && has_predicate) all.reads.push_back(static_cast<Slot>(in.immediate));

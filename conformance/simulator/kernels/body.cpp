@@ -188,18 +188,20 @@ class Reader {
                                       std::to_string(count));
   }
 
-  // The offset of the first address is the immediate; behind that of each further one follows a slot with its offset.
+  // The offset of the first address is the immediate, as a rule; behind each further one follows a slot with its offset.
   void put_operands(Draft& draft) {
     std::vector<Slot> slots;
     if (!draft.operands.empty()) form_.first = static_cast<std::uint8_t>(draft.operands.front().slots.size());
     for (const Operand& operand : draft.operands) {
       slots.insert(slots.end(), operand.slots.begin(), operand.slots.end());
       if (operand.kind != Operand::Kind::address) continue;
-      if (draft.instruction.site != 0) {
+      const bool is_first = draft.instruction.site == 0;
+      if (!is_first || draft.keeps_immediate) {
         slots.push_back(names_.constant(static_cast<std::uint64_t>(operand.offset)));
-        continue;
+      } else {
+        draft.instruction.immediate = operand.offset;
       }
-      draft.instruction.immediate = operand.offset;
+      if (!is_first) continue;
       draft.instruction.site = builder_.next_site();
       form_.names_local = operand.names_local;
     }

@@ -26,8 +26,9 @@ struct Draft {
   Modifiers modifiers;
   std::vector<Operand> operands;
   Instruction instruction;
-  bool in_kernel = true;  ///< not in a function that a kernel calls
-  Slot nowhere = 0;       ///< a slot that nobody reads
+  bool in_kernel = true;         ///< not in a function that a kernel calls
+  Slot nowhere = 0;              ///< a slot that nobody reads
+  bool keeps_immediate = false;  ///< the offset of the first address comes into a slot behind it
 
   bool is(std::size_t operand, Operand::Kind kind) const {
     return operand < operands.size() && operands[operand].kind == kind;
