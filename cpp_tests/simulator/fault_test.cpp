@@ -153,7 +153,11 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "%r3}], [%r4];",
       "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
       "sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
-      "mbarrier.init.shared.b64 [%r2], 32;",
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], "
+      "16, "
+      "[%r3], %h1;",
+      "mbarrier.arrive.unheard.shared.b64 %rd2, [%r2];",
       "barrier.cluster.arrive.aligned;",
       "add.rn.f32.unheard %f1, %f1, %f1;",
       "mapa.shared::cluster.u32 %r1, %r2, %r3;",

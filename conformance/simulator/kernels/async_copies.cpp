@@ -72,6 +72,8 @@ Handler select_copy(Draft& draft) {
   using namespace async_copies;
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("async")) return nullptr;
+  if (modifiers.take("bulk")) return select_bulk_copy(draft);
+  if (modifiers.take("mbarrier")) return select_promised_arrival(draft);
   if (modifiers.take("commit_group")) return draft.operands.empty() ? &commit : nullptr;
   if (modifiers.take("wait_group")) return draft.operands.size() == 1 ? &wait_for_groups : nullptr;
   if (modifiers.take("wait_all")) return draft.operands.empty() ? &wait_for_all : nullptr;

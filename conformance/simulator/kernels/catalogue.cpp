@@ -74,6 +74,7 @@ const Decoder* decoder_of(const Modifiers& opcode) {
       {"exit", {&select_exit, 0, 0}},
       {"trap", {&select_trap, 0, 0}},
       {"cp", {&select_copy, 0, 8}},
+      {"mbarrier", {&select_mbarrier, 1, 4}},
       {"mma", {&select_matrix_product, 4, 12}},
       {"wmma", {&select_warp_matrix, 2, 5}},
       {"ldmatrix", {&select_load_matrix, 2, 2}},

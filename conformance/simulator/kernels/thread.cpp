@@ -139,6 +139,7 @@ void Thread::call(const Call& call) {
 void Thread::exit() {
   state = State::exited;
   copies.finish_all();
+  bulk_copies.finish_all();
 }
 
 void Thread::leave_function() {

@@ -33,6 +33,7 @@ class Thread {
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
   CopyQueue copies;                   ///< of `cp.async`
+  CopyQueue bulk_copies;              ///< of `cp.async.bulk`, those from shared memory
 
   /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to
   /// be in their slots: compiled code sets the others.
