@@ -309,7 +309,7 @@ TEST(SimulatedMatrixProducts, OneNaN) {
 TEST(SimulatedMatrixProducts, WhatPtxDoesNotHaveIsNotSimulated) {
   const Case& half = case_of("m16n8k16", "f32.f16.f16.f32");
   for (const char* const opcode : {"mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+                                   "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32",
                                    "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
                                    "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32",
                                    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}) {

@@ -102,12 +102,17 @@ Handler select_matrix_product(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("sync") || !modifiers.take("aligned")) return nullptr;
   const std::optional<mma::Shape> shape = mma::take_shape(modifiers);
-  if (!shape || !modifiers.take("row") || !modifiers.take("col")) return nullptr;
+  const std::optional<int> order_of_a = modifiers.take_next({"row", "col"});
+  const std::optional<int> order_of_b = modifiers.take_next({"row", "col"});
+  if (!shape || !order_of_a || !order_of_b) return nullptr;
   Product product{shape->m, shape->n, shape->k};
   product.d = modifiers.take_type();
   product.a = modifiers.take_type();
   product.b = modifiers.take_type();
   product.c = modifiers.take_type();
+  if (shape->m == 8 && shape->k == 4 && product.a == Type::f16)
+    return select_quad_products(draft, product, *order_of_a == 1, *order_of_b == 1);
+  if (*order_of_a != 0 || *order_of_b != 1) return nullptr;
   product.saturates = product.d == Type::s32 && modifiers.take("satfinite");
   if (product.d == Type::f64) modifiers.take("rn");
   if (!mma::exists(product) || !fit_registers(draft, mma::Layout::counts(product))) return nullptr;

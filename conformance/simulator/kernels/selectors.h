@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simulator/kernels/draft.h"
+#include "simulator/kernels/matrix_product.h"
 
 namespace opgate::simulator {
 
@@ -35,9 +36,10 @@ Handler select_address_conversion(Draft& draft);  // cvta
 Handler select_isspacep(Draft& draft);
 Handler select_load(Draft& draft);
 Handler select_store(Draft& draft);
-Handler select_atomic(Draft& draft);            // atom red
-Handler select_copy(Draft& draft);              // cp.async
-Handler select_matrix_product(Draft& draft);    // mma
+Handler select_atomic(Draft& draft);          // atom red
+Handler select_copy(Draft& draft);            // cp.async
+Handler select_matrix_product(Draft& draft);  // mma
+Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);
 Handler select_warp_matrix(Draft& draft);       // wmma
 Handler select_load_matrix(Draft& draft);       // ldmatrix
 Handler select_store_matrix(Draft& draft);      // stmatrix
