@@ -72,8 +72,10 @@ const std::vector<Case>& cases() {
       list.push_back({"m16n8k16", types, 16, 8, 16, a16x16_bytes, b16_bytes, c_of_16_rows});
       list.push_back({"m16n8k32", types, 16, 8, 32, a16x32, b32, c_of_16_rows});
     }
-    for (const char* const types : {"f32.e4m3.e4m3.f32", "f32.e4m3.e5m2.f32", "f16.e5m2.e4m3.f16"})
+    for (const char* const types : {"f32.e4m3.e4m3.f32", "f32.e4m3.e5m2.f32", "f16.e5m2.e4m3.f16"}) {
+      list.push_back({"m16n8k16", types, 16, 8, 16, a16x16_bytes, b16_bytes, c_of_16_rows});
       list.push_back({"m16n8k32", types, 16, 8, 32, a16x32, b32, c_of_16_rows});
+    }
     return list;
   }();
   return all;
@@ -309,7 +311,8 @@ TEST(SimulatedMatrixProducts, OneNaN) {
 TEST(SimulatedMatrixProducts, WhatPtxDoesNotHaveIsNotSimulated) {
   const Case& half = case_of("m16n8k16", "f32.f16.f16.f32");
   for (const char* const opcode : {"mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",
-                                   "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32",
+                                   "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+                                   "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32",
                                    "mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
                                    "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32",
                                    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}) {

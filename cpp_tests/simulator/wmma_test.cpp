@@ -207,12 +207,15 @@ TEST(SimulatedWarpMatrices, Mistakes) {
     EXPECT_EQ(static_cast<int>(outcome.fault), static_cast<int>(fault)) << outcome.message;
     EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
   };
-  expect_fault("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + kRegisters + ", [%rd1], 17;",
+  expect_fault("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + kRegisters + ", [%rd1], 20;",
                Fault::illegal_address, "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 of 4 bytes at");
-  expect_fault("wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%rd1+4], " + kRegisters + ", 16;",
+  expect_fault("wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%rd1+32], " + kRegisters + ", 16;",
                Fault::illegal_address, "past the end of 1024 bytes");
-  expect_fault("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + kRegisters + ", [%rd1+2], 16;",
-               Fault::misaligned_address, "not a multiple of 4");
+  expect_fault("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + kRegisters + ", [%rd1+16], 16;",
+               Fault::misaligned_address, "of 32 bytes at 0x7f0000000010, which is not a multiple of 32");
+  expect_fault("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + kRegisters + ", [%rd1], 18;",
+               Fault::misaligned_address,
+               "with a stride of 18 elements, which is not a multiple of 16 bytes");
   expect_fault("setp.lt.u32 %p1, %r1, 16; @%p1 wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " +
                    registers('f', 8) + ", [%rd1], 16;",
                Fault::trap, "by 16 of the 32 threads of a warp");

@@ -1,6 +1,7 @@
 // wmma: products of matrices whose elements lie in registers as the device likes. PTX leaves open where; here the lanes share
 // the elements row by row, each with as many neighbours as the matrix has for it. Where a lane has more registers than it
 // needs, as for `a` and `b` of halves, they hold its elements once more.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -74,13 +75,25 @@ std::uint64_t slot_bits(const Thread& thread, unsigned operand) {
   return thread.registers[thread.current().slot(operand)];
 }
 
+// The manual of PTX wants each row or column to begin at a multiple of the bytes that a lane has of the matrix, that of CUDA
+// only at a multiple of 16 bytes. What both forbid is a fault.
+void check_alignment(const Instruction& in, const Matrix& matrix, std::uint64_t base, std::uint64_t stride) {
+  const unsigned of_lane = matrix.registers * (matrix.type == Type::f64 ? 8u : 4u);
+  if (base % of_lane != 0) report_misaligned(in, base, of_lane);
+  const unsigned of_line = std::min(of_lane, 16u);
+  if (stride * bits_of_element(matrix.type) / 8 % of_line == 0) return;
+  throw KernelFault{Fault::misaligned_address, *in.text + " with a stride of " + std::to_string(stride) +
+                                                   " elements, which is not a multiple of " +
+                                                   std::to_string(of_line) + " bytes"};
+}
+
 template <Space space, Access access, class Move>
 void for_each_element(Thread& thread, const Matrix& matrix, const Slots& slots, unsigned begin,
                       unsigned count, Move move) {
   const std::uint64_t base = slot_bits(thread, slots.address) + slot_bits(thread, slots.address + 1);
-  const std::uint64_t stride = matrix.has_stride      ? slot_bits(thread, slots.stride) & 0xffffffffu
-                               : matrix.is_by_columns ? std::uint64_t{matrix.rows}
-                                                      : std::uint64_t{matrix.columns};
+  const std::uint64_t by_default = matrix.is_by_columns ? matrix.rows : matrix.columns;
+  const std::uint64_t stride = matrix.has_stride ? slot_bits(thread, slots.stride) & 0xffffffffu : by_default;
+  check_alignment(thread.current(), matrix, base, stride);
   const unsigned bytes = bits_of_element(matrix.type) / 8;
   for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t row = (begin + i) / matrix.columns;
