@@ -143,16 +143,21 @@ TEST(SimulatedFaults, TooManyInstructions) {
 TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
   const std::vector<std::string> instructions{
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2}, {%r1}, {%r2}, {%f1};",
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, "
-      "{%f1,%f2,%f3,%f4};",
-      "cp.async.ca.shared.global [%r2], [%rd1], 16;",
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];",
+      "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, "
+      "%r3, 0x0;",
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
+      "cp.async.ca.shared.global.unheard [%r2], [%rd1], 16;",
+      "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {%r1, %r2, %r3, %r4}, [%r5];",
       "wgmma.fence.sync.aligned;",
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, "
       "%r3}], [%r4];",
       "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
       "sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
-      "mbarrier.init.shared.b64 [%r2], 32;",
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], "
+      "16, "
+      "[%r3], %h1;",
+      "mbarrier.arrive.unheard.shared.b64 %rd2, [%r2];",
       "barrier.cluster.arrive.aligned;",
       "add.rn.f32.unheard %f1, %f1, %f1;",
       "mapa.shared::cluster.u32 %r1, %r2, %r3;",

@@ -116,7 +116,7 @@ void enter(CompiledContext& context, Thread& thread, const CompiledFunction& fun
 
 void take_next(const CompiledContext& context, Thread& thread) {
   if (context.next == kThreadExits) {
-    thread.state = Thread::State::exited;
+    thread.exit();
   } else if ((context.next & kAtCollective) != 0) {
     const Instruction& collective = thread.function().code[(context.next & kPlace) - 1];
     thread.next = &collective + 1;

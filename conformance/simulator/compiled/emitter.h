@@ -21,7 +21,7 @@ struct Source {
   std::size_t index = 0;
   std::size_t behind = 0;  ///< instructions of the chunk that follow
 
-  Slot slot(std::size_t operand) const { return in.slots[operand]; }
+  Slot slot(std::size_t operand) const { return in.slot(operand); }
 };
 
 /// "u32" and so on. `bN` and predicates count as unsigned.

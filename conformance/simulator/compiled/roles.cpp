@@ -10,15 +10,32 @@ namespace opgate::simulator {
 namespace roles {
 
 constexpr std::array kWithoutResult{std::string_view("st"), std::string_view("red"),
-                                    std::string_view("nanosleep")};
+                                    std::string_view("nanosleep"), std::string_view("cp"),
+                                    std::string_view("stmatrix")};
 constexpr std::array kWaits{
     std::string_view("shfl"),      std::string_view("vote"),  std::string_view("match"),
     std::string_view("redux"),     std::string_view("elect"), std::string_view("activemask"),
     std::string_view("nanosleep"), std::string_view("bar"),   std::string_view("barrier")};
+constexpr std::array kOfWholeWarp{std::string_view("ldmatrix"), std::string_view("stmatrix"),
+                                  std::string_view("movmatrix"), std::string_view("mma"),
+                                  std::string_view("wmma")};
 
 template <class List>
 bool is_in(const List& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// Of names whose first operand is a result or not.
+bool has_result(const std::string& name, const Modifiers& modifiers) {
+  // bar.red has a result in front of its barrier.
+  if (name == "bar" || name == "barrier") return modifiers.has("red");
+  if (name == "wmma") return !modifiers.has("store");
+  if (name == "mbarrier") {
+    const bool counts = modifiers.has("expect_tx") || modifiers.has("complete_tx");
+    const bool arrives = modifiers.has("arrive") || modifiers.has("arrive_drop");
+    return arrives || !(counts || modifiers.has("init") || modifiers.has("inval"));
+  }
+  return !is_in(kWithoutResult, name);
 }
 
 void add_registers(const std::vector<Argument>& arguments, std::vector<Slot>& slots) {
@@ -73,11 +90,11 @@ Roles roles_of(const Function& function, std::size_t index) {
   const Modifiers modifiers(*in.text);
   const std::string name = is_inserted ? "" : modifiers.name();
   if (add_control(function, in, name, all)) return all;
-  all.stops = is_in(kWaits, name);
-  // bar.red has a result in front of its barrier.
-  const bool is_barrier = (name == "bar" || name == "barrier") && !modifiers.has("red");
-  const std::size_t results = is_in(kWithoutResult, name) || is_barrier ? 0 : form.first;
-  for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slots[i]);
+  all.stops = is_in(kWaits, name) || is_in(kOfWholeWarp, name);
+  all.is_of_whole_warp = is_in(kOfWholeWarp, name);
+  if (name == "mbarrier") all.stops = modifiers.has("test_wait") || modifiers.has("try_wait");
+  const std::size_t results = has_result(name, modifiers) ? form.first : 0;
+  for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slot(i));
   const bool has_predicate = modifiers.has("or") || modifiers.has("and");
   if (name == "lop3" && has_predicate) all.reads.push_back(static_cast<Slot>(in.immediate));
   return all;

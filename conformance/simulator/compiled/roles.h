@@ -12,6 +12,7 @@ struct Roles {
   std::vector<Slot> writes;
   /// Its handler may let the thread wait, call, return or branch: compiled code cannot go on behind it.
   bool stops = false;
+  bool is_of_whole_warp = false;      ///< all threads of a warp execute it together
   bool ends = false;                  ///< nothing in the function comes after it, unless its guard is false
   std::vector<std::int64_t> targets;  ///< of branches
 };

@@ -194,9 +194,10 @@ class FunctionTranslator {
     }
     if (is_collective(source)) {
       for (const Slot slot : source.roles.reads) out_.save(slot);
-      const std::string mask = out_.get(source.slot(source.form.total - 1u), Type::u32);
-      out_.line("  if (c->together == " + std::to_string(kWarpTogether) + " && " + mask +
-                " == 0xffffffffu) { c->stops[c->linear_index] = " +
+      std::string condition = "c->together == " + std::to_string(kWarpTogether);
+      if (!source.roles.is_of_whole_warp)
+        condition += " && " + out_.get(source.slot(source.form.total - 1u), Type::u32) + " == 0xffffffffu";
+      out_.line("  if (" + condition + ") { c->stops[c->linear_index] = " +
                 unsigned_number(source.index + 1 + kAtCollective) + "; goto go_on_with_next; }");
     }
     out_.hand_over(source);
@@ -211,10 +212,11 @@ class FunctionTranslator {
            out_.constant(source.slot(0)) < kBarriers;
   }
 
-  // Where threads of a warp meet; all of them, if the last operand says so.
+  // Where threads of a warp meet; all of them, if the last operand says so or the instruction needs them.
   bool is_collective(const Source& source) const {
     const std::string& name = source.modifiers.name();
-    return out_.is_kernel() && (name == "shfl" || name == "vote" || name == "match" || name == "redux");
+    return out_.is_kernel() && (source.roles.is_of_whole_warp || name == "shfl" || name == "vote" ||
+                                name == "match" || name == "redux");
   }
 
   const Function& function_;

@@ -40,6 +40,7 @@ void Block::start(const Extent& index) {
   exited_ = 0;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
+  promises_.reset();
   const Function& kernel = *program().functions.front();
   if (!is_compiled()) {
     start_threads();

@@ -8,6 +8,7 @@
 #include "simulator/compiled/compiled_code.h"
 #include "simulator/kernels/barrier.h"
 #include "simulator/kernels/kernels.h"
+#include "simulator/kernels/mbarrier.h"
 #include "simulator/kernels/program.h"
 #include "simulator/kernels/thread.h"
 
@@ -44,6 +45,8 @@ class Block {
   unsigned char* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return shared_.size(); }
   Barrier& barrier(unsigned id) { return barriers_[id]; }
+  /// What copies will do to the objects of `mbarrier`.
+  Promises& promises() { return promises_; }
 
   /// Of the kernel's frame values, those that are the same for all threads; in their order.
   const std::uint64_t* frame_values() const { return frame_values_.data(); }
@@ -80,6 +83,7 @@ class Block {
   std::vector<Thread> threads_;
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
+  Promises promises_;
   std::vector<std::uint64_t> frame_values_;
   std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
   std::vector<std::uint64_t*> registers_of_;

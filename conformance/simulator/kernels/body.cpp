@@ -1,6 +1,7 @@
 #include "simulator/kernels/body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "simulator/kernels/labels.h"
 #include "simulator/kernels/names.h"
@@ -27,7 +28,7 @@ class Reader {
     // A body may end without `ret`.
     const Token end{"ret", tokens_.peek().line};
     form_ = {};
-    emit(decode(end, {}, "ret", 0), end);
+    emit(decode(end, {}, 0), end);
     find_turn_ends();
   }
 
@@ -137,7 +138,7 @@ class Reader {
     } else if (name == "brx") {
       instruction = decode_branch_by_table(statement, at + 1);
     } else {
-      instruction = decode(opcode, statement, name, at + 1);
+      instruction = decode(opcode, statement, at + 1);
       if (name == "bra") {
         labels_.add_branch(statement.back());
         branches_.push_back(function_.code.size());
@@ -158,11 +159,10 @@ class Reader {
   }
 
   // An instruction that is not simulated is decoded to one that says so when it is executed.
-  Instruction decode(const Token& opcode, const Statement& statement, const std::string& name,
-                     std::size_t operands) {
+  Instruction decode(const Token& opcode, const Statement& statement, std::size_t operands) {
     Draft draft{Modifiers(opcode.text), {}, {}, declared_.is_kernel, 0};
     draft.instruction.execute = &execute_unsupported;
-    const Decoder* const decoder = decoder_named(name);
+    const Decoder* const decoder = decoder_of(draft.modifiers);
     if (decoder == nullptr) return draft.instruction;
     if (decoder->most != kNotRead) {
       std::vector<Instruction> before;
@@ -175,7 +175,8 @@ class Reader {
     }
     const Handler handler = decoder->select(draft);
     if (handler == nullptr || !draft.modifiers.none_left()) return draft.instruction;
-    if (put_operands(draft)) draft.instruction.execute = handler;
+    put_operands(draft);
+    draft.instruction.execute = handler;
     return draft.instruction;
   }
 
@@ -187,21 +188,29 @@ class Reader {
                                       std::to_string(count));
   }
 
-  bool put_operands(Draft& draft) {
-    std::size_t next = 0;
+  // The offset of the first address is the immediate, as a rule; behind each further one follows a slot with its offset.
+  void put_operands(Draft& draft) {
+    std::vector<Slot> slots;
     if (!draft.operands.empty()) form_.first = static_cast<std::uint8_t>(draft.operands.front().slots.size());
     for (const Operand& operand : draft.operands) {
-      if (next + operand.slots.size() > kMostOperands) return false;
-      std::copy(operand.slots.begin(), operand.slots.end(),
-                draft.instruction.slots.begin() + static_cast<std::ptrdiff_t>(next));
-      next += operand.slots.size();
+      slots.insert(slots.end(), operand.slots.begin(), operand.slots.end());
       if (operand.kind != Operand::Kind::address) continue;
-      draft.instruction.immediate = operand.offset;
+      const bool is_first = draft.instruction.site == 0;
+      if (!is_first || draft.keeps_immediate) {
+        slots.push_back(names_.constant(static_cast<std::uint64_t>(operand.offset)));
+      } else {
+        draft.instruction.immediate = operand.offset;
+      }
+      if (!is_first) continue;
       draft.instruction.site = builder_.next_site();
       form_.names_local = operand.names_local;
     }
-    form_.total = static_cast<std::uint8_t>(next);
-    return true;
+    form_.total = static_cast<std::uint8_t>(slots.size());
+    if (slots.size() > kMostOperands) {
+      draft.instruction.wide = function_.wide_slots.emplace_back(std::move(slots)).data();
+    } else {
+      std::copy(slots.begin(), slots.end(), draft.instruction.slots.begin());
+    }
   }
 
   void emit(Instruction instruction, const Token& opcode) {

@@ -5,7 +5,7 @@
 
 namespace opgate::simulator {
 
-const Decoder* decoder_named(const std::string& name) {
+const Decoder* decoder_of(const Modifiers& opcode) {
   static const std::unordered_map<std::string, Decoder> catalogue{
       {"add", {&select_arithmetic, 3, 3}},
       {"sub", {&select_arithmetic, 3, 3}},
@@ -73,6 +73,13 @@ const Decoder* decoder_named(const std::string& name) {
       {"ret", {&select_return, 0, 0}},
       {"exit", {&select_exit, 0, 0}},
       {"trap", {&select_trap, 0, 0}},
+      {"cp", {&select_copy, 0, 8}},
+      {"mbarrier", {&select_mbarrier, 1, 4}},
+      {"mma", {&select_matrix_product, 4, 12}},
+      {"wmma", {&select_warp_matrix, 2, 5}},
+      {"ldmatrix", {&select_load_matrix, 2, 2}},
+      {"stmatrix", {&select_store_matrix, 2, 2}},
+      {"movmatrix", {&select_move_matrix, 2, 2}},
       {"bar", {&select_barrier, 1, 4}},
       {"barrier", {&select_barrier, 0, 4}},
       {"shfl", {&select_shuffle, 5, 5}},
@@ -91,7 +98,9 @@ const Decoder* decoder_named(const std::string& name) {
       {"setmaxnreg", {&select_no_effect, 0, kNotRead}},
       {"griddepcontrol", {&select_no_effect, 0, kNotRead}},
   };
-  const auto found = catalogue.find(name);
+  // Its addresses have coordinates.
+  if (opcode.name() == "cp" && opcode.has("tensor")) return nullptr;
+  const auto found = catalogue.find(opcode.name());
   return found == catalogue.end() ? nullptr : &found->second;
 }
 

@@ -15,7 +15,7 @@ void branch(Thread& thread, const Instruction& in) { thread.branch(in.immediate)
 
 void leave(Thread& thread, const Instruction&) { thread.leave_function(); }
 
-void exit_thread(Thread& thread, const Instruction&) { thread.state = Thread::State::exited; }
+void exit_thread(Thread& thread, const Instruction&) { thread.exit(); }
 
 void trap(Thread&, const Instruction&) { throw KernelFault{Fault::trap, "trap"}; }
 

@@ -19,14 +19,16 @@ struct Operand {
   /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
   /// local memory.
   bool names_local = false;
+  bool is_predicate = false;
 };
 
 struct Draft {
   Modifiers modifiers;
   std::vector<Operand> operands;
   Instruction instruction;
-  bool in_kernel = true;  ///< not in a function that a kernel calls
-  Slot nowhere = 0;       ///< a slot that nobody reads
+  bool in_kernel = true;         ///< not in a function that a kernel calls
+  Slot nowhere = 0;              ///< a slot that nobody reads
+  bool keeps_immediate = false;  ///< the offset of the first address comes into a slot behind it
 
   bool is(std::size_t operand, Operand::Kind kind) const {
     return operand < operands.size() && operands[operand].kind == kind;
@@ -53,7 +55,7 @@ struct Decoder {
 /// `most` of an instruction whose operands need not be read.
 constexpr std::size_t kNotRead = 99;
 
-/// Null for a name that no instruction has, or that is not simulated.
-const Decoder* decoder_named(const std::string& name);
+/// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
+const Decoder* decoder_of(const Modifiers& opcode);
 
 }  // namespace opgate::simulator

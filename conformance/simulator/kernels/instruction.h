@@ -17,6 +17,7 @@ using Handler = void (*)(Thread& thread, const Instruction& instruction);
 /// bits.
 using Slot = std::int32_t;
 
+/// Slots that an instruction holds itself. Few have more: those of matrices.
 constexpr std::size_t kMostOperands = 6;
 
 struct Instruction {
@@ -25,11 +26,15 @@ struct Instruction {
   std::int64_t immediate =
       0;  ///< the offset of an address, the target of a branch, or what the handler needs to know
   std::array<Slot, kMostOperands> slots{};  ///< in the order of the operands in PTX
+  const Slot* wide = nullptr;               ///< all slots, in the place of `slots`, where they are more
   std::int32_t guard =
       -1;  ///< twice the slot of the predicate, plus 1 where it is negated; negative without a guard
   std::uint32_t line = 0;
   std::uint32_t location = 0;  ///< index of the `.loc` in the program; 0 where there is none
   std::uint32_t site = 0;      ///< numbers the instructions that access global memory
+
+  /// Of any instruction, wide or not.
+  Slot slot(std::size_t operand) const { return wide != nullptr ? wide[operand] : slots[operand]; }
 };
 
 }  // namespace opgate::simulator

@@ -35,6 +35,14 @@ std::optional<int> Modifiers::take_one(std::initializer_list<std::string_view> w
   return std::nullopt;
 }
 
+std::optional<int> Modifiers::take_next(std::initializer_list<std::string_view> words) {
+  const auto first = std::find_first_of(words_.begin(), words_.end(), words.begin(), words.end());
+  if (first == words_.end()) return std::nullopt;
+  const auto index = std::find(words.begin(), words.end(), *first) - words.begin();
+  words_.erase(first);
+  return static_cast<int>(index);
+}
+
 void Modifiers::take_hints() {
   static constexpr std::array kHints{
       std::string_view("volatile"), std::string_view("weak"),    std::string_view("relaxed"),

@@ -26,6 +26,9 @@ class Modifiers {
   /// The index of the first of these words that is there.
   std::optional<int> take_one(std::initializer_list<std::string_view> words);
 
+  /// The index of the word that comes first in the opcode among these.
+  std::optional<int> take_next(std::initializer_list<std::string_view> words);
+
   /// Takes words that do not change what threads do that run one after the other: memory orders, scopes,
   /// cache hints.
   void take_hints();

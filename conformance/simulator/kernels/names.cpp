@@ -49,6 +49,7 @@ void Names::declare_register(const Declared& declared) {
   Named named;
   named.kind = Named::Kind::register_;
   named.bytes = declared.bytes;
+  named.is_predicate = declared.type == Type::pred;
   if (declared.registers == 0) add(declared.name, named);
   for (std::size_t i = 0; i < declared.registers; ++i) add(declared.name + std::to_string(i), named);
 }

@@ -31,6 +31,7 @@ struct Named {
   std::uint64_t value = 0;  ///< of a constant; the offset in parameters, local or shared memory
   std::size_t bytes = 0;
   std::size_t alignment = 1;
+  bool is_predicate = false;
   FrameValue::Kind frame = FrameValue::Kind::lane;
 };
 

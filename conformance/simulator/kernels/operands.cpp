@@ -50,6 +50,7 @@ Operand OperandReader::read_one() {
     return operand;
   }
   operand.slots.push_back(read_value());
+  operand.is_predicate = is_predicate_;
   if (accept("|")) {
     operand.kind = Operand::Kind::pair;
     operand.slots.push_back(read_value());
@@ -93,6 +94,7 @@ std::uint64_t OperandReader::read_number(const Token& token, bool negative) cons
 
 Slot OperandReader::read_value() {
   if (accept("!")) return inverted(read_name(next()));
+  is_predicate_ = false;
   const bool negative = accept("-");
   const Token token = next();
   const bool is_number = token.text.front() >= '0' && token.text.front() <= '9';
@@ -104,6 +106,7 @@ Slot OperandReader::read_value() {
 Slot OperandReader::read_name(const Token& name) {
   if (name.is("_")) return names_.nowhere();
   Named& named = names_.find(name);
+  is_predicate_ = named.is_predicate;
   if (named.kind == Named::Kind::clock) return computed(&execute_clock, names_.nowhere());
   std::uint64_t addend = 0;
   if (accept("+")) addend = integer(next());

@@ -42,6 +42,7 @@ class OperandReader {
   std::size_t at_;
   std::string_view opcode_;
   std::vector<Instruction>& insert_;
+  bool is_predicate_ = false;  ///< the value that was read last
 };
 
 }  // namespace opgate::simulator

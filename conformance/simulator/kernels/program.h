@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -68,7 +69,8 @@ struct CompiledFunction;
 struct Function {
   std::string name;
   std::vector<Instruction> code;
-  std::vector<OperandForm> forms;  ///< of each instruction of `code`
+  std::vector<OperandForm> forms;            ///< of each instruction of `code`
+  std::deque<std::vector<Slot>> wide_slots;  ///< `Instruction::wide` points here
   /// Whether the turn of a thread may end in front of an instruction: at the begin, behind a call, and where
   /// a loop may begin.
   std::vector<bool> turn_ends;

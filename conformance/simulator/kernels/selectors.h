@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simulator/kernels/draft.h"
+#include "simulator/kernels/matrix_product.h"
 
 namespace opgate::simulator {
 
@@ -35,7 +36,17 @@ Handler select_address_conversion(Draft& draft);  // cvta
 Handler select_isspacep(Draft& draft);
 Handler select_load(Draft& draft);
 Handler select_store(Draft& draft);
-Handler select_atomic(Draft& draft);  // atom red
+Handler select_atomic(Draft& draft);          // atom red
+Handler select_copy(Draft& draft);            // cp.async
+Handler select_matrix_product(Draft& draft);  // mma
+Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);
+Handler select_warp_matrix(Draft& draft);       // wmma
+Handler select_load_matrix(Draft& draft);       // ldmatrix
+Handler select_store_matrix(Draft& draft);      // stmatrix
+Handler select_move_matrix(Draft& draft);       // movmatrix
+Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
+Handler select_promised_arrival(Draft& draft);  // cp.async.mbarrier
+Handler select_mbarrier(Draft& draft);
 Handler select_branch(Draft& draft);
 Handler select_return(Draft& draft);
 Handler select_exit(Draft& draft);

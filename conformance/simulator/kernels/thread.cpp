@@ -136,10 +136,16 @@ void Thread::call(const Call& call) {
   for (std::size_t i = 0; i < count; ++i) hand_over(call.arguments[i], from, to.function->arguments[i], to);
 }
 
+void Thread::exit() {
+  state = State::exited;
+  copies.finish_all();
+  bulk_copies.finish_all();
+}
+
 void Thread::leave_function() {
   const Frame done = frames_.back();
   if (done.call == nullptr) {
-    state = State::exited;
+    exit();
     return;
   }
   const Frame& caller = frames_[frames_.size() - 2];

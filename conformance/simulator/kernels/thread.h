@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/kernels/copy_queue.h"
 #include "simulator/kernels/instruction.h"
 #include "simulator/kernels/program.h"
 
@@ -31,6 +32,8 @@ class Thread {
   unsigned lane = 0;
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
+  CopyQueue copies;                   ///< of `cp.async`
+  CopyQueue bulk_copies;              ///< of `cp.async.bulk`, those from shared memory
 
   /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to
   /// be in their slots: compiled code sets the others.
@@ -48,6 +51,8 @@ class Thread {
   void branch(std::int64_t target) { next = function().code.data() + target; }
   void call(const Call& call);
   void leave_function();
+  /// Ends the thread. Copies that it has begun happen now at the latest.
+  void exit();
 
   /// What a slot of its frame holds that depends on the thread, the block or the launch.
   std::uint64_t value_of(const FrameValue& value) const;

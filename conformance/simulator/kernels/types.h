@@ -30,6 +30,8 @@ enum class Type : std::uint8_t {
   bf16,
   bf16x2,
   tf32,
+  e4m3,
+  e5m2,
   e4m3x2,
   e5m2x2,
   f32,
