@@ -11,6 +11,7 @@
 
 #include "simulator/kernels/instruction.h"
 #include "simulator/kernels/kernels.h"
+#include "simulator/watch/annotations.h"
 
 namespace opgate::simulator {
 
@@ -80,6 +81,8 @@ struct Function {
   std::vector<Argument> results;
   std::vector<Call> calls;
   std::vector<std::vector<std::int64_t>> branch_tables;
+  std::vector<Annotation> annotations;  ///< of each instruction of `code`, once an observer has needed them
+  std::uint32_t first_annotation = 0;   ///< numbers the instructions of all functions
 };
 
 /// A slot that holds the address of a variable in global or constant memory.
