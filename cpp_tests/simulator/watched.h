@@ -9,10 +9,12 @@
 
 namespace opgate::simulator::tests {
 
-/// Runs a launch with one seed, and gives what the tools find.
+/// Runs a launch with one seed, and gives what the tools find. Variables of the module are zeros.
 inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::string& ptx, Launch launch,
                                                const Tools& tools, std::uint64_t seed) {
   const std::unique_ptr<Module> module = Module::parse(ptx);
+  for (const Variable& variable : module->variables())
+    module->place(variable.name, device.allocate(std::vector<unsigned char>(variable.bytes)));
   Observer observer(tools);
   launch.observer = &observer;
   launch.order_seed = seed;

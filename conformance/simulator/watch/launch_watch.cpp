@@ -80,7 +80,8 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       leave(block, thread, instruction);
       return;
     case Kind::unknown:
-      throw KernelFault{Fault::unsupported, *instruction.text + " while the tools of OPGATE_SIM_TOOLS watch"};
+      throw KernelFault{Fault::unsupported,
+                        *instruction.text + " is not simulated while tools watch (OPGATE_SIM_TOOLS)"};
     case Kind::none:
     case Kind::barrier:
     case Kind::warp_barrier:
