@@ -5,6 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+
+#include "simulator/watch/tools.h"
 
 namespace opgate::simulator {
 
@@ -36,6 +39,12 @@ struct Settings {
 
   /// OPGATE_SIM_ATEN_AT_ONCE=1: ATen's operators run when they are called, and not in the order of their stream.
   bool aten_at_once = false;
+
+  /// OPGATE_SIM_TOOLS: which of `init`, `race` and `sync` watch every kernel, with commas between them.
+  Tools tools;
+
+  /// OPGATE_SIM_REPORT: the file to which findings of the tools are appended, as lines of JSON.
+  std::string report;
 };
 
 const Settings& settings();

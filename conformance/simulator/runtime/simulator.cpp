@@ -23,7 +23,8 @@ Simulator* make() {
 }  // namespace simulator_life
 
 Simulator::Simulator()
-    : memory(settings()),
+    : observer(settings().tools.any() ? std::make_unique<Observer>(settings().tools) : nullptr),
+      memory(settings(), observer == nullptr ? nullptr : &observer->memory()),
       binaries(registered_binaries()),
       streams(settings().devices),
       execution(streams, settings().eager),
