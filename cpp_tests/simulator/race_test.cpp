@@ -151,6 +151,21 @@ TEST(SimulatedRaces, BlocksHaveSharedMemoryOfTheirOwn) {
   expect_race(races_of("mov.u32 %r2, %ctaid.x; st.global.u32 [%rd1], %r2;", {1}, {4}), "of block (");
 }
 
+TEST(SimulatedRaces, BlocksLeaveNothingBehindForTheNextOne) {
+  const std::string first_block =
+      ".shared .align 4 .b8 s[4]; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; ";
+  // All threads of block 0 read. In block 1 only two do, of which the second one writes.
+  expect_race(races_of(first_block + R"(@!%p1 ld.shared.u32 %r3, [s]; @!%p1 bra end;
+    and.b32 %r4, %r1, 31; setp.ne.u32 %p2, %r4, 0; @%p2 bra end; ld.shared.u32 %r3, [s];
+    setp.eq.u32 %p3, %r1, 32; @%p3 st.shared.u32 [s], 5;
+    end:)",
+                       {64}, {2}));
+  // The threads of block 0 meet often, those of block 1 never.
+  expect_race(races_of(first_block + R"(@!%p1 barrier.sync 1, 64; @!%p1 barrier.sync 1, 64;
+    @%p1 st.shared.u32 [s], %r1;)",
+                       {64}, {2}));
+}
+
 TEST(SimulatedRaces, GenericAddressesAreThoseOfTheirSpace) {
   const auto body = [](const std::string& between) {
     return ".shared .align 4 .b8 s[4]; mov.u64 %rd2, s; cvta.shared.u64 %rd2, %rd2; setp.eq.u32 %p1, %r1, 0; "

@@ -65,6 +65,15 @@ TEST(SimulatedReleases, FencesOfAllThreadsAreReleasedByOne) {
   expect_nothing(races_of(all_write("bar.sync 0; membar.gl;"), {64}, {4}));
   expect_race(races_of(all_write("bar.sync 0;"), {64}, {4}));
   expect_race(races_of(all_write("membar.gl;"), {64}, {4}));
+  // One thread's fence covers what it knows of its warp and of its block, and a later barrier passes it on.
+  const std::string in_one =
+      "and.b32 %r20, %r1, LANES; setp.eq.u32 %p3, %r20, 1; @%p3 membar.gl; bar.sync 0;";
+  const std::string of_warp = replaced(in_one, "LANES", "31");
+  const std::string of_block = replaced(in_one, "LANES", "63");
+  expect_nothing(races_of(all_write("bar.warp.sync -1;" + of_warp), {64}, {4}));
+  expect_race(races_of(all_write(of_warp), {64}, {4}));
+  expect_nothing(races_of(all_write("bar.sync 0;" + of_block), {64}, {4}));
+  expect_race(races_of(all_write("bar.warp.sync -1;" + of_block), {64}, {4}));
   // Lane 0 speaks for its warp, but not for the other one.
   expect_race(races_of(all_write("membar.gl; bar.warp.sync -1;"), {64}, {4}));
 }
@@ -107,6 +116,12 @@ TEST(SimulatedReleases, AFlagHandsAValueOver) {
   expect_nothing(races_of(
       flag("fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1], 1;", until("ld.acquire.gpu.global.u32")),
       {1}, {3}));
+  // A fence of the block does not use up what one of the device may acquire.
+  const std::string read = until("ld.volatile.global.u32");
+  expect_nothing(races_of(flag(publish, read + " membar.cta; membar.gl;"), {1}, {3}));
+  expect_race(races_of(flag(publish, read + " membar.cta;"), {1}, {3}));
+  // A reduction does not read the flag.
+  expect_race(races_of(flag(publish, "red.global.add.u32 [%rd1], 0; membar.gl;"), {1}, {3}));
   // Without the reader's fence, without the writer's, for the own block, and by a plain flag.
   expect_race(races_of(flag(publish, until("ld.volatile.global.u32")), {1}, {3}));
   expect_race(races_of(
@@ -149,6 +164,21 @@ TEST(SimulatedReleases, KnowledgeOfOtherBlocksIsPassedOn) {
     end:)";
   expect_nothing(races_of(replaced(body, "ORDER", "release"), {1}, {3}));
   expect_race(races_of(replaced(body, "ORDER", "relaxed"), {1}, {3}));
+}
+
+TEST(SimulatedReleases, AStoreBeginsAnewAndAnAtomicAdditionCarriesOn) {
+  // Block 0 publishes with 1; block 1 waits for that and writes 2 without a fence; block 2 reads that once it is there.
+  const std::string body =
+      R"(mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra second; setp.eq.u32 %p1, %r2, 2;
+    @%p1 bra third;
+    st.global.u32 [%rd1+256], 42; membar.gl; atom.global.add.u32 %r3, [%rd1], 1; bra end;
+    second: ld.relaxed.gpu.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra second;
+    WRITE st.relaxed.gpu.global.u32 [%rd1+4], 1; bra end;
+    third: ld.relaxed.gpu.global.u32 %r3, [%rd1+4]; setp.eq.u32 %p2, %r3, 0; @%p2 bra third;
+    ld.acquire.gpu.global.u32 %r3, [%rd1]; ld.global.u32 %r4, [%rd1+256];
+    end:)";
+  expect_nothing(races_of(replaced(body, "WRITE", "red.relaxed.gpu.global.add.u32 [%rd1], 1;"), {1}, {3}));
+  expect_race(races_of(replaced(body, "WRITE", "st.relaxed.gpu.global.u32 [%rd1], 2;"), {1}, {3}));
 }
 
 TEST(SimulatedReleases, ThreadsOfABlockThroughSharedMemory) {

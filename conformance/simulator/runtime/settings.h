@@ -34,7 +34,7 @@ struct Settings {
   /// OPGATE_SIM_SHUFFLE: a seed of the orders in which the blocks of each launch begin; 0: always by their indices.
   std::uint64_t shuffle = 1;
 
-  /// OPGATE_SIM_LOG=1: modules, launches and copies are written to stderr.
+  /// OPGATE_SIM_LOG=1: modules, launches, copies and findings of tools are written to stderr.
   bool log = false;
 
   /// OPGATE_SIM_ATEN_AT_ONCE=1: ATen's operators run when they are called, and not in the order of their stream.
