@@ -1,11 +1,14 @@
 #include "device/simulator.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.h"
@@ -69,6 +72,47 @@ std::optional<SimulatedFailure> take_simulated_failure() {
   std::getline(lines, failure.kernel);
   std::getline(lines, failure.location);
   return failure;
+}
+
+namespace simulated {
+
+std::string index_of(const nlohmann::json& place, const char* of) {
+  return fmt::format("{} {}", of, fmt::join(place.at(of).get<std::vector<unsigned>>(), ","));
+}
+
+std::string place_of(const nlohmann::json& place) {
+  return fmt::format("{}, {}, {}", place.at("location").get<std::string>(), index_of(place, "block"),
+                     index_of(place, "thread"));
+}
+
+void watch(const char* tools) {
+  static const auto function = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "opgate_sim_watch"));
+  if (function != nullptr) function(tools);
+}
+
+}  // namespace simulated
+
+SimulatorTools::SimulatorTools(const char* names) { simulated::watch(names); }
+
+SimulatorTools::~SimulatorTools() { simulated::watch(""); }
+
+std::vector<SimulatedFinding> SimulatorTools::take() {
+  static const auto take_line =
+      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_finding"));
+  std::vector<SimulatedFinding> findings;
+  std::string line(4096, '\0');
+  for (size_t length = 0; take_line != nullptr && (length = take_line(line.data(), line.size())) != 0;) {
+    if (length >= line.size()) {
+      line.resize(length + 1);
+      continue;
+    }
+    const auto json = nlohmann::json::parse(std::string_view(line).substr(0, length));
+    const nlohmann::json& place = json.at("place");
+    findings.push_back({json.at("message"), json.at("kernel"), simulated::place_of(place),
+                        json.contains("other") ? simulated::place_of(json.at("other")) : "",
+                        place.at("location"), json.at("count")});
+  }
+  return findings;
 }
 
 }  // namespace opgate

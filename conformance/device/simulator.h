@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/accelerator.h"
 
@@ -47,5 +48,28 @@ struct SimulatedFailure {
 /// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing
 /// has, or where CUDA is not simulated here.
 std::optional<SimulatedFailure> take_simulated_failure();
+
+/// What a tool has found that watches kernels on the simulated device.
+struct SimulatedFinding {
+  std::string what;      ///< "st.shared.f32 races with ld.shared.f32 of thread 32,0,0 of the same block: ..."
+  std::string kernel;    ///< "void total<float>(float const*, float*, long)"
+  std::string place;     ///< "reduce.cu:41, block 0,0,0, thread 3,0,0"
+  std::string other;     ///< of a race, the place of the earlier access; otherwise empty
+  std::string location;  ///< "reduce.cu:41", or "line 120 of the PTX"
+  size_t count = 1;      ///< how often
+};
+
+/// Lets tools watch each kernel as long as it lives. Nothing where CUDA is not simulated in this process.
+class SimulatorTools {
+ public:
+  /// `names`: "race,sync"
+  explicit SimulatorTools(const char* names);
+  ~SimulatorTools();
+  SimulatorTools(const SimulatorTools&) = delete;
+  SimulatorTools& operator=(const SimulatorTools&) = delete;
+
+  /// Takes what was found in kernels that have ended.
+  std::vector<SimulatedFinding> take();
+};
 
 }  // namespace opgate

@@ -21,6 +21,18 @@ bool of_kind(const Scope& scope, Spec::Kind kind) {
   return false;
 }
 
+bool is_of_kind(const CallKey& key, Scope::Device device) {
+  switch (device) {
+    case Scope::Device::cpu:
+      return key.device == c10::kCPU;
+    case Scope::Device::accelerator:
+      return key.device != c10::kCPU;
+    case Scope::Device::simulated:
+      return key.simulated;
+  }
+  return false;
+}
+
 bool of_variant(Scope::Variants wanted, const Variant& variant) {
   switch (wanted) {
     case Scope::Variants::contiguous:
@@ -135,7 +147,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
-         (!scope.device || (*scope.device == Scope::Device::cpu) == (key.device == c10::kCPU)) &&
+         (!scope.device || is_of_kind(key, *scope.device)) &&
          (!scope.on_cpu_too || on_cpu(key)) && (!scope.writes || writes_to_an_argument(*key.spec)) &&
          !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));
 }

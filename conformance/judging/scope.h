@@ -45,7 +45,8 @@ struct Scope {
     /// than the operator itself, the declared one of most bits.
     most_precise,
   };
-  enum class Device { cpu, accelerator };
+  /// `simulated`: only simulated devices, which see what a real one does not show.
+  enum class Device { cpu, accelerator, simulated };
   bool ops = true;
   bool models = false;
   bool classes = false;

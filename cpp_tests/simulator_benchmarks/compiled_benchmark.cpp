@@ -1,4 +1,4 @@
-// Kernels in single precision, interpreted and compiled. Compiling itself is not measured.
+// Kernels in single precision, interpreted, watched by tools, and compiled. Compiling itself is not measured.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -7,6 +7,7 @@
 
 #include "float_kernels.h"
 #include "simulator/kernels/kernels.h"
+#include "simulator/watch/observer.h"
 
 namespace opgate::simulator::tests {
 namespace compiled_benchmark {
@@ -49,7 +50,7 @@ struct Case {
   bool two_sources;
 };
 
-void run(benchmark::State& state, const Case& of, CompilationSettings::When when) {
+void run(benchmark::State& state, const Case& of, CompilationSettings::When when, const Tools& tools = {}) {
   OneAllocation memory(std::size_t{3} * of.elements);
   const std::unique_ptr<Module> module = Module::parse(kFloatKernels);
   CompilationSettings settings;
@@ -59,6 +60,8 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
   launch.kernel = of.kernel;
   launch.grid = of.grid;
   launch.block = of.block;
+  Observer observer(tools);
+  if (tools.any()) launch.observer = &observer;
   const auto add = [&](const auto& value) {
     const std::size_t at = launch.parameters.size();
     launch.parameters.resize(at + sizeof(value));
@@ -82,6 +85,7 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
       break;
     }
     instructions += static_cast<double>(outcome.instructions);
+    if (!observer.findings().take().empty()) state.SkipWithError("a tool has found something");
   }
   state.counters["instructions"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
@@ -91,10 +95,17 @@ const Case kMultiply{"multiply", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kMultiplyTiles{"multiply_tiles", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kRowNorms{"row_norms", {256}, {256}, 262144, 1024, true};
 
-#define OPGATE_BOTH_WAYS(name, of)                                                 \
-  BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never) \
-      ->Unit(benchmark::kMillisecond);                                             \
-  BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)   \
+constexpr Tools kRace{.race = true};
+constexpr Tools kAllTools{.init = true, .race = true, .sync = true};
+
+#define OPGATE_BOTH_WAYS(name, of)                                                      \
+  BENCHMARK_CAPTURE(run, name##_race, of, CompilationSettings::When::never, kRace)      \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_tools, of, CompilationSettings::When::never, kAllTools) \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never)      \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)        \
       ->Unit(benchmark::kMillisecond)
 
 OPGATE_BOTH_WAYS(gelu, kGelu);

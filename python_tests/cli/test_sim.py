@@ -82,6 +82,33 @@ def test_what_a_program_ignores_is_found(sim: SimulatedProgram, mistake: str, wo
         assert word in run.stderr.partition("opgate sim: 1 finding")[2]
 
 
+def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
+    assert sim("no-race").returncode == 0
+    run = sim("race")
+    assert run.returncode == 1, run
+    told = run.stderr.rpartition("opgate sim: ")[2]
+    assert re.search(
+        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \d+,0,0 of the same block", told, re.M
+    )
+    assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2 * told.count("race: ")
+    assert sim("race", "--tool", "memory,init,sync").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("mistake", "tool", "words"),
+    [
+        ("unwritten", "init", "ld.global.f32 reads 4 bytes of global memory that nobody has written"),
+        ("missed-barrier", "sync", "bar"),
+    ],
+)
+def test_each_tool_finds_its_mistake_alone(sim: SimulatedProgram, mistake: str, tool: str, words: str) -> None:
+    run = sim(mistake, "--tool", tool)
+    assert run.returncode == 1, run
+    assert f" 1 {tool}: " in run.stderr
+    assert words in run.stderr.rpartition("opgate sim: ")[2]
+    assert sim("none", "--tool", tool).returncode == 0
+
+
 def test_a_program_that_dies_of_it_still_gets_its_report(sim: SimulatedProgram) -> None:
     run = sim("on-the-host")
     assert run.returncode == 128 + 11

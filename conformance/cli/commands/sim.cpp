@@ -1,5 +1,6 @@
 // opgate sim: runs any program with the simulated CUDA devices, and says what they found wrong with it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
 
@@ -18,7 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kTools = {"memory", "api"};
+const std::vector<std::string> kTools = {"memory", "api", "init", "race", "sync"};
+
+// Of these, the device finds the first two in any case.
+std::vector<std::string> that_watch(const std::vector<std::string>& tools) {
+  std::vector<std::string> watching;
+  for (const std::string& tool : tools)
+    if (tool != "memory" && tool != "api") watching.push_back(tool);
+  return watching;
+}
 
 struct SimOptions {
   std::vector<std::string> tools = kTools;
@@ -39,6 +48,7 @@ void make_empty(const fs::path& file) {
 int run(const SimOptions& options, const fs::path& report) {
   Command command{options.program, simulator_environment()};
   command.environment["OPGATE_SIM_REPORT"] = report.string();
+  command.environment["OPGATE_SIM_TOOLS"] = fmt::format("{}", fmt::join(that_watch(options.tools), ","));
   command.environment["OPGATE_SIM_ARCH"] = options.architecture;
   command.environment["OPGATE_SIM_DEVICES"] = std::to_string(options.devices);
   command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(options.seed);

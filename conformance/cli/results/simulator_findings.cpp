@@ -15,18 +15,45 @@
 namespace opgate {
 namespace {
 
-using PlaceOfFinding = std::tuple<std::string, std::string, std::string, std::string>;
+using nlohmann::json;
+using PlaceOfFinding = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+std::string thread_at(const json& place) {
+  return fmt::format("block {}, thread {}", fmt::join(place.at("block").get<std::vector<unsigned>>(), ","),
+                     fmt::join(place.at("thread").get<std::vector<unsigned>>(), ","));
+}
+
+SimulatorFinding read_finding(const json& line) {
+  SimulatorFinding finding{.tool = line.value("tool", ""),
+                           .text = line.value("message", ""),
+                           .error = line.value("error", ""),
+                           .kernel = line.value("kernel", ""),
+                           .location = line.value("location", ""),
+                           .other = "",
+                           .count = line.value("count", size_t{1})};
+  if (line.contains("place")) {
+    finding.text += fmt::format(" ({})", thread_at(line["place"]));
+    finding.location = line["place"].value("location", "");
+  }
+  if (line.contains("other")) {
+    const json& other = line["other"];
+    finding.other = fmt::format("{} at {} ({})", other.value("instruction", ""), other.value("location", ""), thread_at(other));
+  }
+  return finding;
+}
 
 // Where there is no kernel, the text says what it was.
 PlaceOfFinding place_of(const SimulatorFinding& finding) {
   return {finding.tool, finding.error, finding.kernel,
-          finding.kernel.empty() ? finding.text : finding.location};
+          finding.kernel.empty() ? finding.text : finding.location,
+          finding.other.substr(0, finding.other.find(" (block"))};
 }
 
 std::string describe(size_t number, const SimulatorFinding& finding) {
   std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, finding.tool), finding.text);
   if (!finding.kernel.empty()) text += fmt::format("   kernel   {}\n", finding.kernel);
   if (!finding.location.empty()) text += fmt::format("   at       {}\n", finding.location);
+  if (!finding.other.empty()) text += fmt::format("   and      {}\n", finding.other);
   if (!finding.error.empty() && finding.tool != "api") text += fmt::format("   error    {}\n", finding.error);
   if (finding.count > 1) text += fmt::format("   seen     {} times\n", finding.count);
   return text;
@@ -40,11 +67,9 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
   SimulatorReport report;
   std::map<PlaceOfFinding, size_t> position;
   for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) continue;  // the last line of a process that was killed
-    SimulatorFinding finding{json.value("tool", ""),     json.value("text", ""),
-                             json.value("error", ""),    json.value("kernel", ""),
-                             json.value("location", ""), json.value("count", size_t{1})};
+    const json parsed = json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!parsed.is_object()) continue;  // the last line of a process that was killed
+    const SimulatorFinding finding = read_finding(parsed);
     if (finding.tool == "start") {
       ++report.processes;
     } else if (finding.tool == "unsupported") {

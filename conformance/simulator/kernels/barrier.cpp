@@ -32,16 +32,16 @@ unsigned Barrier::arrived(const std::vector<Thread>& threads) const {
   return all;
 }
 
-bool Barrier::release(const std::vector<Thread>& threads) {
+bool Barrier::is_complete(const std::vector<Thread>& threads) const {
   if (arrivals_.empty()) return false;
-  if (expected_) {
-    if (arrived(threads) < *expected_) return false;
-  } else {
-    const auto alive = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
-      return thread.state != Thread::State::exited;
-    });
-    if (arrivals_.size() < static_cast<std::size_t>(alive)) return false;
-  }
+  if (expected_) return arrived(threads) >= *expected_;
+  const auto alive = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
+    return thread.state != Thread::State::exited;
+  });
+  return arrivals_.size() >= static_cast<std::size_t>(alive);
+}
+
+void Barrier::release() {
   const auto trues =
       std::count_if(arrivals_.begin(), arrivals_.end(), [](const Arrival& arrival) { return arrival.value; });
   const auto voters = std::count_if(arrivals_.begin(), arrivals_.end(), [](const Arrival& arrival) {
@@ -56,7 +56,6 @@ bool Barrier::release(const std::vector<Thread>& threads) {
     arrival.thread->state = Thread::State::running;
   }
   arrivals_.clear();
-  return true;
 }
 
 void Barrier::reset() { arrivals_.clear(); }

@@ -25,9 +25,15 @@ class Barrier {
   /// `expected` threads must arrive; without a number, all threads of the block.
   void arrive(const Arrival& arrival, std::optional<unsigned> expected);
 
-  /// Lets the waiting threads go on if all have arrived. Threads that have exited are not waited for: of a
-  /// whole block, nor in a warp that takes part, because the hardware counts a warp with its 32 threads.
-  bool release(const std::vector<Thread>& threads);
+  /// Whether all have arrived. Threads that have exited are not waited for: of a whole block, nor in a warp
+  /// that takes part, because the hardware counts a warp with its 32 threads.
+  bool is_complete(const std::vector<Thread>& threads) const;
+
+  /// Lets the waiting threads go on.
+  void release();
+
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+  std::optional<unsigned> expected() const { return expected_; }
 
   void reset();
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simulator/compiled/compiled_thread.h"
+#include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
 
@@ -29,6 +30,7 @@ Block::Block(Grid& grid) : grid_(grid) {
   const std::size_t fixed = program.signature.static_shared_bytes;
   const std::size_t dynamic = grid.launch().dynamic_shared_bytes;
   shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
+  if (grid.watch() != nullptr) watch_ = std::make_unique<BlockWatch>();
 }
 
 const Launch& Block::launch() const { return grid_.launch(); }
@@ -41,6 +43,7 @@ void Block::start(const Extent& index) {
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
+  if (watch_ != nullptr) grid_.watch()->begin_block(*watch_, index, shared_.size());
   const Function& kernel = *program().functions.front();
   if (!is_compiled()) {
     start_threads();
@@ -83,8 +86,7 @@ bool Block::run() {
       go_together(all, turn);
       progress = true;
     } else {
-      for (std::size_t first = 0; first < threads_.size(); first += kWarpSize)
-        progress |= run_warp(first, first);
+      progress = run_warps();
     }
     if (exited_ == threads_.size()) return true;
     released = release_barriers();
@@ -93,6 +95,20 @@ bool Block::run() {
     if (yielded_) ++used_up;
   }
   return false;
+}
+
+bool Block::run_warps() {
+  const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
+  // Compiled code begins the threads one after the other, so that only launches that are watched have an order.
+  const std::uint64_t seed =
+      watch_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + watch_->number;
+  const BlockOrder order(warps, seed);
+  bool progress = false;
+  for (std::size_t i = 0; i < warps; ++i) {
+    const std::size_t first = order.block(i) * kWarpSize;
+    progress |= run_warp(first, first);
+  }
+  return progress;
 }
 
 // Threads before `from` have had their first turn.
@@ -167,8 +183,10 @@ void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
     if (is_entered) take_next(grid_.context(*this), thread);
     if (is_entered || (is_compiled() && grid_.may_run_compiled())) {
       run_compiled(grid_.context(*this), thread, left);
+    } else if (watch_ != nullptr) {
+      interpret<true>(thread, left);
     } else {
-      interpret(thread, left);
+      interpret<false>(thread, left);
     }
   } catch (const KernelFault&) {
     grid_.count(static_cast<std::uint64_t>(turn - left));
@@ -181,6 +199,7 @@ void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
 
 bool Block::is_compiled() const { return program().functions.front()->compiled != nullptr; }
 
+template <bool watched>
 void Block::interpret(Thread& thread, std::int64_t& left) {
   // The limit of the launch may come before the turn can end.
   const std::uint64_t of_limit = grid_.left();
@@ -192,7 +211,11 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
     if (instruction.guard >= 0 &&
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
       return;
-    instruction.execute(thread, instruction);
+    if constexpr (watched) {
+      grid_.watch()->execute(*watch_, thread, instruction);
+    } else {
+      instruction.execute(thread, instruction);
+    }
   };
   while (left > 0 && thread.state == Thread::State::running) step();
   while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();
@@ -224,6 +247,8 @@ bool Block::settle_collectives(std::size_t first) {
     waiting &= ~here;
     if ((thread.collective_mask & alive & ~here) != 0) continue;
     running_ = lanes[lane];
+    if (watch_ != nullptr)
+      grid_.watch()->meet_in_warp(*watch_, std::span(lanes).first(count), here, thread.collective_mask);
     thread.collective(lanes.data(), here);
     for (std::size_t other = 0; other < count; ++other) {
       if ((here >> other & 1) != 0) lanes[other]->state = Thread::State::running;
@@ -258,7 +283,13 @@ bool Block::settle_active_masks(std::size_t first) {
 
 bool Block::release_barriers() {
   bool released = false;
-  for (Barrier& barrier : barriers_) released |= barrier.release(threads_);
+  for (unsigned id = 0; id < kBarriers; ++id) {
+    Barrier& barrier = barriers_[id];
+    if (!barrier.is_complete(threads_)) continue;
+    if (watch_ != nullptr) grid_.watch()->meet(*watch_, barrier, id, threads_);
+    barrier.release();
+    released = true;
+  }
   return released;
 }
 

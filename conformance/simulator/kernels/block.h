@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "simulator/compiled/compiled_code.h"
@@ -11,6 +12,7 @@
 #include "simulator/kernels/mbarrier.h"
 #include "simulator/kernels/program.h"
 #include "simulator/kernels/thread.h"
+#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 
@@ -72,7 +74,9 @@ class Block {
   void run_thread(Thread& thread);
   void take_turn(Thread& thread, std::int64_t left, bool is_entered);
   bool is_compiled() const;
+  template <bool watched>
   void interpret(Thread& thread, std::int64_t& left);
+  bool run_warps();
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();
@@ -91,6 +95,7 @@ class Block {
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
   Thread* running_ = nullptr;
+  std::unique_ptr<BlockWatch> watch_;  ///< where the launch is watched
 };
 
 }  // namespace opgate::simulator

@@ -43,6 +43,7 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, K
   for (const auto& function : program.functions)
     reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
   reserve_ += kLongestTurn;
+  if (launch.observer != nullptr) watch_ = std::make_unique<LaunchWatch>(program, launch);
 }
 
 Outcome Grid::run() {
@@ -92,6 +93,7 @@ void Grid::run_all() {
 }
 
 void Grid::consider_compiling(std::uint64_t begun, std::uint64_t blocks) {
+  if (watch_ != nullptr) return;
   constexpr std::uint64_t kNowAndThen = 1'000'000;
   if (instructions_ - considered_ < kNowAndThen) return;
   considered_ = instructions_;

@@ -24,6 +24,9 @@ class Grid {
   const Program& program() const { return program_; }
   const Launch& launch() const { return launch_; }
 
+  /// Null where nothing is watched.
+  LaunchWatch* watch() { return watch_.get(); }
+
   /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
   /// of the instruction: what was allowed before needs no question to DeviceMemory.
   unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
@@ -81,6 +84,7 @@ class Grid {
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;
+  std::unique_ptr<LaunchWatch> watch_;
 };
 
 }  // namespace opgate::simulator

@@ -10,6 +10,8 @@
 
 namespace opgate::simulator {
 
+class Observer;
+
 /// Three sizes or indices, as in `dim3`.
 struct Extent {
   unsigned x = 1;
@@ -79,6 +81,9 @@ struct Launch {
       0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
   std::uint64_t grid_workspace = 0;
+  /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run in an
+  /// order of their own for each `order_seed`.
+  Observer* observer = nullptr;
 };
 
 struct Outcome {

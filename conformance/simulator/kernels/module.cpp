@@ -54,7 +54,12 @@ class PtxModule final : public Module {
           address_of(slot.variable) + slot.addend;
     if (!addresses_are_written_) write_addresses(memory);
     KernelCompilation& compilation = compilations_.try_emplace(launch.kernel, *program).first->second;
-    compilation.begin(launch, compilation_settings_);
+    CompilationSettings settings = compilation_settings_;
+    if (launch.observer != nullptr) {
+      settings.when = CompilationSettings::When::never;
+      annotate(*program);
+    }
+    compilation.begin(launch, settings);
     Outcome outcome = Grid(*program, launch, memory, compilation).run();
     compilation.end(launch, outcome);
     return outcome;

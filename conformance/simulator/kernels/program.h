@@ -12,6 +12,7 @@
 
 #include "simulator/kernels/instruction.h"
 #include "simulator/kernels/kernels.h"
+#include "simulator/watch/annotations.h"
 
 namespace opgate::simulator {
 
@@ -82,6 +83,8 @@ struct Function {
   std::vector<Argument> results;
   std::vector<Call> calls;
   std::vector<std::vector<std::int64_t>> branch_tables;
+  std::vector<Annotation> annotations;  ///< of each instruction of `code`, once an observer has needed them
+  std::uint32_t first_annotation = 0;   ///< numbers the instructions of all functions
 };
 
 /// A slot that holds the address of a variable in global or constant memory.

@@ -37,6 +37,7 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
     const std::uint64_t address = memory.allocate(device, variable.bytes);
     std::byte* const data = memory.range().alias(address);
     std::memset(data, 0, variable.bytes);
+    memory.mark_written(address, variable.bytes);
     std::memcpy(data, variable.initial.data(), std::min(variable.initial.size(), variable.bytes));
     loaded.module->place(variable.name, address);
     loaded.variables[variable.name] = {address, variable.bytes};

@@ -84,14 +84,23 @@ void move(std::byte* to, const CopySide& to_side, const std::byte* from, const C
   });
 }
 
+void mark_written(MemoryMap& memory, const CopySide& side, const CopyShape& shape) {
+  const auto begin = reinterpret_cast<std::uint64_t>(side.data);
+  for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+    memory.mark_written(begin + offset(side, slice, line), shape.width);
+  });
+}
+
 // A source that is not pinned is read before the call returns, as the program may change it afterwards.
 Work staged_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
   const CopySide packed{nullptr, shape.width, shape.width * shape.height};
   const auto bytes = std::make_shared<std::vector<std::byte>>(shape.width * shape.height * shape.depth);
   move(bytes->data(), packed, static_cast<const std::byte*>(from.data), from, shape);
   return {[&memory, to, packed, bytes, shape] {
-            if (std::byte* const data = locate_again(memory, to, shape, "the destination of a copy"))
-              move(data, to, bytes->data(), packed, shape);
+            std::byte* const data = locate_again(memory, to, shape, "the destination of a copy");
+            if (data == nullptr) return;
+            move(data, to, bytes->data(), packed, shape);
+            mark_written(memory, to, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }
@@ -100,7 +109,9 @@ Work direct_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
   return {[&memory, to, from, shape] {
             std::byte* const target = locate_again(memory, to, shape, "the destination of a copy");
             const std::byte* const source = locate_again(memory, from, shape, "the source of a copy");
-            if (target != nullptr && source != nullptr) move(target, to, source, from, shape);
+            if (target == nullptr || source == nullptr) return;
+            move(target, to, source, from, shape);
+            mark_written(memory, to, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }
@@ -145,6 +156,7 @@ void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int 
                  copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
                    std::memset(data + copying::offset(to, slice, line), value, shape.width);
                  });
+                 copying::mark_written(memory, to, shape);
                },
                cudaGraphNodeTypeMemset});
   if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);

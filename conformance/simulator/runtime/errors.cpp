@@ -33,7 +33,7 @@ void refuse(cudaError_t code, const std::string& why) {
   if (code == cudaErrorNotSupported)
     errors::note_unsupported(why);
   else
-    report_finding({"memory", why, error_name(code), {}, {}});
+    report_mistake({"memory", why, error_name(code), {}, {}});
   throw Refusal(code, true);
 }
 
@@ -52,7 +52,7 @@ void report_refusal(const char* function, const Refusal& refusal) {
   }
   std::string text = std::string(function) + " fails: " + error_text(refusal.code());
   if (!refusal.subject().empty()) text += ", " + refusal.subject();
-  report_finding({"api", text, error_name(refusal.code()), {}, {}});
+  report_mistake({"api", text, error_name(refusal.code()), {}, {}});
 }
 
 // Libraries that poll for an event, as those in AOTInductor packages do, leave cudaErrorNotReady where a device is slower than
@@ -71,7 +71,7 @@ cudaError_t take() {
 }
 
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
-  if (!why.empty()) report_finding({"memory", why, error_name(code), place.kernel, place.location});
+  if (!why.empty()) report_mistake({"memory", why, error_name(code), place.kernel, place.location});
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
   const std::lock_guard lock(error_state::texts().mutex);

@@ -14,6 +14,7 @@
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
+#include "simulator/runtime/tool_findings.h"
 
 namespace opgate::simulator {
 namespace launching {
@@ -67,6 +68,7 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
 void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
   KernelMemory memory(simulator.memory, device);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
+  if (launch.observer != nullptr) tool_findings::keep(launch.observer->findings().take());
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;
@@ -169,6 +171,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.dynamic_shared_bytes = request.dynamic_shared;
   launch.instruction_limit = settings().instruction_limit;
   launch.fill = settings().fill;
+  launch.observer = simulator.observer.get();
   if (settings().shuffle != 0) launch.order_seed = settings().shuffle + ++simulator.launches;
   launch.parameters.resize(signature.parameter_bytes);
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {

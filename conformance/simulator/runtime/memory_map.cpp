@@ -20,7 +20,14 @@ MemoryMap::MemoryMap(const Settings& settings)
 std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
   const auto address = heap(device).allocate(bytes);
   if (!address) refuse(cudaErrorMemoryAllocation);
+  if (written_ != nullptr) written_->forget(*address, bytes);
   return *address;
+}
+
+void MemoryMap::mark_allocation_written(std::uint64_t address) {
+  if (written_ == nullptr) return;
+  const Allocation* const block = heap(range_.device_of(address)).find(address);
+  if (block != nullptr) written_->mark_written(block->begin, block->bytes);
 }
 
 Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& why) {

@@ -13,6 +13,7 @@
 #include "simulator/runtime/heap.h"
 #include "simulator/runtime/host_memory.h"
 #include "simulator/runtime/settings.h"
+#include "simulator/watch/written_memory.h"
 
 namespace opgate::simulator {
 
@@ -29,12 +30,23 @@ class MemoryMap {
  public:
   explicit MemoryMap(const Settings& settings);
 
+  /// From now on `written` is told of new memory, and of what is written to it outside of kernels. It may be null.
+  void tell(WrittenMemory* written) { written_ = written; }
+
   const AddressRange& range() const { return range_; }
   Heap& heap(int device) { return heaps_.at(static_cast<std::size_t>(device)); }
   HostMemory& host() { return host_; }
 
   /// Device memory of `bytes` bytes. Refuses with cudaErrorMemoryAllocation.
   std::uint64_t allocate(int device, std::size_t bytes);
+
+  /// Something else than a kernel has written this memory.
+  void mark_written(std::uint64_t begin, std::size_t bytes) {
+    if (written_ != nullptr) written_->mark_written(begin, bytes);
+  }
+
+  /// The host may write all of the allocation that an address lies in.
+  void mark_allocation_written(std::uint64_t address);
 
   /// Where a region of memory is. Empty `why`: it may be accessed. A pointer of the host that nothing is known about is
   /// pageable memory, which the system checks itself.
@@ -50,6 +62,7 @@ class MemoryMap {
   std::vector<Heap> heaps_;
   HostMemory host_;
   std::set<std::pair<int, int>> peers_;
+  WrittenMemory* written_ = nullptr;
 };
 
 /// Memory as the kernels of one device see it.

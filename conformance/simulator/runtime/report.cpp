@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,7 +32,7 @@ void write_line(std::string text) {
   write_whole(STDERR_FILENO, line.data(), line.size());
 }
 
-// Read when the library is loaded, because a signal handler may ask. The program may change its environment later.
+// Read once, before the handler of signals is installed that asks for it.
 const char* report_file() {
   static const char* const name = [] {
     const char* const value = std::getenv("OPGATE_SIM_REPORT");
@@ -39,14 +41,13 @@ const char* report_file() {
   return name;
 }
 
-[[maybe_unused]] const char* const kReadEarly = report_file();
-
 // Opened for each line: the program may close all files that it does not know, and its children write, too.
-void append(const char* line, std::size_t bytes) {
+bool append(const char* line, std::size_t bytes) {
   const int file = open(report_file(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  write_whole(file, line, bytes);
+  if (file < 0) return false;
+  const bool done = write(file, line, bytes) == static_cast<ssize_t>(bytes);
   close(file);
+  return done;
 }
 
 std::string quoted(const std::string& text) {
@@ -58,26 +59,35 @@ std::string quoted(const std::string& text) {
   return json + '"';
 }
 
-void append(const Finding& finding) {
-  if (report_file() == nullptr) return;
-  const std::string line = "{\"tool\":" + quoted(finding.tool) + ",\"text\":" + quoted(finding.text) +
-                           ",\"error\":" + quoted(finding.error) + ",\"kernel\":" + quoted(finding.kernel) +
-                           ",\"location\":" + quoted(finding.location) + "}\n";
-  append(line.data(), line.size());
+std::string to_json(const Mistake& mistake) {
+  return "{\"tool\": " + quoted(mistake.tool) + ", \"message\": " + quoted(mistake.text) +
+         ", \"error\": " + quoted(mistake.error) + ", \"kernel\": " + quoted(mistake.kernel) +
+         ", \"location\": " + quoted(mistake.location) + "}";
 }
 
 }  // namespace reporting
 
-void report_finding(const Finding& finding) {
+void report_mistake(const Mistake& mistake) {
   std::string line;
-  if (!finding.kernel.empty()) line += "kernel " + finding.kernel + ", " + finding.location + ": ";
-  line += finding.text;
-  if (!finding.error.empty()) line += " (" + finding.error + ")";
+  if (!mistake.kernel.empty()) line += "kernel " + mistake.kernel + ", " + mistake.location + ": ";
+  line += mistake.text;
+  if (!mistake.error.empty()) line += " (" + mistake.error + ")";
   reporting::write_line(line);
-  reporting::append(finding);
+  append_to_report(reporting::to_json(mistake));
 }
 
-void report_start() { reporting::append({"start", std::to_string(getpid()), {}, {}, {}}); }
+void append_to_report(const std::string& line) {
+  if (reporting::report_file() == nullptr) return;
+  static std::atomic<bool> complained{false};
+  const std::string whole = line + "\n";
+  if (!reporting::append(whole.data(), whole.size()) && !complained.exchange(true))
+    report_notice(std::string("OPGATE_SIM_REPORT=") + reporting::report_file() +
+                  " cannot be written: " + std::strerror(errno));
+}
+
+void report_start() {
+  append_to_report(reporting::to_json({"start", std::to_string(getpid()), {}, {}, {}}));
+}
 
 bool has_report_file() { return reporting::report_file() != nullptr; }
 
@@ -87,7 +97,7 @@ void report_fault_of_host(const char* text) {
   reporting::write_whole(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
   if (reporting::report_file() == nullptr) return;
   length = std::snprintf(line.data(), line.size(),
-                         "{\"tool\":\"memory\",\"text\":\"%.300s\",\"error\":\"SIGSEGV\",\"kernel\":\"\","
+                         "{\"tool\":\"memory\",\"message\":\"%.300s\",\"error\":\"SIGSEGV\",\"kernel\":\"\","
                          "\"location\":\"\"}\n",
                          text);
   reporting::append(line.data(), static_cast<std::size_t>(length));
@@ -105,7 +115,7 @@ void report_unsupported(const std::string& function) {
   const std::lock_guard lock(mutex);
   if (!reported->insert(function).second) return;
   reporting::write_line(function + " is not simulated");
-  reporting::append({"unsupported", function, {}, {}, {}});
+  append_to_report(reporting::to_json({"unsupported", function, {}, {}, {}}));
 }
 
 std::string readable_name(const std::string& mangled) {

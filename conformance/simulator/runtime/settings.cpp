@@ -20,6 +20,17 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return otherwise;
 }
 
+// No tool at all where one of the words is wrong: whoever has mistyped a name must not take silence for a result.
+Tools tools() {
+  const char* const text = std::getenv("OPGATE_SIM_TOOLS");
+  std::string unknown;
+  const Tools tools = Tools::parse(text == nullptr ? "" : text, unknown);
+  if (unknown.empty()) return tools;
+  report_notice(std::string("OPGATE_SIM_TOOLS=") + text + " names no tool with `" + unknown +
+                 "` (there are init, race and sync); none is used");
+  return {};
+}
+
 Settings read() {
   const Settings defaults;
   Settings values;
@@ -33,6 +44,7 @@ Settings read() {
   values.shuffle = number("OPGATE_SIM_SHUFFLE", defaults.shuffle);
   values.log = number("OPGATE_SIM_LOG", 0) != 0;
   values.aten_at_once = number("OPGATE_SIM_ATEN_AT_ONCE", 0) != 0;
+  values.tools = tools();
   return values;
 }
 

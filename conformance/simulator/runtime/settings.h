@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simulator/watch/tools.h"
+
 namespace opgate::simulator {
 
 struct Settings {
@@ -36,6 +38,9 @@ struct Settings {
 
   /// OPGATE_SIM_ATEN_AT_ONCE=1: ATen's operators run when they are called, and not in the order of their stream.
   bool aten_at_once = false;
+
+  /// OPGATE_SIM_TOOLS: which of `init`, `race` and `sync` watch every kernel, with commas between them.
+  Tools tools;
 };
 
 const Settings& settings();

@@ -5,6 +5,7 @@
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
+#include "simulator/runtime/tool_findings.h"
 
 using namespace opgate::simulator;
 
@@ -12,7 +13,9 @@ OPGATE_SIM_API void* opgate_sim_host_view(const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   void* view = const_cast<void*>(pointer);
   api_answer([&](Simulator& simulator) {
-    if (simulator.memory.range().holds(address)) view = simulator.memory.range().alias(address);
+    if (!simulator.memory.range().holds(address)) return;
+    view = simulator.memory.range().alias(address);
+    simulator.memory.mark_allocation_written(address);
   });
   return view;
 }
@@ -37,6 +40,26 @@ OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
                             failure.place.kernel + '\n' + failure.place.location;
   if (bytes > 0) text[lines.copy(text, bytes - 1)] = '\0';
   return (failure.error != cudaSuccess ? 1 : 0) | (failure.unsupported ? 2 : 0);
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_watch(const char* names) {
+  return api_call([&](Simulator& simulator) {
+    std::string unknown;
+    const Tools tools = Tools::parse(names, unknown);
+    if (!unknown.empty()) refuse(cudaErrorInvalidValue, "no tool is named " + unknown);
+    simulator.watch(tools);
+    tool_findings::forget();
+  });
+}
+
+OPGATE_SIM_API std::size_t opgate_sim_take_finding(char* text, std::size_t bytes) {
+  const std::optional<std::string> line = tool_findings::oldest();
+  if (!line) return 0;
+  if (line->size() < bytes) {
+    text[line->copy(text, bytes - 1)] = '\0';
+    tool_findings::remove_oldest();
+  }
+  return line->size();
 }
 
 OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {

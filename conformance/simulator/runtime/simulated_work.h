@@ -27,6 +27,15 @@ void opgate_sim_note_unsupported(const char* what);
 /// error in words, what happened, the kernel, and the place in its source. The last two may be empty.
 int opgate_sim_take_failure(char* text, std::size_t bytes);
 
+/// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names with commas between
+/// them, or "" for none. What was written before counts as written, and what was found before is forgotten.
+cudaError_t opgate_sim_watch(const char* tools);
+
+/// Takes what a tool has found, the oldest first: a line of JSON with the keys tool, kernel, message, place,
+/// other (of a race), space, address, bytes and count. Gives its length, or 0 where there is none. A line for which `bytes` is
+/// not larger than its length stays, so that it can be asked for with more room.
+std::size_t opgate_sim_take_finding(char* text, std::size_t bytes);
+
 /// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once where nothing that
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);

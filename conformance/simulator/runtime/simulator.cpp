@@ -29,7 +29,14 @@ Simulator::Simulator()
       binaries(registered_binaries()),
       streams(settings().devices),
       execution(streams, settings().eager),
-      pools(settings().devices) {}
+      pools(settings().devices) {
+  watch(settings().tools);
+}
+
+void Simulator::watch(const Tools& tools) {
+  observer = tools.any() ? std::make_unique<Observer>(tools) : nullptr;
+  memory.tell(observer == nullptr ? nullptr : &observer->memory());
+}
 
 std::shared_ptr<Stream> Simulator::stream(cudaStream_t handle) {
   return streams.resolve(handle, devices::current());

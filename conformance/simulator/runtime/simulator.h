@@ -1,6 +1,8 @@
 // Everything that is simulated, for the functions of the CUDA runtime.
 #pragma once
 
+#include <memory>
+
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/capture.h"
 #include "simulator/runtime/event.h"
@@ -10,12 +12,17 @@
 #include "simulator/runtime/memory_map.h"
 #include "simulator/runtime/memory_pools.h"
 #include "simulator/runtime/stream.h"
+#include "simulator/watch/observer.h"
 
 namespace opgate::simulator {
 
 struct Simulator {
   Simulator();
 
+  /// Changes which tools watch the kernels that begin from now on.
+  void watch(const Tools& tools);
+
+  std::unique_ptr<Observer> observer;  ///< null where no tool is asked for
   MemoryMap memory;
   Binaries& binaries;
   Streams streams;

@@ -1,0 +1,96 @@
+#include "simulator/watch/annotations.h"
+
+#include "simulator/kernels/modifiers.h"
+#include "simulator/kernels/program.h"
+#include "simulator/kernels/selectors.h"
+
+namespace opgate::simulator {
+namespace annotations {
+
+using Kind = Annotation::Kind;
+
+Scope scope_of(const Modifiers& modifiers) { return modifiers.has("cta") ? Scope::block : Scope::device; }
+
+Annotation of_access(Modifiers& modifiers, Kind kind) {
+  Annotation annotation;
+  annotation.kind = kind;
+  const bool is_atomic = kind == Kind::atomic || kind == Kind::reduction;
+  const bool both = modifiers.has("acq_rel") || modifiers.has("sc");
+  annotation.scope = scope_of(modifiers);
+  annotation.is_volatile = modifiers.has("volatile");
+  annotation.acquires = both || modifiers.has("acquire");
+  annotation.releases = both || modifiers.has("release");
+  annotation.is_strong = is_atomic || annotation.is_volatile || annotation.acquires || annotation.releases ||
+                         modifiers.has("relaxed") || modifiers.has("mmio");
+  annotation.space = modifiers.take_space();
+  const int lanes = modifiers.take_lanes();
+  annotation.lanes = static_cast<std::uint8_t>(lanes);
+  annotation.bytes =
+      static_cast<std::uint8_t>(static_cast<std::size_t>(lanes) * bytes_of(modifiers.take_type()));
+  const bool writes_only = kind == Kind::store || kind == Kind::reduction;
+  annotation.operand = static_cast<std::uint8_t>(writes_only ? 0 : lanes);
+  return annotation;
+}
+
+Annotation of_fence(const Modifiers& modifiers) {
+  Annotation annotation;
+  if (modifiers.has("proxy")) return annotation;
+  annotation.kind = Kind::fence;
+  annotation.scope = scope_of(modifiers);
+  return annotation;
+}
+
+Annotation of_barrier(const Modifiers& modifiers) {
+  Annotation annotation;
+  annotation.kind = modifiers.has("warp")     ? Kind::warp_barrier
+                    : modifiers.has("arrive") ? Kind::arrive
+                                              : Kind::barrier;
+  annotation.is_aligned = modifiers.name() == "bar" || modifiers.has("aligned");
+  return annotation;
+}
+
+Annotation annotation_of(const Instruction& instruction) {
+  if (instruction.execute == &execute_call) return {.kind = Kind::call};
+  if (instruction.execute == &execute_unsupported) return {};
+  Modifiers modifiers(*instruction.text);
+  const std::string& name = modifiers.name();
+  if (name == "ld" || name == "ldu") return of_access(modifiers, Kind::load);
+  if (name == "st") return of_access(modifiers, Kind::store);
+  if (name == "atom") return of_access(modifiers, Kind::atomic);
+  if (name == "red") return of_access(modifiers, Kind::reduction);
+  if (name == "membar" || name == "fence") return of_fence(modifiers);
+  if (name == "bar" || name == "barrier") return of_barrier(modifiers);
+  if (name == "ret") return {.kind = Kind::leave};
+  // Only operands in brackets are numbered.
+  return {.kind = instruction.site != 0 ? Kind::unknown : Kind::none};
+}
+
+// As the interpreter decides it when it decodes the instruction.
+void settle_parameter_space(Annotation& annotation, const OperandForm& form, bool in_kernel) {
+  if (annotation.space != Space::parameter) return;
+  if (form.names_local || !in_kernel) {
+    annotation.space = Space::local;
+  } else {
+    annotation.kind = Kind::none;
+  }
+}
+
+}  // namespace annotations
+
+void annotate(Program& program) {
+  std::uint32_t first = 1;
+  for (std::size_t i = 0; i < program.functions.size(); ++i) {
+    Function& function = *program.functions[i];
+    if (!function.annotations.empty()) return;
+    function.first_annotation = first;
+    first += static_cast<std::uint32_t>(function.code.size());
+    function.annotations.reserve(function.code.size());
+    for (std::size_t at = 0; at < function.code.size(); ++at) {
+      Annotation annotation = annotations::annotation_of(function.code[at]);
+      annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
+      function.annotations.push_back(annotation);
+    }
+  }
+}
+
+}  // namespace opgate::simulator

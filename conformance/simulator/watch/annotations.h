@@ -1,0 +1,47 @@
+// What an observer must know of an instruction, read from its opcode.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/kernels/types.h"
+
+namespace opgate::simulator {
+
+struct Program;
+
+/// How far a fence or an atomic access reaches.
+enum class Scope : std::uint8_t { block, device };
+
+struct Annotation {
+  enum class Kind : std::uint8_t {
+    none,  ///< nothing to watch
+    load,
+    store,
+    atomic,     ///< reads and writes
+    reduction,  ///< an atomic access that does not give the old value
+    fence,
+    arrive,   ///< `bar.arrive`, after which the thread goes on
+    barrier,  ///< of the block
+    warp_barrier,
+    call,
+    leave,    ///< a function
+    unknown,  ///< accesses memory in a way that no tool knows
+  };
+
+  Kind kind = Kind::none;
+  Space space = Space::generic;
+  std::uint8_t bytes = 0;  ///< of all elements
+  std::uint8_t lanes = 1;
+  std::uint8_t operand = 0;  ///< which slot holds the address
+  Scope scope = Scope::device;
+  bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race
+  bool is_volatile = false;
+  bool acquires = false;  ///< by itself, as `ld.acquire` does
+  bool releases = false;
+  bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
+};
+
+/// Annotates all functions of a program, once.
+void annotate(Program& program);
+
+}  // namespace opgate::simulator

@@ -1,0 +1,198 @@
+#include "simulator/watch/clocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace opgate::simulator {
+
+void BlockClocks::start(std::uint32_t block, std::size_t threads) {
+  block_ = block;
+  time_ = base_ = 1;
+  warp_bases_.assign((threads + 31) / 32, 1);
+  // Most blocks leave nothing behind but clocks.
+  if (!is_plain_ || threads_.size() != threads) {
+    threads_.assign(threads, {});
+  } else {
+    for (ThreadClocks& thread : threads_) thread.clock = 1;
+  }
+  arrived_.clear();
+  acquired_.clear();
+  released_ = nullptr;
+  has_others_ = has_fences_ = has_acquired_ = false;
+  is_plain_ = true;
+}
+
+bool BlockClocks::knows(std::uint32_t thread, const AccessRecord& access) const {
+  const ThreadClocks& own = threads_[thread];
+  if (access.block == block_) {
+    if (access.clock < base_) return true;
+    if (access.thread / 32 == thread / 32 && access.clock < warp_bases_[thread / 32]) return true;
+    if (own.others != nullptr && access.clock < (*own.others)[access.thread]) return true;
+  }
+  if (!has_acquired_) return false;
+  return ReleaseLog::knows(own.acquired, block_, access.block, access.thread, access.clock) ||
+         ReleaseLog::knows(acquired_, block_, access.block, access.thread, access.clock);
+}
+
+View BlockClocks::view_of(std::uint32_t thread) const {
+  const ThreadClocks& own = threads_[thread];
+  return {block_, base_, thread / 32, warp_bases_[thread / 32], thread, own.clock, own.others};
+}
+
+void BlockClocks::add_view(Clocks& clocks, const View& view) const {
+  const auto at_least = [&](std::size_t thread, std::uint32_t clock) {
+    clocks[thread] = std::max(clocks[thread], clock);
+  };
+  if (view.warp_base > base_) {
+    const std::size_t end = std::min<std::size_t>(clocks.size(), (view.warp + 1) * 32);
+    for (std::size_t thread = view.warp * 32; thread < end; ++thread) at_least(thread, view.warp_base);
+  }
+  if (view.others != nullptr) {
+    for (std::size_t thread = 0; thread < clocks.size(); ++thread) at_least(thread, (*view.others)[thread]);
+  }
+  at_least(view.thread, view.own);
+}
+
+// What the fences of several threads have made ready, as if one had done it: these threads then meet.
+std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32_t> threads) const {
+  const bool any = std::any_of(threads.begin(), threads.end(),
+                               [&](std::uint32_t thread) { return threads_[thread].released != nullptr; });
+  if (!any) return nullptr;
+  auto all = std::make_shared<Release>();
+  all->view.block = block_;
+  Clocks clocks(threads_.size(), 0);
+  const auto add = [&](const std::shared_ptr<const Release>& release) {
+    if (release == nullptr) return;
+    add_view(clocks, release->view);
+    all->view.base = std::max(all->view.base, release->view.base);
+    merge(all->acquired, release->acquired);
+  };
+  for (const std::uint32_t thread : threads) add(threads_[thread].released);
+  add(released_);
+  all->view.others = std::make_shared<const Clocks>(std::move(clocks));
+  return all;
+}
+
+void BlockClocks::settle_pending(ThreadClocks& thread) {
+  merge(thread.acquired, thread.pending);
+  thread.pending.clear();
+}
+
+void BlockClocks::meet_all() {
+  if (has_fences_ || has_acquired_) {
+    std::vector<std::uint32_t> all(threads_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    if (has_fences_) {
+      if (auto release = combined(all)) released_ = std::move(release);
+      for (ThreadClocks& thread : threads_) thread.released = nullptr;
+      has_fences_ = false;
+    }
+    for (ThreadClocks& thread : threads_) {
+      settle_pending(thread);
+      merge(acquired_, thread.acquired);
+      thread.acquired.clear();
+    }
+  }
+  if (has_others_) {
+    for (ThreadClocks& thread : threads_) thread.others = nullptr;
+    has_others_ = false;
+  }
+  base_ = ++time_;
+  for (ThreadClocks& thread : threads_) thread.clock = time_;
+}
+
+// What the threads have acquired and made ready becomes that of each of them.
+void BlockClocks::share(std::span<const std::uint32_t> threads) {
+  if (has_acquired_) {
+    std::vector<Acquired> all;
+    for (const std::uint32_t thread : threads) {
+      settle_pending(threads_[thread]);
+      merge(all, threads_[thread].acquired);
+    }
+    if (!all.empty()) {
+      for (const std::uint32_t thread : threads) threads_[thread].acquired = all;
+    }
+  }
+  if (!has_fences_) return;
+  const std::shared_ptr<const Release> release = combined(threads);
+  if (release == nullptr) return;
+  for (const std::uint32_t thread : threads) threads_[thread].released = release;
+}
+
+void BlockClocks::meet_in_warp(std::uint32_t warp, std::span<const std::uint32_t> threads) {
+  share(threads);
+  if (has_others_) {
+    const std::shared_ptr<const Clocks>& first = threads_[threads.front()].others;
+    const bool differ = std::any_of(threads.begin(), threads.end(),
+                                    [&](std::uint32_t thread) { return threads_[thread].others != first; });
+    if (differ) {
+      Clocks clocks(threads_.size(), 0);
+      for (const std::uint32_t thread : threads) add_view(clocks, view_of(thread));
+      const auto shared = std::make_shared<const Clocks>(std::move(clocks));
+      for (const std::uint32_t thread : threads) threads_[thread].others = shared;
+    }
+  }
+  warp_bases_[warp] = ++time_;
+  for (const std::uint32_t thread : threads) threads_[thread].clock = time_;
+}
+
+void BlockClocks::arrive(std::uint32_t thread, unsigned barrier) {
+  threads_[thread].clock = ++time_;
+  arrived_.push_back({barrier, view_of(thread), threads_[thread].acquired});
+}
+
+void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier) {
+  share(threads);
+  Clocks clocks(threads_.size(), 0);
+  ++time_;
+  for (const std::uint32_t thread : threads) {
+    threads_[thread].clock = time_;
+    add_view(clocks, view_of(thread));
+  }
+  for (const Arrived& arrived : arrived_) {
+    if (arrived.barrier != barrier) continue;
+    add_view(clocks, arrived.view);
+    for (const std::uint32_t thread : threads) merge(threads_[thread].acquired, arrived.acquired);
+  }
+  std::erase_if(arrived_, [&](const Arrived& arrived) { return arrived.barrier == barrier; });
+  const auto shared = std::make_shared<const Clocks>(std::move(clocks));
+  for (const std::uint32_t thread : threads) threads_[thread].others = shared;
+  has_others_ = true;
+  is_plain_ = false;
+}
+
+void BlockClocks::settle(std::uint32_t thread, Scope scope) {
+  ThreadClocks& own = threads_[thread];
+  std::vector<Acquired> pending = own.pending;
+  // What a fence of the block has acquired, one of the device may acquire again.
+  if (scope == Scope::device) own.pending.clear();
+  for (Acquired& one : pending) one.scope = scope;
+  merge(own.acquired, pending);
+}
+
+void BlockClocks::fence(std::uint32_t thread, Scope scope) {
+  settle(thread, scope);
+  ThreadClocks& own = threads_[thread];
+  own.clock = ++time_;
+  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, scope});
+  merge(release->acquired, own.acquired);
+  (scope == Scope::device ? own.released : own.released_in_block) = std::move(release);
+  has_fences_ = true;
+  is_plain_ = false;
+}
+
+void BlockClocks::release(std::uint32_t thread, ReleaseLog& log) const {
+  const ThreadClocks& own = threads_[thread];
+  if (released_ != nullptr) log.add(released_);
+  if (own.released != nullptr) log.add(own.released);
+  if (own.released_in_block != nullptr) log.add(own.released_in_block);
+}
+
+void BlockClocks::acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log) {
+  has_acquired_ = true;
+  is_plain_ = false;
+  merge(threads_[thread].pending, {{log, log->length(), Scope::device}});
+}
+
+}  // namespace opgate::simulator

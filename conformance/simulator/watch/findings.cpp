@@ -1,0 +1,96 @@
+#include "simulator/watch/findings.h"
+
+#include <utility>
+
+#include "simulator/kernels/faults.h"
+
+namespace opgate::simulator {
+namespace findings {
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string as_list(const Extent& index) {
+  return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) +
+         "]";
+}
+
+std::string as_object(const FindingPlace& place) {
+  return "{\"instruction\": " + quoted(place.instruction) + ", \"location\": " + quoted(place.location) +
+         ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
+}
+
+std::string as_text(const Extent& index) {
+  return std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z);
+}
+
+std::string as_text(const FindingPlace& place) {
+  return place.instruction + " at " + place.location + " (block " + as_text(place.block) + ", thread " +
+         as_text(place.thread) + ")";
+}
+
+}  // namespace findings
+
+const char* name_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::init:
+      return "init";
+    case Finding::Kind::race:
+      return "race";
+    case Finding::Kind::sync:
+      break;
+  }
+  return "sync";
+}
+
+std::string to_json(const Finding& finding) {
+  using namespace findings;
+  std::string line = "{\"tool\": " + quoted(name_of(finding.kind)) +
+                     ", \"kernel\": " + quoted(finding.kernel) + ", \"message\": " + quoted(finding.message) +
+                     ", \"place\": " + as_object(finding.place);
+  if (finding.other) line += ", \"other\": " + as_object(*finding.other);
+  if (!finding.space.empty()) {
+    line += ", \"space\": " + quoted(finding.space) +
+            ", \"address\": " + quoted(hexadecimal(finding.address)) +
+            ", \"bytes\": " + std::to_string(finding.bytes);
+  }
+  return line + ", \"count\": " + std::to_string(finding.count) + "}";
+}
+
+std::string to_text(const Finding& finding) {
+  std::string line = std::string(name_of(finding.kind)) + ": kernel " + finding.kernel + ", " +
+                     findings::as_text(finding.place) + ": " + finding.message;
+  if (finding.other) line += "; before, " + findings::as_text(*finding.other);
+  return line;
+}
+
+bool Findings::is_new(Finding::Kind kind, const std::string& kernel, std::uint32_t site,
+                      std::uint32_t other_site) {
+  const auto known = known_.find({kind, kernel, site, other_site});
+  if (known != known_.end()) {
+    ++all_[known->second].count;
+    return false;
+  }
+  if (all_.size() >= kMost) {
+    ++dropped_;
+    return false;
+  }
+  known_[{kind, kernel, site, other_site}] = all_.size();
+  return true;
+}
+
+void Findings::add(Finding finding) { all_.push_back(std::move(finding)); }
+
+std::vector<Finding> Findings::take() {
+  known_.clear();
+  dropped_ = 0;
+  return std::exchange(all_, {});
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,209 @@
+#include "simulator/watch/launch_watch.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "simulator/kernels/faults.h"
+#include "simulator/kernels/memory.h"
+#include "simulator/watch/places.h"
+
+namespace opgate::simulator {
+namespace launch_watch {
+
+const Annotation& annotation_of(const Thread& thread, const Instruction& instruction) {
+  const Function& function = thread.function();
+  return function.annotations[static_cast<std::size_t>(&instruction - function.code.data())];
+}
+
+const char* name_of(Space space) {
+  return space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
+}
+
+// Whether a store leaves the memory as it is, which holds what was stored there before.
+bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
+                     const WatchedAccess& access) {
+  const unsigned char* const old =
+      access.space == Space::shared
+          ? locate<Space::shared, Access::store>(thread, in, access.address, how.bytes)
+          : locate<Space::global, Access::store>(thread, in, access.address, how.bytes);
+  const std::size_t each = how.bytes / how.lanes;
+  for (std::size_t lane = 0; lane < how.lanes; ++lane) {
+    const auto value = read<std::uint64_t>(thread, in, static_cast<int>(lane) + 1);
+    if (std::memcmp(old + lane * each, &value, each) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace launch_watch
+
+LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
+    : program_(program),
+      launch_(launch),
+      tools_(launch.observer->tools()),
+      findings_(launch.observer->findings()),
+      memory_(launch.observer->memory()),
+      blocks_(1) {}
+
+void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
+  block.number = static_cast<std::uint32_t>(blocks_.size());
+  blocks_.push_back(linear_index(index, launch_.grid));
+  const Extent& extent = launch_.block;
+  const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
+  if (tools_.race) block.races.start(block.number, threads);
+  if (!tools_.init) return;
+  block.shared.start(shared_bytes);
+  block.local.resize(threads);
+  for (WrittenBits& local : block.local) local.start(program_.functions.front()->local_bytes);
+}
+
+void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  using Kind = Annotation::Kind;
+  const Annotation& annotation = launch_watch::annotation_of(thread, instruction);
+  switch (annotation.kind) {
+    case Kind::load:
+    case Kind::store:
+    case Kind::atomic:
+    case Kind::reduction:
+      access(block, thread, instruction, annotation);
+      break;
+    case Kind::fence:
+      if (tools_.race) block.races.clocks.fence(thread.linear, annotation.scope);
+      break;
+    case Kind::arrive:
+      if (tools_.race) block.races.clocks.arrive(thread.linear, read<std::uint32_t>(thread, instruction, 0));
+      break;
+    case Kind::call:
+      call(block, thread, instruction);
+      return;
+    case Kind::leave:
+      leave(block, thread, instruction);
+      return;
+    case Kind::unknown:
+      throw KernelFault{Fault::unsupported,
+                        *instruction.text + " is not simulated while tools watch (OPGATE_SIM_TOOLS)"};
+    case Kind::none:
+    case Kind::barrier:
+    case Kind::warp_barrier:
+      break;
+  }
+  instruction.execute(thread, instruction);
+}
+
+void LaunchWatch::access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                         const Annotation& annotation) {
+  WatchedAccess access{&annotation, annotation.space, address_of(thread, instruction, annotation.operand),
+                       thread.linear, 0};
+  if (access.space == Space::generic) {
+    access.space = space_of(access.address);
+    access.address -= window_of(access.space);
+  }
+  if (access.space == Space::parameter) return;
+  if (access.space != Space::global) access.address &= 0xffffffffu;
+  // A fault of the kernel.
+  if ((access.address & (annotation.bytes - 1u)) != 0) return;
+  const Function& function = thread.function();
+  access.site = function.first_annotation + static_cast<std::uint32_t>(&instruction - function.code.data());
+  if (tools_.race && access.space != Space::local) {
+    races_.access(block.races, access, [&](const RaceDetector::Race& race) {
+      if (race.before_wrote && annotation.kind == Annotation::Kind::store &&
+          launch_watch::stores_the_same(thread, instruction, annotation, access))
+        return;
+      report_race(thread, instruction, access, race);
+    });
+  }
+  if (tools_.init) look_for_unwritten(block, thread, access);
+}
+
+void LaunchWatch::look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
+  const Annotation& how = *access.annotation;
+  const auto look_in = [&](auto& memory) {
+    if (how.kind != Annotation::Kind::store) {
+      const std::uint32_t unwritten = memory.unwritten(access.address, how.bytes);
+      if (unwritten != 0) report_unwritten(thread, access, unwritten);
+    }
+    if (how.kind != Annotation::Kind::load) memory.store(access.address, how.bytes);
+  };
+  if (access.space == Space::shared) {
+    look_in(block.shared);
+  } else if (access.space == Space::local) {
+    look_in(block.local[thread.linear]);
+  } else {
+    look_in(memory_);
+  }
+}
+
+// Local memory grows by that of the function, in which only the arguments are written.
+void LaunchWatch::call(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  const std::size_t before = thread.local_memory().size();
+  instruction.execute(thread, instruction);
+  if (!tools_.init) return;
+  WrittenBits& local = block.local[thread.linear];
+  local.forget(before, thread.local_memory().size());
+  for (const Argument& argument : thread.function().arguments) {
+    if (!argument.in_register) local.mark(thread.local_base() + argument.offset, argument.bytes);
+  }
+}
+
+void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  instruction.execute(thread, instruction);
+  if (!tools_.init || thread.state == Thread::State::exited) return;
+  const Call& call = thread.function().calls[static_cast<std::size_t>(thread.current().immediate)];
+  for (const Argument& result : call.results) {
+    if (!result.in_register)
+      block.local[thread.linear].mark(thread.local_base() + result.offset, result.bytes);
+  }
+}
+
+void LaunchWatch::report_race(const Thread& thread, const Instruction& instruction,
+                              const WatchedAccess& access, const RaceDetector::Race& race) {
+  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.site, race.before.site)) return;
+  Finding finding;
+  finding.kind = Finding::Kind::race;
+  finding.other = place_of(race.before);
+  const bool in_block = blocks_[race.before.block] == linear_index(thread.block->index(), launch_.grid);
+  const std::string space = launch_watch::name_of(access.space);
+  finding.message = *instruction.text + " races with " + finding.other->instruction + " of thread " +
+                    in_words(finding.other->thread) +
+                    (in_block ? " of the same block" : " of block " + in_words(finding.other->block)) +
+                    ": both access the same " + space +
+                    " memory, one of them writes, and nothing orders them";
+  finding.address = access.address;
+  finding.bytes = access.annotation->bytes;
+  finding.space = space;
+  add(std::move(finding), thread);
+}
+
+void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& access,
+                                   std::uint32_t unwritten) {
+  if (!findings_.is_new(Finding::Kind::init, launch_.kernel, access.site)) return;
+  const int bytes = std::popcount(unwritten);
+  Finding finding;
+  finding.kind = Finding::Kind::init;
+  finding.message = *thread.current().text + " reads " + std::to_string(bytes) +
+                    (bytes == 1 ? " byte of " : " bytes of ") + launch_watch::name_of(access.space) +
+                    " memory that nobody has written";
+  finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
+  finding.bytes = static_cast<std::size_t>(bytes);
+  finding.space = launch_watch::name_of(access.space);
+  add(std::move(finding), thread);
+}
+
+FindingPlace LaunchWatch::place_of(const Thread& thread) const {
+  const Instruction& instruction = thread.current();
+  return {*instruction.text, location_in(program_, instruction), thread.block->index(), thread.index};
+}
+
+FindingPlace LaunchWatch::place_of(const AccessRecord& access) const {
+  const Instruction& instruction = instruction_at(program_, access.site);
+  return {*instruction.text, location_in(program_, instruction),
+          index_at(blocks_[access.block], launch_.grid), index_at(access.thread, launch_.block)};
+}
+
+void LaunchWatch::add(Finding finding, const Thread& thread) {
+  finding.kernel = launch_.kernel;
+  finding.place = place_of(thread);
+  findings_.add(std::move(finding));
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,71 @@
+// One launch that is watched: it executes instructions in place of the interpreter, and tells the tools.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/kernels/kernels.h"
+#include "simulator/watch/findings.h"
+#include "simulator/watch/observer.h"
+#include "simulator/watch/race.h"
+#include "simulator/watch/written_bits.h"
+
+namespace opgate::simulator {
+
+class Barrier;
+class Thread;
+struct Instruction;
+struct Program;
+
+/// What the tools know of a block while it runs.
+struct BlockWatch {
+  std::uint32_t number = 0;  ///< of the blocks of the launch, in the order in which they begin; from 1
+  BlockRaces races;
+  WrittenBits shared;
+  std::vector<WrittenBits> local;  ///< of each thread
+};
+
+class LaunchWatch {
+ public:
+  LaunchWatch(const Program& program, const Launch& launch);
+
+  void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
+
+  /// Executes an instruction whose guard holds.
+  void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);
+
+  /// All threads that the barrier is for have come, and are about to go on.
+  void meet(BlockWatch& block, const Barrier& barrier, unsigned id, const std::vector<Thread>& threads);
+
+  /// The lanes `here` of a warp execute together what is meant for those of the mask `named`.
+  void meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here,
+                    std::uint32_t named);
+
+ private:
+  void access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+              const Annotation& annotation);
+  void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access);
+  void report_race(const Thread& thread, const Instruction& instruction, const WatchedAccess& access,
+                   const RaceDetector::Race& race);
+  void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
+  void call(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void leave(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void check_barrier(const Barrier& barrier, const std::vector<Thread>& threads);
+  void check_mask(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named);
+
+  FindingPlace place_of(const Thread& thread) const;
+  FindingPlace place_of(const AccessRecord& access) const;
+  void add(Finding finding, const Thread& thread);
+
+  const Program& program_;
+  const Launch& launch_;
+  const Tools tools_;
+  Findings& findings_;
+  WrittenMemory& memory_;
+  RaceDetector races_;
+  std::vector<std::uint64_t> blocks_;  ///< by their number, from 1: the linear index
+};
+
+}  // namespace opgate::simulator

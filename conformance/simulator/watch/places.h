@@ -1,0 +1,34 @@
+// Where something happened, for findings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simulator/kernels/program.h"
+
+namespace opgate::simulator {
+
+inline Extent index_at(std::uint64_t linear, const Extent& extent) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+inline std::uint64_t linear_index(const Extent& index, const Extent& extent) {
+  return (std::uint64_t{index.z} * extent.y + index.y) * extent.x + index.x;
+}
+
+/// "file:line" where the PTX has `.loc`, else "line N of the PTX".
+inline std::string location_in(const Program& program, const Instruction& instruction) {
+  return instruction.location != 0 ? program.locations[instruction.location]
+                                   : "line " + std::to_string(instruction.line) + " of the PTX";
+}
+
+/// The instruction of an annotated program that has this number.
+inline const Instruction& instruction_at(const Program& program, std::uint32_t site) {
+  std::size_t function = 0;
+  while (function + 1 < program.functions.size() && program.functions[function + 1]->first_annotation <= site)
+    ++function;
+  return program.functions[function]->code[site - program.functions[function]->first_annotation];
+}
+
+}  // namespace opgate::simulator

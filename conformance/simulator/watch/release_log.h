@@ -1,0 +1,73 @@
+// What threads have made known to others by writing one place in memory: releases, which later reads of the
+// place acquire.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/watch/annotations.h"
+
+namespace opgate::simulator {
+
+/// For each thread of a block: what it did before this time of its block is known.
+using Clocks = std::vector<std::uint32_t>;
+
+/// What a thread knows of its own block at one moment: which accesses come before it.
+struct View {
+  std::uint32_t block = 0;
+  std::uint32_t base = 0;  ///< all that any thread did before this time
+  std::uint32_t warp = 0;
+  std::uint32_t warp_base = 0;  ///< the same of the threads of this warp
+  std::uint32_t thread = 0;
+  std::uint32_t own = 0;                 ///< of this thread
+  std::shared_ptr<const Clocks> others;  ///< of single threads; may be null
+
+  bool knows(std::uint32_t of_thread, std::uint32_t clock) const {
+    return clock < base || (of_thread / 32 == warp && clock < warp_base) ||
+           (of_thread == thread && clock < own) || (others != nullptr && clock < (*others)[of_thread]);
+  }
+};
+
+class ReleaseLog;
+
+/// The first `length` releases of a log.
+struct Acquired {
+  std::shared_ptr<const ReleaseLog> log;
+  std::size_t length = 0;
+  Scope scope = Scope::device;
+};
+
+/// What a fence makes ready to be released: all that the thread knew.
+struct Release {
+  View view;
+  std::vector<Acquired> acquired;
+  Scope scope = Scope::device;
+};
+
+/// Adds what is not yet among them.
+void merge(std::vector<Acquired>& into, const std::vector<Acquired>& from);
+
+class ReleaseLog {
+ public:
+  void add(const std::shared_ptr<const Release>& release);
+
+  std::size_t length() const { return releases_.size(); }
+
+  /// Whether an access is known to who has acquired the log so far, also by way of other logs.
+  static bool knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block, std::uint32_t block,
+                    std::uint32_t thread, std::uint32_t clock);
+
+ private:
+  struct Step {
+    std::size_t position = 0;
+    Acquired acquired;
+  };
+
+  std::vector<std::shared_ptr<const Release>> releases_;
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> of_block_;  ///< positions
+  std::vector<Step> steps_;  ///< to what the releasing threads had acquired from other logs
+};
+
+}  // namespace opgate::simulator

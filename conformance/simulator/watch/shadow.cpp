@@ -1,0 +1,22 @@
+#include "simulator/watch/shadow.h"
+
+#include <utility>
+
+namespace opgate::simulator {
+
+void Shadow::look_up(std::uint64_t number) {
+  std::unique_ptr<Page>& page = pages_[number];
+  if (page == nullptr) page = std::make_unique<Page>();
+  cache_[number % cache_.size()] = {number, page.get()};
+}
+
+void Shadow::divide(Page& page, unsigned bytes) {
+  unsigned shift = page.shift;
+  while (bytes < (1u << shift)) --shift;
+  std::vector<Granule> smaller(kPage >> shift);
+  for (std::size_t i = 0; i < smaller.size(); ++i) smaller[i] = page.granules[i >> (page.shift - shift)];
+  page.granules = std::move(smaller);
+  page.shift = shift;
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,22 @@
+// The tools that watch kernels while they run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace opgate::simulator {
+
+/// Which tools watch. None by default.
+struct Tools {
+  bool init = false;  ///< loads of memory that nobody has written
+  bool race = false;  ///< accesses of two threads to the same bytes that nothing orders
+  bool sync =
+      false;  ///< barriers that not all threads reach, and masks that name threads which are not there
+
+  bool any() const { return init || race || sync; }
+
+  /// Reads "init,race". A word that is not the name of a tool is put into `unknown`.
+  static Tools parse(std::string_view words, std::string& unknown);
+};
+
+}  // namespace opgate::simulator

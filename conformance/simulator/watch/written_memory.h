@@ -1,0 +1,49 @@
+// Which bytes of global memory hold what somebody has put there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace opgate::simulator {
+
+/// Memory that it was never told of counts as written.
+class WrittenMemory {
+ public:
+  void mark_written(std::uint64_t begin, std::size_t bytes);
+
+  /// The memory is new: nobody has written it.
+  void forget(std::uint64_t begin, std::size_t bytes);
+
+  /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number.
+  std::uint32_t unwritten(std::uint64_t address, std::size_t bytes);
+
+  /// The same as `mark_written`, for an access of a kernel.
+  void store(std::uint64_t address, std::size_t bytes);
+
+ private:
+  static constexpr std::uint64_t kPage = 4096;
+  using Page = std::array<std::uint64_t, kPage / 64>;  ///< a bit for each byte that nobody has written
+
+  struct Cached {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;   ///< null: all of it was written, or
+    bool is_blank = false;  ///< none of it
+  };
+
+  Cached& look_up(std::uint64_t number);
+  bool is_blank(std::uint64_t number) const;
+  void add_blank(std::uint64_t first, std::uint64_t last);
+  void clear_cache() { cache_.fill({}); }
+
+  std::map<std::uint64_t, std::uint64_t>
+      blank_;  ///< ranges of pages of which nothing was written: begin, end
+  /// These are no longer as `blank_` says. Null: all of it was written.
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::array<Cached, 64> cache_;
+};
+
+}  // namespace opgate::simulator

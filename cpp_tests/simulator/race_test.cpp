@@ -1,0 +1,213 @@
+// The tool `race`: what orders two accesses of one block, and what does not.
+#include "watched.h"
+
+namespace opgate::simulator::tests {
+namespace race_test {
+
+std::vector<Finding> races_of(const std::string& body, Extent block, Extent grid = {}) {
+  Tools tools;
+  tools.race = true;
+  return findings_of(kernel_of(body), grid, block, tools);
+}
+
+void expect_race(const std::vector<Finding>& findings, const std::string& words = "races with") {
+  expect_finding(findings, Finding::Kind::race, words);
+}
+
+// Each thread stores to shared memory and reads what another one has stored, `between` them.
+std::string exchanged(const std::string& between, unsigned distance) {
+  return ".shared .align 4 .b8 s[1024]; shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2;\n"
+         "st.shared.u32 [%r4], %r1;\n" +
+         between + "\nxor.b32 %r5, %r2, " + std::to_string(4 * distance) +
+         "; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];";
+}
+
+TEST(SimulatedRaces, ABarrierOrdersTheBlock) {
+  expect_race(races_of(exchanged("", 64), {128}), "ld.shared.u32 races with st.shared.u32");
+  expect_race(races_of(exchanged("", 1), {128}));
+  expect_nothing(races_of(exchanged("bar.sync 0;", 64), {128}));
+  expect_nothing(races_of(exchanged("barrier.sync 0;", 1), {128}));
+  expect_nothing(races_of(exchanged("bar.red.popc.u32 %r20, 0, %p1;", 64), {128}));
+}
+
+TEST(SimulatedRaces, AWarpBarrierOrdersTheWarp) {
+  expect_nothing(races_of(exchanged("bar.warp.sync -1;", 1), {128}));
+  expect_race(races_of(exchanged("bar.warp.sync -1;", 32), {128}));
+  // A shuffle brings threads together, and orders nothing in memory.
+  expect_race(races_of(exchanged("shfl.sync.idx.b32 %r20, %r1, 0, 31, -1;", 1), {64}));
+}
+
+TEST(SimulatedRaces, AWarpBarrierOrdersTheLanesOfItsMask) {
+  const std::string half =
+      "and.b32 %r20, %r1, 16; setp.eq.u32 %p1, %r20, 0; selp.b32 %r21, 0xffff, 0xffff0000, %p1; "
+      "bar.warp.sync "
+      "%r21;";
+  expect_nothing(races_of(exchanged(half, 1), {64}));
+  expect_race(races_of(exchanged(half, 16), {64}));
+}
+
+TEST(SimulatedRaces, ANamedBarrierOrdersItsThreads) {
+  const std::string pairs = "shr.u32 %r20, %r1, 6; add.u32 %r20, %r20, 1; bar.sync %r20, 64;";
+  expect_nothing(races_of(exchanged(pairs, 32), {128}));
+  expect_race(races_of(exchanged(pairs, 64), {128}));
+}
+
+TEST(SimulatedRaces, KnowledgeIsPassedOn) {
+  // Warp 0 writes and meets warp 1, which then meets warp 2, which reads.
+  const std::string chain = R"(.shared .align 4 .b8 s[4];
+    setp.lt.u32 %p1, %r1, 32; setp.lt.u32 %p2, %r1, 64; setp.eq.u32 %p3, %r1, 0;
+    @%p3 st.shared.u32 [s], %r1;
+    @%p2 bar.sync 1, 64;
+    @%p1 bra end;
+    MIDDLE
+    ld.shared.u32 %r6, [s];
+    end:)";
+  const auto with = [&](const std::string& middle) {
+    std::string body = chain;
+    return races_of(body.replace(body.find("MIDDLE"), 6, middle), {96});
+  };
+  expect_nothing(with("bar.sync 2, 64;"));
+  expect_race(with(""));
+}
+
+TEST(SimulatedRaces, AnArrivalOrdersWhatCameBeforeIt) {
+  const auto body = [](const std::string& before, const std::string& after) {
+    return ".shared .align 4 .b8 s[4]; setp.ge.u32 %p1, %r1, 32; setp.eq.u32 %p3, %r1, 0; @%p1 bra "
+           "consumer;\n" +
+           before + " bar.arrive 1, 64; " + after +
+           " bra end;\nconsumer: bar.sync 1, 64; ld.shared.u32 %r6, [s];\nend:";
+  };
+  const std::string store = "@%p3 st.shared.u32 [s], 7;";
+  expect_nothing(races_of(body(store, ""), {64}));
+  expect_race(races_of(body("", store), {64}));
+}
+
+TEST(SimulatedRaces, ReadsAreRememberedForLaterWriters) {
+  // All read, then one writes.
+  const auto body = [](const std::string& between) {
+    return ".shared .align 4 .b8 s[4]; ld.shared.u32 %r6, [s];\n" + between +
+           "\nsetp.eq.u32 %p3, %r1, WRITER; @%p3 st.shared.u32 [s], 7;";
+  };
+  for (const char* const writer : {"0", "5", "63"}) {
+    const auto with = [&](const std::string& between) {
+      std::string text = body(between);
+      return races_of(text.replace(text.find("WRITER"), 6, writer), {64});
+    };
+    expect_race(with(""), "st.shared.u32 races with ld.shared.u32");
+    expect_nothing(with("bar.sync 0;"));
+  }
+}
+
+TEST(SimulatedRaces, AtomicAccessesDoNotRaceWithEachOther) {
+  const std::string shared = ".shared .align 4 .b8 s[4]; ";
+  expect_nothing(races_of(shared + "atom.shared.add.u32 %r6, [s], 1;", {64}));
+  expect_race(races_of(shared + "atom.shared.add.u32 %r6, [s], 1; ld.shared.u32 %r7, [s];", {64}));
+  expect_race(
+      races_of(shared + "ld.shared.u32 %r7, [s]; add.u32 %r7, %r7, 1; st.shared.u32 [s], %r7;", {64}));
+  expect_nothing(races_of("red.global.add.u32 [%rd1], 1;", {64}, {4}));
+  expect_race(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}, {4}));
+  expect_nothing(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}));
+}
+
+TEST(SimulatedRaces, StoresOfTheSameValueAreNone) {
+  const std::string shared = ".shared .align 4 .b8 s[4]; ";
+  expect_nothing(races_of(shared + "st.shared.u32 [s], 1;", {64}));
+  expect_race(races_of(shared + "st.shared.u32 [s], %r1;", {64}), "st.shared.u32 races with st.shared.u32");
+  expect_nothing(races_of("st.global.v2.u32 [%rd1], {7, 8};", {64}, {3}));
+  expect_race(races_of("st.global.v2.u32 [%rd1], {7, %r1};", {64}, {3}));
+}
+
+TEST(SimulatedRaces, VolatileSharedMemoryInAWarpIsNotLockStep) {
+  const auto body = [](const std::string& between) {
+    return ".shared .align 4 .b8 s[256]; shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2;\n"
+           "st.volatile.shared.u32 [%r4], %r1; " +
+           between + " xor.b32 %r5, %r2, 4; add.u32 %r5, %r5, %r3; ld.volatile.shared.u32 %r6, [%r5];";
+  };
+  expect_race(races_of(body(""), {32}));
+  expect_nothing(races_of(body("bar.warp.sync -1;"), {32}));
+}
+
+TEST(SimulatedRaces, BytesAreToldApart) {
+  const auto body = [](const std::string& shift) {
+    return ".shared .align 4 .b8 s[256]; mov.u32 %r3, s; shr.u32 %r2, %r1, " + shift +
+           "; add.u32 %r4, %r3, %r2; st.shared.u8 [%r4], %r1;";
+  };
+  expect_nothing(races_of(body("0"), {64}));
+  expect_race(races_of(body("1"), {64}));
+  // Neighbours by a word that overlaps.
+  expect_race(
+      races_of(".shared .align 4 .b8 s[8]; mov.u32 %r3, s; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 "
+               "[%r3], -1; @!%p1 st.shared.u8 [%r3+2], 5;",
+               {2}));
+  expect_race(
+      races_of("shl.b32 %r2, %r1, 1; cvt.u64.u32 %rd2, %r1; shl.b64 %rd2, %rd2, 1; add.u64 %rd2, %rd2, %rd1; "
+               "st.global.u16 [%rd2], %r1; ld.global.u32 %r7, [%rd1];",
+               {2}));
+}
+
+TEST(SimulatedRaces, BlocksHaveSharedMemoryOfTheirOwn) {
+  expect_nothing(races_of(exchanged("bar.sync 0;", 1), {64}, {8}));
+  expect_race(races_of("st.global.u32 [%rd1], %r1;", {2}, {1}));
+  expect_race(races_of("mov.u32 %r2, %ctaid.x; st.global.u32 [%rd1], %r2;", {1}, {4}), "of block (");
+}
+
+TEST(SimulatedRaces, BlocksLeaveNothingBehindForTheNextOne) {
+  const std::string first_block =
+      ".shared .align 4 .b8 s[4]; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; ";
+  // All threads of block 0 read. In block 1 only two do, of which the second one writes.
+  expect_race(races_of(first_block + R"(@!%p1 ld.shared.u32 %r3, [s]; @!%p1 bra end;
+    and.b32 %r4, %r1, 31; setp.ne.u32 %p2, %r4, 0; @%p2 bra end; ld.shared.u32 %r3, [s];
+    setp.eq.u32 %p3, %r1, 32; @%p3 st.shared.u32 [s], 5;
+    end:)",
+                       {64}, {2}));
+  // The threads of block 0 meet often, those of block 1 never.
+  expect_race(races_of(first_block + R"(@!%p1 barrier.sync 1, 64; @!%p1 barrier.sync 1, 64;
+    @%p1 st.shared.u32 [s], %r1;)",
+                       {64}, {2}));
+}
+
+TEST(SimulatedRaces, GenericAddressesAreThoseOfTheirSpace) {
+  const auto body = [](const std::string& between) {
+    return ".shared .align 4 .b8 s[4]; mov.u64 %rd2, s; cvta.shared.u64 %rd2, %rd2; setp.eq.u32 %p1, %r1, 0; "
+           "@%p1 "
+           "st.u32 [%rd2], 3; " +
+           between + " ld.shared.u32 %r6, [s];";
+  };
+  expect_race(races_of(body(""), {64}));
+  expect_nothing(races_of(body("bar.sync 0;"), {64}));
+}
+
+TEST(SimulatedRaces, AFindingSaysWhereAndHowOften) {
+  Tools tools;
+  tools.race = true;
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4));
+  const std::string ptx = kernel_of(
+      ".loc 1 7 3\nsetp.eq.u32 %p1, %r1, 0; @%p1 st.global.u32 [%rd1+8], 7;\n.loc 1 9 3\n@!%p1 ld.global.u32 "
+      "%r2, "
+      "[%rd1+8];",
+      ".file 1 \"/src/sum.cu\"\n");
+  const std::vector<Finding> found =
+      findings_of_launch(device, ptx, launch_of("k", {}, {4}, Arguments(memory)), tools, 0);
+  ASSERT_EQ(found.size(), 1u) << in_lines(found);
+  EXPECT_EQ(found[0].count, 3u);
+  EXPECT_EQ(found[0].kernel, "k");
+  EXPECT_EQ(found[0].space, "global");
+  EXPECT_EQ(found[0].address, memory + 8);
+  EXPECT_EQ(found[0].bytes, 4u);
+  EXPECT_EQ(found[0].place.location, "/src/sum.cu:9");
+  EXPECT_EQ(found[0].place.thread.x, 1u);
+  ASSERT_TRUE(found[0].other);
+  EXPECT_EQ(found[0].other->location, "/src/sum.cu:7");
+  EXPECT_EQ(found[0].other->instruction, "st.global.u32");
+  EXPECT_EQ(found[0].other->thread.x, 0u);
+}
+
+TEST(SimulatedRaces, AreLookedForOnlyWhereAsked) {
+  Tools tools;
+  tools.init = true;
+  expect_nothing(findings_of(kernel_of("st.global.u32 [%rd1], %r1;"), {}, {64}, tools));
+}
+
+}  // namespace race_test
+}  // namespace opgate::simulator::tests

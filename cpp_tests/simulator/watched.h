@@ -1,0 +1,62 @@
+// Launches that tools watch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fake_device.h"
+#include "simulator/watch/observer.h"
+
+namespace opgate::simulator::tests {
+
+/// Runs a launch with one seed, and gives what the tools find. Variables of the module are zeros.
+inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::string& ptx, Launch launch,
+                                               const Tools& tools, std::uint64_t seed) {
+  const std::unique_ptr<Module> module = Module::parse(ptx);
+  for (const Variable& variable : module->variables())
+    module->place(variable.name, device.allocate(std::vector<unsigned char>(variable.bytes)));
+  Observer observer(tools);
+  launch.observer = &observer;
+  launch.order_seed = seed;
+  const Outcome outcome = module->run(launch, device);
+  expect_no_fault(outcome);
+  EXPECT_FALSE(outcome.compiled);
+  return observer.findings().take();
+}
+
+/// The same of the kernel `k` with one pointer to zeros, in three seeds, which must agree on whether there is anything. What
+/// the last one finds.
+inline std::vector<Finding> findings_of(const std::string& ptx, Extent grid, Extent block,
+                                        const Tools& tools) {
+  std::vector<Finding> findings;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    FakeDevice device;
+    const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4096));
+    std::vector<Finding> found =
+        findings_of_launch(device, ptx, launch_of("k", grid, block, Arguments(memory)), tools, seed);
+    EXPECT_TRUE(seed == 0 || found.empty() == findings.empty()) << "the seeds disagree";
+    findings = std::move(found);
+  }
+  return findings;
+}
+
+inline std::string in_lines(const std::vector<Finding>& findings) {
+  std::string lines;
+  for (const Finding& finding : findings) lines += to_json(finding) + "\n";
+  return lines;
+}
+
+inline void expect_nothing(const std::vector<Finding>& findings) {
+  EXPECT_TRUE(findings.empty()) << in_lines(findings);
+}
+
+/// At least one of this kind, whose message has these words.
+inline void expect_finding(const std::vector<Finding>& findings, Finding::Kind kind,
+                           const std::string& words) {
+  for (const Finding& finding : findings) {
+    if (finding.kind == kind && finding.message.find(words) != std::string::npos) return;
+  }
+  ADD_FAILURE() << "nothing like: " << words << "\n" << in_lines(findings);
+}
+
+}  // namespace opgate::simulator::tests
