@@ -141,6 +141,8 @@ TEST(SimulatedAsyncCopies, ReadTheSourceWhenTheyHappen) {
 TEST(SimulatedAsyncCopies, MistakesAreFoundWhereTheyBegin) {
   expect_fault("cp.async.ca.shared.global [%r2], [%rd1+68], 8;", Fault::misaligned_address,
                "cp.async.ca.shared.global of 8 bytes at 0x7f0000000044, which is not a multiple of 8");
+  expect_fault("cp.async.cg.shared.global [%r2], [%rd1+72], 16, 8;", Fault::misaligned_address,
+               "cp.async.cg.shared.global of 16 bytes at 0x7f0000000048, which is not a multiple of 16");
   expect_fault("cp.async.cg.shared.global [%r2+8], [%rd1+64], 16;", Fault::misaligned_address,
                "cp.async.cg.shared.global of 16 bytes at 0x8");
   expect_fault("cp.async.cg.shared.global [%r2+64], [%rd1+64], 16;", Fault::trap,

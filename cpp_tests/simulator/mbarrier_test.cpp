@@ -21,12 +21,12 @@ struct Result {
   std::vector<std::uint32_t> words;
 };
 
-Result run_kernel(const std::string& body, unsigned threads = 1) {
+Result run_kernel(const std::string& body, unsigned threads = 1, unsigned blocks = 1) {
   const Ran ran = run_both_ways(kernel(body), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
     std::vector<std::uint32_t> memory(128);
     std::iota(memory.begin() + 64, memory.end(), 1000u);
     results.push_back(device.allocate(memory));
-    Launch launch = launch_of("k", {}, {threads}, Arguments(results.front()));
+    Launch launch = launch_of("k", {blocks}, {threads}, Arguments(results.front()));
     launch.instruction_limit = 1'000'000;
     return launch;
   });
@@ -138,6 +138,36 @@ TEST(SimulatedMbarriers, BulkCopiesArrive) {
   std::string too_many = begin;
   too_many.replace(begin.rfind("32;"), 3, "48;");
   EXPECT_EQ(static_cast<int>(run_kernel(too_many + kWait).outcome.fault), static_cast<int>(Fault::timeout));
+}
+
+TEST(SimulatedMbarriers, EachWaitIsForOneObject) {
+  const std::string second =
+      "mbarrier.init.shared.b64 [%r2+8], 1; mbarrier.arrive.expect_tx.shared.b64 _, [%r2+8], 16;"
+      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r2+96], [%rd1+384], 16, [%r2+8];";
+  const std::string report = "ld.shared.u32 %r5, [%r2+96]; st.global.u32 [%rd1+8], %r5;";
+  const std::string first =
+      "st.shared.u32 [%r2+96], 5; mbarrier.init.shared.b64 [%r2], 1; mbarrier.arrive.expect_tx.shared.b64 _, "
+      "[%r2], 32;" +
+      kLoad;
+  EXPECT_EQ(words_of(first + second + kWait + kRead + report, 3), (Words{1000, 1007, 5}));
+  EXPECT_EQ(words_of(first + second +
+                         "again: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+8], 0; @!%p2 bra again;" +
+                         kRead + report,
+                     3),
+            (Words{0, 0, 1032}));
+}
+
+// The first block ends without waiting.
+TEST(SimulatedMbarriers, CopiesOfAnotherBlockDoNotArrive) {
+  Result result = run_kernel(
+      "mov.u32 %r5, %ctaid.x; setp.eq.u32 %p5, %r5, 1;"
+      "mbarrier.init.shared.b64 [%r2], 1; @!%p5 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 32;\n@%p5 bra "
+      "second;" +
+          kLoad + "ret; second:" + look(0, 2) + look(0, 3) + kRead,
+      1, 2);
+  expect_no_fault(result.outcome);
+  result.words.resize(4);
+  EXPECT_EQ(result.words, (Words{0, 0, 0, 0}));
 }
 
 TEST(SimulatedMbarriers, BulkCopiesToGlobalMemory) {
