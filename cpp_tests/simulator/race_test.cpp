@@ -109,6 +109,27 @@ TEST(SimulatedRaces, AtomicAccessesDoNotRaceWithEachOther) {
   expect_nothing(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}));
 }
 
+TEST(SimulatedRaces, AnAtomicAccessDoesNotHideAPlainOne) {
+  const auto body = [](const std::string& first, const std::string& between, const std::string& then) {
+    return ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r1, 0;\n" + first + between + "\n" + then;
+  };
+  const std::string add = "atom.shared.add.u32 %r6, [s], 1;";
+  const std::string store = "@%p1 st.shared.u32 [s], 0;";
+  const std::string load = "@%p1 ld.shared.u32 %r7, [s];";
+  const std::string relaxed = "@%p1 ld.relaxed.cta.shared.u32 %r7, [s];";
+  const std::string others = "@!%p1 red.shared.add.u32 [s], 1;";
+  const std::string meet = "bar.warp.sync -1;";
+  // The first thread has added when the others do.
+  expect_race(races_of(body(store, "", add), {32}), "atom.shared.add.u32 races with st.shared.u32");
+  expect_nothing(races_of(body(store, meet, add), {32}));
+  expect_race(races_of(body(load, "", add), {32}), "atom.shared.add.u32 races with ld.shared.u32");
+  expect_nothing(races_of(body(load, meet, add), {32}));
+  expect_race(races_of(body(load + relaxed, "", others), {32}),
+              "red.shared.add.u32 races with ld.shared.u32");
+  expect_nothing(races_of(body(load + relaxed, meet, others), {32}));
+  expect_nothing(races_of(body(relaxed, "", others), {32}));
+}
+
 TEST(SimulatedRaces, StoresOfTheSameValueAreNone) {
   const std::string shared = ".shared .align 4 .b8 s[4]; ";
   expect_nothing(races_of(shared + "st.shared.u32 [s], 1;", {64}));
