@@ -8,6 +8,7 @@
 #include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
+#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 namespace {
@@ -32,6 +33,8 @@ Block::Block(Grid& grid) : grid_(grid) {
   shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
   if (grid.watch() != nullptr) watch_ = std::make_unique<BlockWatch>();
 }
+
+Block::~Block() = default;
 
 const Launch& Block::launch() const { return grid_.launch(); }
 

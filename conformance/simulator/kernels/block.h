@@ -11,11 +11,11 @@
 #include "simulator/kernels/kernels.h"
 #include "simulator/kernels/program.h"
 #include "simulator/kernels/thread.h"
-#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 
 class Grid;
+struct BlockWatch;
 struct Together;
 
 constexpr unsigned kWarpSize = 32;
@@ -29,6 +29,9 @@ constexpr int kTurnsOfWarp = 1 << 12;
 class Block {
  public:
   explicit Block(Grid& grid);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   void start(const Extent& index);
 
