@@ -30,6 +30,13 @@ TEST(SimulatedRaces, ABarrierOrdersTheBlock) {
   expect_nothing(races_of(exchanged("bar.red.popc.u32 %r20, 0, %p1;", 64), {128}));
 }
 
+TEST(SimulatedRaces, ABarrierOrdersWhatExitedThreadsHaveDone) {
+  const std::string body =
+      ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r1, 5; @%p1 st.shared.u32 [s], 1; @%p1 ret;\n";
+  expect_nothing(races_of(body + "bar.sync 0; ld.shared.u32 %r2, [s];", {64}));
+  expect_race(races_of(body + "ld.shared.u32 %r2, [s];", {64}));
+}
+
 TEST(SimulatedRaces, AWarpBarrierOrdersTheWarp) {
   expect_nothing(races_of(exchanged("bar.warp.sync -1;", 1), {128}));
   expect_race(races_of(exchanged("bar.warp.sync -1;", 32), {128}));
