@@ -125,5 +125,18 @@ TEST(SimulatedInit, WrittenMemoryInRanges) {
   EXPECT_EQ(memory.unwritten(kBegin + 180'000, 8), 0xf0u);
 }
 
+TEST(SimulatedInit, RangesOfNewMemoryThatOverlap) {
+  constexpr std::uint64_t kBegin = 0x7f0000000000;
+  WrittenMemory memory;
+  memory.forget(kBegin + 40'960, 40'960);
+  memory.forget(kBegin, 61'440);
+  EXPECT_EQ(memory.unwritten(kBegin + 30'000, 4), 0xfu);
+  EXPECT_EQ(memory.unwritten(kBegin + 70'000, 4), 0xfu);
+  EXPECT_EQ(memory.unwritten(kBegin + 81'920, 4), 0u);
+  // A few bytes of a page of which nothing is written.
+  memory.forget(kBegin + 20'001, 10);
+  EXPECT_EQ(memory.unwritten(kBegin + 20'000, 32), 0xffffffffu);
+}
+
 }  // namespace init_test
 }  // namespace opgate::simulator::tests

@@ -1,4 +1,5 @@
 // What the tools find in kernels from nvcc with a known mistake, and that they find nothing in their right twins.
+#include "grid_kernels.h"
 #include "mistaken_kernels.h"
 #include "reduction_kernels.h"
 #include "watched.h"
@@ -22,8 +23,9 @@ std::vector<Finding> found_in(const char* ptx, const std::string& kernel, Extent
     const Arguments arguments = branches                     ? Arguments(out, from, 40)
                                 : kernel.starts_with("last") ? Arguments(out, from, partial)
                                                              : Arguments(out, from);
-    std::vector<Finding> found =
-        findings_of_launch(device, ptx, launch_of(kernel, grid, block, arguments), kAllTools, seed);
+    Launch launch = launch_of(kernel, grid, block, arguments);
+    if (kernel.starts_with("grid")) launch.grid_workspace = partial;
+    std::vector<Finding> found = findings_of_launch(device, ptx, launch, kAllTools, seed);
     EXPECT_TRUE(seed == 0 || found.empty() == findings.empty()) << "the seeds disagree";
     findings = std::move(found);
   }
@@ -49,6 +51,11 @@ TEST(SimulatedMistakes, TheLastBlockWithoutFences) {
   const std::vector<Finding> found = found_in(kReductionKernels, "last_wrong", {8}, {64});
   expect_race(found, "global");
   for (const Finding& finding : found) EXPECT_EQ(finding.space, "global") << to_json(finding);
+}
+
+TEST(SimulatedMistakes, AGridThatMeetsTooRarely) {
+  expect_nothing(found_in(kGridKernels, "grid_right", {4}, {32}));
+  expect_race(found_in(kGridKernels, "grid_wrong", {4}, {32}), "global");
 }
 
 TEST(SimulatedMistakes, Histograms) {

@@ -30,6 +30,13 @@ TEST(SimulatedRaces, ABarrierOrdersTheBlock) {
   expect_nothing(races_of(exchanged("bar.red.popc.u32 %r20, 0, %p1;", 64), {128}));
 }
 
+TEST(SimulatedRaces, ABarrierOrdersWhatExitedThreadsHaveDone) {
+  const std::string body =
+      ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r1, 5; @%p1 st.shared.u32 [s], 1; @%p1 ret;\n";
+  expect_nothing(races_of(body + "bar.sync 0; ld.shared.u32 %r2, [s];", {64}));
+  expect_race(races_of(body + "ld.shared.u32 %r2, [s];", {64}));
+}
+
 TEST(SimulatedRaces, AWarpBarrierOrdersTheWarp) {
   expect_nothing(races_of(exchanged("bar.warp.sync -1;", 1), {128}));
   expect_race(races_of(exchanged("bar.warp.sync -1;", 32), {128}));
@@ -107,6 +114,27 @@ TEST(SimulatedRaces, AtomicAccessesDoNotRaceWithEachOther) {
   expect_nothing(races_of("red.global.add.u32 [%rd1], 1;", {64}, {4}));
   expect_race(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}, {4}));
   expect_nothing(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}));
+}
+
+TEST(SimulatedRaces, AnAtomicAccessDoesNotHideAPlainOne) {
+  const auto body = [](const std::string& first, const std::string& between, const std::string& then) {
+    return ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r1, 0;\n" + first + between + "\n" + then;
+  };
+  const std::string add = "atom.shared.add.u32 %r6, [s], 1;";
+  const std::string store = "@%p1 st.shared.u32 [s], 0;";
+  const std::string load = "@%p1 ld.shared.u32 %r7, [s];";
+  const std::string relaxed = "@%p1 ld.relaxed.cta.shared.u32 %r7, [s];";
+  const std::string others = "@!%p1 red.shared.add.u32 [s], 1;";
+  const std::string meet = "bar.warp.sync -1;";
+  // The first thread has added when the others do.
+  expect_race(races_of(body(store, "", add), {32}), "atom.shared.add.u32 races with st.shared.u32");
+  expect_nothing(races_of(body(store, meet, add), {32}));
+  expect_race(races_of(body(load, "", add), {32}), "atom.shared.add.u32 races with ld.shared.u32");
+  expect_nothing(races_of(body(load, meet, add), {32}));
+  expect_race(races_of(body(load + relaxed, "", others), {32}),
+              "red.shared.add.u32 races with ld.shared.u32");
+  expect_nothing(races_of(body(load + relaxed, meet, others), {32}));
+  expect_nothing(races_of(body(relaxed, "", others), {32}));
 }
 
 TEST(SimulatedRaces, StoresOfTheSameValueAreNone) {

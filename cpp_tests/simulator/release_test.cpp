@@ -43,7 +43,8 @@ TEST(SimulatedReleases, TheLastBlockReadsWhatAllHaveWritten) {
   expect_nothing(races_of(last_block("fence.acq_rel.gpu;", "bar.sync 0;"), {64}, {8}));
   expect_nothing(races_of(last_block("fence.sc.sys;", "bar.sync 0;"), {64}, {8}));
   expect_race(races_of(last_block("", "membar.gl; bar.sync 0;"), {64}, {8}));
-  // A fence for the own block only.
+  // A fence between other kinds of accesses, and one for the own block only.
+  expect_race(races_of(last_block("fence.proxy.alias;", "membar.gl; bar.sync 0;"), {64}, {8}));
   expect_race(races_of(last_block("membar.cta;", "membar.gl; bar.sync 0;"), {64}, {8}));
 }
 
@@ -166,6 +167,32 @@ TEST(SimulatedReleases, KnowledgeOfOtherBlocksIsPassedOn) {
   expect_race(races_of(replaced(body, "ORDER", "relaxed"), {1}, {3}));
 }
 
+TEST(SimulatedReleases, KnowledgeOfOtherBlocksIsSharedWithinABlock) {
+  // In block 1, thread 0 acquires what block 0 has released, and thread 32 hands it over to block 2.
+  const std::string body =
+      R"(mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra middle; setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra end; setp.eq.u32 %p1, %r2, 2; @%p1 bra third;
+    st.global.u32 [%rd1+256], 42; st.release.gpu.global.u32 [%rd1], 1; bra end;
+    middle: setp.eq.u32 %p3, %r1, 0; setp.eq.u32 %p4, %r1, 32; shr.u32 %r5, %r1, 5; setp.eq.u32 %p5, %r5, 0;
+    setp.eq.u32 %p6, %r5, 1; @!%p3 bra joined;
+    poll: ld.acquire.gpu.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra poll;
+    joined: MEET
+    @%p4 st.ORDER.gpu.global.u32 [%rd1+4], 1; bar.sync 0; bra end;
+    third: ld.acquire.gpu.global.u32 %r3, [%rd1+4]; setp.eq.u32 %p2, %r3, 0; @%p2 bra third;
+    ld.global.u32 %r4, [%rd1+256];
+    end:)";
+  const auto with = [&](const std::string& meet, const std::string& order) {
+    return races_of(replaced(replaced(body, "MEET", meet), "ORDER", order), {96}, {3});
+  };
+  expect_nothing(with("bar.sync 0;", "release"));
+  expect_nothing(with("@%p5 bar.sync 1, 64; @%p6 bar.sync 1, 64;", "release"));
+  expect_nothing(with("@%p5 bar.arrive 1, 64; @%p6 bar.sync 1, 64;", "release"));
+  expect_nothing(with("@%p3 membar.gl; bar.sync 0;", "relaxed"));
+  expect_race(with("", "release"));
+  expect_race(with("bar.warp.sync -1;", "release"));
+  expect_race(with("bar.sync 0;", "relaxed"));
+}
+
 TEST(SimulatedReleases, AStoreBeginsAnewAndAnAtomicAdditionCarriesOn) {
   // Block 0 publishes with 1; block 1 waits for that and writes 2 without a fence; block 2 reads that once it is there.
   const std::string body =
@@ -179,6 +206,24 @@ TEST(SimulatedReleases, AStoreBeginsAnewAndAnAtomicAdditionCarriesOn) {
     end:)";
   expect_nothing(races_of(replaced(body, "WRITE", "red.relaxed.gpu.global.add.u32 [%rd1], 1;"), {1}, {3}));
   expect_race(races_of(replaced(body, "WRITE", "st.relaxed.gpu.global.u32 [%rd1], 2;"), {1}, {3}));
+}
+
+TEST(SimulatedReleases, WhatIsReleasedLaterIsNotAcquired) {
+  // Block 1 acquires what block 0 has released, and then waits for block 2 by a flag that it does not acquire.
+  const std::string body =
+      R"(mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra second; setp.eq.u32 %p1, %r2, 2;
+    @%p1 bra third;
+    red.release.gpu.global.add.u32 [%rd1], 1; bra end;
+    second: ld.acquire.gpu.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra second;
+    st.relaxed.gpu.global.u32 [%rd1+8], 1;
+    again: ld.relaxed.gpu.global.u32 %r3, [%rd1+4]; setp.eq.u32 %p2, %r3, 0; @%p2 bra again;
+    ACQUIRE
+    ld.global.u32 %r4, [%rd1+256]; bra end;
+    third: ld.relaxed.gpu.global.u32 %r3, [%rd1+8]; setp.eq.u32 %p2, %r3, 0; @%p2 bra third;
+    st.global.u32 [%rd1+256], 42; red.release.gpu.global.add.u32 [%rd1], 1; st.relaxed.gpu.global.u32 [%rd1+4], 1;
+    end:)";
+  expect_race(races_of(replaced(body, "ACQUIRE", ""), {1}, {3}));
+  expect_nothing(races_of(replaced(body, "ACQUIRE", "ld.acquire.gpu.global.u32 %r3, [%rd1];"), {1}, {3}));
 }
 
 TEST(SimulatedReleases, ThreadsOfABlockThroughSharedMemory) {

@@ -26,6 +26,8 @@ TEST(SimulatedSync, ThreadsThatHaveExited) {
   expect_wrong(found_in(body("1"), {64}), "1 thread has exited");
   expect_wrong(found_in(body("32"), {64}), "32 threads have exited");
   expect_nothing(found_in(body("0"), {64}));
+  // The barrier is for the other warp alone.
+  expect_nothing(found_in("setp.lt.u32 %p1, %r1, 32; @%p1 ret; bar.sync 1, 32;", {64}));
   // The last threads exit after the barrier.
   expect_nothing(found_in("bar.sync 0; setp.lt.u32 %p1, %r1, 3; @%p1 ret; bar.warp.sync 0xfffffff8;", {32}));
 }

@@ -8,6 +8,7 @@
 #include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/grid.h"
+#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 namespace {
@@ -32,6 +33,8 @@ Block::Block(Grid& grid) : grid_(grid) {
   shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
   if (grid.watch() != nullptr) watch_ = std::make_unique<BlockWatch>();
 }
+
+Block::~Block() = default;
 
 const Launch& Block::launch() const { return grid_.launch(); }
 
@@ -212,10 +215,15 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
       return;
     if constexpr (watched) {
-      grid_.watch()->execute(*watch_, thread, instruction);
-    } else {
-      instruction.execute(thread, instruction);
+      const Function& function = thread.function();
+      const Annotation& annotation =
+          function.annotations[static_cast<std::size_t>(&instruction - function.code.data())];
+      if (annotation.kind != Annotation::Kind::none) {
+        grid_.watch()->execute(*watch_, thread, instruction, annotation);
+        return;
+      }
     }
+    instruction.execute(thread, instruction);
   };
   while (left > 0 && thread.state == Thread::State::running) step();
   while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();

@@ -12,11 +12,11 @@
 #include "simulator/kernels/mbarrier.h"
 #include "simulator/kernels/program.h"
 #include "simulator/kernels/thread.h"
-#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 
 class Grid;
+struct BlockWatch;
 struct Together;
 
 constexpr unsigned kWarpSize = 32;
@@ -30,6 +30,9 @@ constexpr int kTurnsOfWarp = 1 << 12;
 class Block {
  public:
   explicit Block(Grid& grid);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   void start(const Extent& index);
 

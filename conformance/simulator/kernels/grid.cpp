@@ -7,6 +7,7 @@
 #include "simulator/compiled/compilation.h"
 #include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
+#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 namespace {
@@ -45,6 +46,8 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, K
   reserve_ += kLongestTurn;
   if (launch.observer != nullptr) watch_ = std::make_unique<LaunchWatch>(program, launch);
 }
+
+Grid::~Grid() = default;
 
 Outcome Grid::run() {
   const HostFloats host_floats;

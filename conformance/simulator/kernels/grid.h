@@ -14,10 +14,14 @@
 namespace opgate::simulator {
 
 class KernelCompilation;
+class LaunchWatch;
 
 class Grid {
  public:
   Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation);
+  ~Grid();
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
 
   Outcome run();
 

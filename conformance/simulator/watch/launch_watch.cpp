@@ -11,11 +11,6 @@
 namespace opgate::simulator {
 namespace launch_watch {
 
-const Annotation& annotation_of(const Thread& thread, const Instruction& instruction) {
-  const Function& function = thread.function();
-  return function.annotations[static_cast<std::size_t>(&instruction - function.code.data())];
-}
-
 const char* name_of(Space space) {
   return space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
 }
@@ -57,9 +52,9 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   for (WrittenBits& local : block.local) local.start(program_.functions.front()->local_bytes);
 }
 
-void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                          const Annotation& annotation) {
   using Kind = Annotation::Kind;
-  const Annotation& annotation = launch_watch::annotation_of(thread, instruction);
   switch (annotation.kind) {
     case Kind::load:
     case Kind::store:

@@ -34,7 +34,8 @@ class LaunchWatch {
   void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
 
   /// Executes an instruction whose guard holds.
-  void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void execute(BlockWatch& block, Thread& thread, const Instruction& instruction,
+               const Annotation& annotation);
 
   /// All threads that the barrier is for have come, and are about to go on.
   void meet(BlockWatch& block, const Barrier& barrier, unsigned id, const std::vector<Thread>& threads);

@@ -62,13 +62,24 @@ class RaceDetector {
       for (const AccessRecord& read : granule.reads) {
         if (races(block, record, read, shared)) report(Race{read, false});
       }
-      granule = {record, {}};
+      note_write(granule, record);
     }
     if (how.is_strong) synchronise(block, access, shared ? block.shared_logs : logs_);
   }
 
  private:
-  static AccessRecord record_of(const BlockRaces& block, const WatchedAccess& access);
+  static AccessRecord record_of(const BlockRaces& block, const WatchedAccess& access) {
+    const Annotation& how = *access.annotation;
+    AccessRecord record;
+    record.block = block.clocks.block();
+    record.clock = block.clocks.clock(access.thread);
+    record.thread = access.thread & 0x3ff;
+    record.site = access.site & 0x7ffff;
+    record.is_strong = how.is_strong ? 1 : 0;
+    record.is_volatile = how.is_volatile ? 1 : 0;
+    record.in_block = how.scope == Scope::block ? 1 : 0;
+    return record;
+  }
 
   static bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
                     bool shared) {
@@ -81,8 +92,50 @@ class RaceDetector {
     return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread, before);
   }
 
-  static bool are_both_strong(const AccessRecord& now, const AccessRecord& before, bool shared);
-  static void note_read(const BlockRaces& block, Granule& granule, const AccessRecord& read, bool shared);
+  // Warps that exchange values through volatile shared memory rely on lock step, which devices no longer
+  // promise. Between warps, the same accesses are a way to synchronise.
+  static bool are_both_strong(const AccessRecord& now, const AccessRecord& before, bool shared) {
+    if (now.is_strong == 0 || before.is_strong == 0) return false;
+    if (now.block != before.block) return now.in_block == 0 && before.in_block == 0;
+    const bool in_warp = now.thread / 32 == before.thread / 32;
+    return !shared || !in_warp || (now.is_volatile == 0 && before.is_volatile == 0);
+  }
+
+  // Whoever races with what came before a write races with the write too, unless both are strong.
+  static void note_write(Granule& granule, const AccessRecord& write) {
+    const AccessRecord& before = granule.write;
+    if (write.is_strong == 0) {
+      granule = {write, {}};
+    } else if (before.is_strong != 0 || before.block != write.block || before.thread != write.thread ||
+               before.clock != write.clock) {
+      granule.write = write;
+    }
+  }
+  static void note_read(const BlockRaces& block, Granule& granule, const AccessRecord& read, bool shared) {
+    // What comes before this read need not be remembered: a writer that is ordered after this one is ordered
+    // after that one too.
+    const auto is_covered = [&](const AccessRecord& earlier) {
+      if (earlier.block != read.block) return shared || earlier.block == 0;
+      if (earlier.thread == read.thread && earlier.is_strong >= read.is_strong) return true;
+      return earlier.clock < block.clocks.base() ||
+             (earlier.thread / 32 == read.thread / 32 && earlier.clock < block.clocks.warp_base(read.thread));
+    };
+    auto& [first, second] = granule.reads;
+    if (is_covered(first)) {
+      first = read;
+    } else if (is_covered(second)) {
+      second = read;
+    } else {
+      (are_near(first, read) && !are_near(second, read) ? first : second) = read;
+    }
+  }
+
+  // Reads of two blocks or warps are kept where there are such, because a writer is more likely to be ordered
+  // after those of its own.
+  static bool are_near(const AccessRecord& a, const AccessRecord& b) {
+    return a.block == b.block && a.thread / 32 == b.thread / 32;
+  }
+
   static void synchronise(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
   static void release(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
 

@@ -1,0 +1,78 @@
+// What observers know of instructions.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simulator/kernels/program.h"
+#include "simulator/kernels/selectors.h"
+
+namespace opgate::simulator::tests {
+namespace annotation_test {
+
+using Kind = Annotation::Kind;
+
+// `site` is not 0 where the instruction has an operand in brackets.
+Annotation annotation_of(const std::string& opcode, std::uint32_t site = 1, bool names_local = false) {
+  Program program;
+  program.functions.push_back(std::make_unique<Function>());
+  Instruction instruction;
+  instruction.execute = &execute_nothing;
+  instruction.text = &opcode;
+  instruction.site = site;
+  program.functions[0]->code.push_back(instruction);
+  program.functions[0]->forms.push_back({1, 2, names_local});
+  annotate(program);
+  return program.functions[0]->annotations.at(0);
+}
+
+TEST(SimulatedAnnotations, OfAccesses) {
+  const Annotation load = annotation_of("ld.global.nc.L2::128B.v4.f32");
+  EXPECT_EQ(load.kind, Kind::load);
+  EXPECT_EQ(load.space, Space::global);
+  EXPECT_EQ(load.bytes, 16);
+  EXPECT_EQ(load.lanes, 4);
+  EXPECT_EQ(load.operand, 4);  // behind the registers
+  EXPECT_FALSE(load.is_strong);
+  const Annotation store = annotation_of("st.release.cta.shared::cta.u16");
+  EXPECT_EQ(store.kind, Kind::store);
+  EXPECT_EQ(store.space, Space::shared);
+  EXPECT_EQ(store.bytes, 2);
+  EXPECT_EQ(store.operand, 0);
+  EXPECT_EQ(store.scope, Scope::block);
+  EXPECT_TRUE(store.is_strong && store.releases && !store.acquires);
+  const Annotation atomic = annotation_of("atom.acq_rel.gpu.global.add.noftz.f16x2");
+  EXPECT_EQ(atomic.kind, Kind::atomic);
+  EXPECT_EQ(atomic.bytes, 4);
+  EXPECT_EQ(atomic.operand, 1);
+  EXPECT_TRUE(atomic.is_strong && atomic.releases && atomic.acquires);
+  EXPECT_EQ(annotation_of("red.add.s32").operand, 0);
+  EXPECT_TRUE(annotation_of("ld.volatile.u8").is_volatile);
+  EXPECT_TRUE(annotation_of("ld.relaxed.sys.u8").is_strong);
+}
+
+TEST(SimulatedAnnotations, OfParameters) {
+  EXPECT_EQ(annotation_of("ld.param.u64").kind, Kind::none);
+  EXPECT_EQ(annotation_of("ld.param.u64", 1, true).kind, Kind::load);
+  EXPECT_EQ(annotation_of("ld.param.u64", 1, true).space, Space::local);
+}
+
+TEST(SimulatedAnnotations, OfBarriersAndFences) {
+  EXPECT_EQ(annotation_of("bar.sync", 0).kind, Kind::barrier);
+  EXPECT_TRUE(annotation_of("bar.sync", 0).is_aligned);
+  EXPECT_FALSE(annotation_of("barrier.sync", 0).is_aligned);
+  EXPECT_TRUE(annotation_of("barrier.sync.aligned", 0).is_aligned);
+  EXPECT_EQ(annotation_of("bar.arrive", 0).kind, Kind::arrive);
+  EXPECT_EQ(annotation_of("bar.warp.sync", 0).kind, Kind::warp_barrier);
+  EXPECT_EQ(annotation_of("membar.cta", 0).scope, Scope::block);
+  EXPECT_EQ(annotation_of("fence.sc.sys", 0).kind, Kind::fence);
+  EXPECT_EQ(annotation_of("fence.proxy.alias", 0).kind, Kind::none);
+}
+
+// A tool must not be silent about memory that it does not see.
+TEST(SimulatedAnnotations, OfWhatNoToolKnows) {
+  EXPECT_EQ(annotation_of("ldmatrix.sync.aligned.m8n8.x4.shared.b16").kind, Kind::unknown);
+  EXPECT_EQ(annotation_of("add.s32", 0).kind, Kind::none);
+}
+
+}  // namespace annotation_test
+}  // namespace opgate::simulator::tests
