@@ -86,7 +86,8 @@ std::string place_of(const nlohmann::json& place) {
 }
 
 void watch(const char* tools) {
-  static const auto function = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "opgate_sim_watch"));
+  static const auto function =
+      reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "opgate_sim_watch"));
   if (function != nullptr) function(tools);
 }
 

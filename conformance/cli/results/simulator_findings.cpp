@@ -37,7 +37,8 @@ SimulatorFinding read_finding(const json& line) {
   }
   if (line.contains("other")) {
     const json& other = line["other"];
-    finding.other = fmt::format("{} at {} ({})", other.value("instruction", ""), other.value("location", ""), thread_at(other));
+    finding.other = fmt::format("{} at {} ({})", other.value("instruction", ""), other.value("location", ""),
+                                thread_at(other));
   }
   return finding;
 }
