@@ -77,12 +77,17 @@ OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
         refuse(cudaErrorInvalidValue, "cudaFree of a pointer that cudaMalloc did not give");
       return;
     }
+    const int device = simulator.memory.range().device_of(address);
+    StreamWatch* const watch = simulator.stream_watch.get();
+    const auto known =
+        watch == nullptr ? nullptr : watch->known_to_host(simulator.execution.before_default_stream(device));
     // Devices with access to this one's memory may use it as well.
     finish_all(simulator);
-    Heap& heap = simulator.memory.heap(simulator.memory.range().device_of(address));
+    Heap& heap = simulator.memory.heap(device);
     const Allocation* const block = heap.find(address);
     const std::size_t bytes = block == nullptr ? 0 : block->bytes;
     if (!heap.release(address)) refuse(cudaErrorInvalidValue, "cudaFree of " + heap.explain(address, 1));
+    if (watch != nullptr) watch->frees(known, address, bytes);
     if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);
   });
 }

@@ -22,8 +22,10 @@ std::string as_list(const Extent& index) {
 }
 
 std::string as_object(const FindingPlace& place) {
-  return "{\"instruction\": " + quoted(place.instruction) + ", \"location\": " + quoted(place.location) +
-         ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
+  const std::string begin =
+      "{\"instruction\": " + quoted(place.instruction) + ", \"location\": " + quoted(place.location);
+  if (place.stream) return begin + ", \"stream\": " + std::to_string(*place.stream) + "}";
+  return begin + ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
 }
 
 std::string as_text(const Extent& index) {
@@ -31,6 +33,7 @@ std::string as_text(const Extent& index) {
 }
 
 std::string as_text(const FindingPlace& place) {
+  if (place.stream) return place.instruction + (place.location.empty() ? "" : " at " + place.location);
   return place.instruction + " at " + place.location + " (block " + as_text(place.block) + ", thread " +
          as_text(place.thread) + ")";
 }
@@ -44,9 +47,11 @@ const char* name_of(Finding::Kind kind) {
     case Finding::Kind::race:
       return "race";
     case Finding::Kind::sync:
+      return "sync";
+    case Finding::Kind::stream:
       break;
   }
-  return "sync";
+  return "stream";
 }
 
 std::string to_json(const Finding& finding) {
@@ -64,7 +69,8 @@ std::string to_json(const Finding& finding) {
 }
 
 std::string to_text(const Finding& finding) {
-  std::string line = std::string(name_of(finding.kind)) + ": kernel " + finding.kernel + ", " +
+  std::string line = std::string(name_of(finding.kind)) + ": " +
+                     (finding.kernel.empty() ? "" : "kernel " + finding.kernel + ", ") +
                      findings::as_text(finding.place) + ": " + finding.message;
   if (finding.other) line += "; before, " + findings::as_text(*finding.other);
   return line;

@@ -50,7 +50,10 @@ LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
       tools_(launch.observer->tools()),
       findings_(launch.observer->findings()),
       memory_(launch.observer->memory()),
-      blocks_(1) {}
+      accessed_(launch.observer->accessed()),
+      blocks_(1) {
+  accessed_.start(program);
+}
 
 void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
   block.number = static_cast<std::uint32_t>(blocks_.size());
@@ -143,6 +146,8 @@ void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruct
   // A fault of the kernel.
   if ((access.address & (how.bytes - 1u)) != 0) return;
   access.site = site_of(thread, instruction);
+  if (tools_.stream && access.space == Space::global)
+    accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load, access.site);
   if (tools_.race && access.space != Space::local) {
     races_.access(block.races, access, [&](const RaceDetector::Race& race) {
       if (race.before_wrote && how.kind == Annotation::Kind::store &&

@@ -49,8 +49,7 @@ class LaunchWatch {
  private:
   void access(BlockWatch& block, Thread& thread, const Instruction& instruction,
               const Annotation& annotation);
-  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                    WatchedAccess access);
+  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction, WatchedAccess access);
   void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction,
                      const Annotation& annotation);
   void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access);
@@ -90,6 +89,7 @@ class LaunchWatch {
   const Tools tools_;
   Findings& findings_;
   WrittenMemory& memory_;
+  AccessedMemory& accessed_;
   RaceDetector races_;
   std::vector<std::uint64_t> blocks_;  ///< by their number, from 1: the linear index
 };

@@ -125,6 +125,8 @@ void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_
         report_race(*copy.thread, access, race, watched_copies::kHint);
       });
     }
+    if (tools_.stream && copy.to_space == Space::global)
+      accessed_.add(access.address, bytes, true, copy.site);
     if (tools_.init) look_for_unwritten(block, *copy.thread, access);
   });
 }
