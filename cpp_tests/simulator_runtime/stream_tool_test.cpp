@@ -179,6 +179,43 @@ TEST(SimulatedStreamToolDeathTest, TwoReadsNeedNoOrder) {
   });
 }
 
+TEST(SimulatedStreamToolDeathTest, AtomicAccessesNeedNoOrder) {
+  EXPECT_IN_CHILD("", {
+    use_stream_tool();
+    float* data = device_floats(4, 0);
+    const cudaStream_t first = new_stream();
+    const cudaStream_t second = new_stream();
+    launch(&symbols().count, {&data}, first);
+    launch(&symbols().count, {&data}, second);
+    EXPECT_EQ(found(), "");
+    launch(&symbols().count, {&data}, first);
+    add(data, 1, 4, second);
+    EXPECT_TRUE(has(found(), "use the same 4 bytes"));
+  });
+}
+
+TEST(SimulatedStreamToolDeathTest, GraphsAreOperationsOfTheirStream) {
+  EXPECT_IN_CHILD("", {
+    use_stream_tool();
+    float* const data = device_floats(4, 0);
+    const cudaStream_t first = new_stream();
+    const cudaStream_t second = new_stream();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t program = nullptr;
+    EXPECT_EQ(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal), cudaSuccess);
+    add(data, 1, 4, first);
+    EXPECT_EQ(cudaStreamEndCapture(first, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&program, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(program, first), cudaSuccess);
+    wait_for(second, first);
+    add(data, 1, 4, second);
+    EXPECT_EQ(found(), "");
+    EXPECT_EQ(cudaGraphLaunch(program, first), cudaSuccess);
+    add(data, 1, 4, second);
+    EXPECT_TRUE(has(found(), "kernel add (st.global.f32) in stream "));
+  });
+}
+
 TEST(SimulatedStreamToolDeathTest, FreedTooEarly) {
   EXPECT_IN_CHILD("", {
     use_stream_tool();

@@ -1,5 +1,6 @@
 #include "simulator/runtime/stream_shadow.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace opgate::simulator {
@@ -47,6 +48,7 @@ void StreamShadow::access(const StreamAccess& access, const StreamClock& known, 
   for (auto segment = first; segment != last; ++segment) {
     auto& [segment_end, write, reads] = segment->second;
     const auto look_at = [&](const StreamAccess& before) {
+      if (before.is_strong && access.is_strong) return;
       if (!stream_shadow::comes_before(before, access, known))
         report(before, segment->first, segment_end - segment->first);
     };

@@ -20,6 +20,7 @@ struct StreamAccess {
   unsigned long long stream = 0;  ///< its id; 0: the host
   std::uint64_t position = 0;     ///< in the stream; 0: there was no access
   bool writes = false;            ///< or allocates or frees
+  bool is_strong = false;         ///< atomic, volatile or relaxed: two of these need no order
 };
 
 class StreamShadow {

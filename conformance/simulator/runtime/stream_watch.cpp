@@ -78,6 +78,7 @@ void StreamWatch::accesses(const std::string& kernel, const std::vector<Accessed
     access.kernel = kernel;
     access.location = range.location;
     access.writes = range.is_written;
+    access.is_strong = range.is_strong;
     this->access(std::move(access), range.begin, range.bytes);
   }
 }

@@ -147,7 +147,8 @@ void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruct
   if ((access.address & (how.bytes - 1u)) != 0) return;
   access.site = site_of(thread, instruction);
   if (tools_.stream && access.space == Space::global)
-    accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load, access.site);
+    accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
+                  how.is_strong && how.scope == Scope::device, access.site);
   if (tools_.race && access.space != Space::local) {
     races_.access(block.races, access, [&](const RaceDetector::Race& race) {
       if (race.before_wrote && how.kind == Annotation::Kind::store &&

@@ -126,7 +126,7 @@ void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_
       });
     }
     if (tools_.stream && copy.to_space == Space::global)
-      accessed_.add(access.address, bytes, true, copy.site);
+      accessed_.add(access.address, bytes, true, false, copy.site);
     if (tools_.init) look_for_unwritten(block, *copy.thread, access);
   });
 }
