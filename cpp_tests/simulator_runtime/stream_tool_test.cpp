@@ -229,6 +229,16 @@ TEST(SimulatedStreamToolDeathTest, FreedTooEarly) {
     EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     EXPECT_EQ(cudaFree(data), cudaSuccess);
     EXPECT_EQ(found(), "");
+    // One stream alone has used it.
+    EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data), 16), cudaSuccess);
+    fill(data, 4, stream);
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+    // An allocator waits for it.
+    data = device_floats(4, 1);
+    EXPECT_EQ(opgate_sim_will_wait(data + 1, stream), cudaSuccess);
+    add(data, 1, 4, stream);
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+    EXPECT_EQ(found(), "");
     data = device_floats(4, 1);
     add(data, 1, 4, stream);
     EXPECT_EQ(cudaFree(data), cudaSuccess);

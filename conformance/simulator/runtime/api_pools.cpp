@@ -38,7 +38,7 @@ void release_block(Simulator& simulator, std::uint64_t address) {
   }
   if (simulator.stream_watch != nullptr) {
     simulator.stream_watch->writes("cudaFreeAsync", address, bytes);
-    simulator.stream_watch->forget(address, bytes);
+    simulator.stream_watch->ends(address, bytes);
   }
   if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);
 }

@@ -36,6 +36,10 @@ cudaError_t opgate_sim_watch(const char* tools);
 /// not larger than its length stays, so that it can be asked for with more room.
 std::size_t opgate_sim_take_finding(char* text, std::size_t bytes);
 
+/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that takes memory back
+/// in the order of streams, for the tool `stream`.
+cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
+
 /// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once where nothing that
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);

@@ -1,6 +1,7 @@
 #include "simulator/runtime/stream_watch.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "simulator/runtime/tool_findings.h"
 
@@ -88,15 +89,44 @@ void StreamWatch::access(StreamAccess access, std::uint64_t begin, std::size_t b
   if (running_ == nullptr || running_->known_ == nullptr) return;
   access.stream = running_->stream_;
   access.position = running_->position_;
+  Allocation* const allocation = allocation_at(begin);
+  if (allocation != nullptr) allocation->users.insert(access.stream);
   look_at(access, *running_->known_, begin, bytes);
 }
 
-void StreamWatch::frees(const Known& known, std::uint64_t begin, std::size_t bytes) {
-  StreamAccess access;
-  access.operation = "cudaFree";
-  access.writes = true;
-  look_at(access, *known, begin, bytes);
+StreamWatch::Allocation* StreamWatch::allocation_at(std::uint64_t address) {
+  const auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return nullptr;
+  const auto found = std::prev(next);
+  return address - found->first < found->second.bytes ? &found->second : nullptr;
+}
+
+void StreamWatch::begins(std::uint64_t begin, std::size_t bytes) {
   shadow_.forget(begin, bytes);
+  allocations_[begin] = {bytes, {}, {}};
+}
+
+void StreamWatch::ends(std::uint64_t begin, std::size_t bytes) {
+  shadow_.forget(begin, bytes);
+  allocations_.erase(begin);
+}
+
+void StreamWatch::will_wait(std::uint64_t address, const Stream& stream) {
+  Allocation* const allocation = allocation_at(address);
+  if (allocation != nullptr) allocation->awaited.insert(stream.id);
+}
+
+void StreamWatch::frees(const Known& known, std::uint64_t begin, std::size_t bytes) {
+  const Allocation* const allocation = allocation_at(begin);
+  if (allocation != nullptr && allocation->users.size() > 1) {
+    StreamClock all = *known;
+    for (const unsigned long long stream : allocation->awaited) all[stream] = ~std::uint64_t{0};
+    StreamAccess access;
+    access.operation = "cudaFree";
+    access.writes = true;
+    look_at(access, all, begin, bytes);
+  }
+  ends(begin, bytes);
 }
 
 void StreamWatch::look_at(const StreamAccess& access, const StreamClock& known, std::uint64_t begin,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,11 +52,17 @@ class StreamWatch {
   void writes(const std::string& operation, std::uint64_t begin, std::size_t bytes);
   void accesses(const std::string& kernel, const std::vector<AccessedRange>& ranges);
 
-  /// The host frees memory at a moment when it knew this.
+  /// There is new memory.
+  void begins(std::uint64_t begin, std::size_t bytes);
+  /// The memory is no more.
+  void ends(std::uint64_t begin, std::size_t bytes);
+
+  /// The host frees memory at a moment when it knew this. That one stream alone has used it is no mistake: it is also the order
+  /// in which an allocator above the runtime takes it back.
   void frees(const Known& known, std::uint64_t begin, std::size_t bytes);
 
-  /// The memory is new.
-  void forget(std::uint64_t begin, std::size_t bytes) { shadow_.forget(begin, bytes); }
+  /// Whoever frees the memory will wait for the stream, as an allocator above the runtime does.
+  void will_wait(std::uint64_t address, const Stream& stream);
 
  private:
   void access(StreamAccess access, std::uint64_t begin, std::size_t bytes);
@@ -63,7 +70,17 @@ class StreamWatch {
   void report(const StreamAccess& access, const StreamAccess& before, std::uint64_t address,
               std::size_t bytes);
 
+  struct Allocation {
+    std::size_t bytes = 0;
+    std::set<unsigned long long> users;    ///< streams
+    std::set<unsigned long long> awaited;  ///< before it is freed
+  };
+
+  Allocation* allocation_at(std::uint64_t address);
+
   StreamClock host_;
+  std::map<std::uint64_t, Allocation>
+      allocations_;  ///< by their begin; those that began while the tool watches
   StreamShadow shadow_;
   const Running* running_ = nullptr;
   std::set<std::pair<std::string, std::string>> reported_;  ///< operations with their streams
