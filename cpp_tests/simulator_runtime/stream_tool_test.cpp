@@ -247,6 +247,33 @@ TEST(SimulatedStreamToolDeathTest, FreedTooEarly) {
   });
 }
 
+// On a device it does in most cases, but nothing promises it.
+TEST(SimulatedStreamToolDeathTest, ACallOfCudaFreeOrdersNothing) {
+  EXPECT_IN_CHILD("", {
+    use_stream_tool();
+    float* const data = device_floats(4, 1);
+    float* const other = device_floats(4, 1);
+    add(data, 1, 4, new_stream());
+    EXPECT_EQ(cudaFree(other), cudaSuccess);
+    add(data, 1, 4, new_stream());
+    EXPECT_TRUE(has(found(), "kernel add"));
+  });
+}
+
+TEST(SimulatedStreamToolDeathTest, PinnedMemoryThatIsNew) {
+  EXPECT_IN_CHILD("", {
+    use_stream_tool();
+    float* const data = device_floats(4, 1);
+    for (int i = 0; i < 3; ++i) {
+      float* const host = pinned_floats(4, 0);  // at an address that was used before
+      const cudaStream_t stream = new_stream();
+      EXPECT_EQ(cudaMemcpyAsync(host, data, 16, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+      EXPECT_EQ(cudaFreeHost(host), cudaSuccess);
+    }
+    EXPECT_EQ(found(), "");
+  });
+}
+
 TEST(SimulatedStreamToolDeathTest, MemoryInTheOrderOfStreams) {
   EXPECT_IN_CHILD("", {
     use_stream_tool();

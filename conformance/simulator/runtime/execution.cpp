@@ -117,9 +117,14 @@ void Execution::complete(const Mark& mark) {
 }
 
 void Execution::finish_device(int device) {
+  for (const auto& stream : streams_.of_device(device)) host_knows(stream->end());
+  complete_device(device);
+}
+
+void Execution::complete_device(int device) {
   auto streams = streams_.of_device(device);
   std::ranges::sort(streams, [](const auto& a, const auto& b) { return a->last_issue > b->last_issue; });
-  for (const auto& stream : streams) finish(*stream);
+  for (const auto& stream : streams) complete(stream->end());
 }
 
 // Runs what no stream that is held up keeps waiting.

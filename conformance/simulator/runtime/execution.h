@@ -39,6 +39,9 @@ class Execution {
   /// last comes first.
   void finish_device(int device);
 
+  /// The same, although the host does not wait for it.
+  void complete_device(int device);
+
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
 

@@ -33,9 +33,16 @@ std::string as_text(const Extent& index) {
 }
 
 std::string as_text(const FindingPlace& place) {
-  if (place.stream) return place.instruction + (place.location.empty() ? "" : " at " + place.location);
   return place.instruction + " at " + place.location + " (block " + as_text(place.block) + ", thread " +
          as_text(place.thread) + ")";
+}
+
+// Where the kernels of two operations access memory.
+std::string as_text(const FindingPlace& place, const std::optional<FindingPlace>& other) {
+  std::string text;
+  if (!place.location.empty()) text += "; " + place.instruction + " at " + place.location;
+  if (other && !other->location.empty()) text += "; before, " + other->instruction + " at " + other->location;
+  return text;
 }
 
 }  // namespace findings
@@ -69,9 +76,9 @@ std::string to_json(const Finding& finding) {
 }
 
 std::string to_text(const Finding& finding) {
-  std::string line = std::string(name_of(finding.kind)) + ": " +
-                     (finding.kernel.empty() ? "" : "kernel " + finding.kernel + ", ") +
-                     findings::as_text(finding.place) + ": " + finding.message;
+  std::string line = std::string(name_of(finding.kind)) + ": ";
+  if (finding.place.stream) return line + finding.message + findings::as_text(finding.place, finding.other);
+  line += "kernel " + finding.kernel + ", " + findings::as_text(finding.place) + ": " + finding.message;
   if (finding.other) line += "; before, " + findings::as_text(*finding.other);
   return line;
 }
