@@ -122,6 +122,14 @@ TEST(SimulatedAsyncMistakes, ABarrierInSharedMemoryThatNobodyWaitsFor) {
               "ld.shared.u32 races with cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
 }
 
+TEST(SimulatedAsyncMistakes, ABulkCopyThatNobodyAsksFor) {
+  const std::vector<Finding> found =
+      found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk",
+                             "mbarrier.try_wait.shared.b64 p, [%r18], %rd19;", "setp.eq.u32 p, %r18, %r18;"));
+  expect_race(found, "mbarrier::complete_tx::bytes races with ");
+  expect_finding(found, Finding::Kind::init, "ld.shared.u32 reads 4 bytes of shared memory");
+}
+
 TEST(SimulatedAsyncMistakes, ABarrierInSharedMemoryThatOthersDoNotKnow) {
   const std::string ptx = replaced(kBarrierKernels, "rotate_by_barrier", "bar.sync \t0;", "");
   expect_race(found_in(ptx, "rotate_by_barrier", {}, {32},

@@ -71,7 +71,13 @@ TEST(SimulatedStreamToolDeathTest, AnEventOrders) {
     wait_for(second, first);
     add(data, 1, 4, second);
     wait_for(third, second);
-    add(data, 1, 4, third);  // by way of the second stream
+    add(data, 1, 4, third);
+    EXPECT_EQ(found(), "");
+    // By way of a stream that does nothing else.
+    add(data, 1, 4, first);
+    wait_for(second, first);
+    wait_for(third, second);
+    add(data, 1, 4, third);
     EXPECT_EQ(found(), "");
     // An event that was recorded before the operation does not order it.
     wait_for(second, first);
@@ -169,13 +175,31 @@ TEST(SimulatedStreamToolDeathTest, TwoReadsNeedNoOrder) {
     EXPECT_EQ(cudaMemcpyAsync(to, data, 16, cudaMemcpyDeviceToDevice, first), cudaSuccess);
     EXPECT_EQ(cudaMemcpyAsync(to + 4, data, 16, cudaMemcpyDeviceToDevice, second), cudaSuccess);
     EXPECT_EQ(found(), "");
-    // Of both reads, the write must come after the second as well.
-    EXPECT_EQ(cudaMemcpyAsync(to, data, 16, cudaMemcpyDeviceToDevice, first), cudaSuccess);
-    EXPECT_EQ(cudaMemcpyAsync(to + 4, data, 16, cudaMemcpyDeviceToDevice, second), cudaSuccess);
+  });
+}
+
+TEST(SimulatedStreamToolDeathTest, AWriteComesAfterAllReads) {
+  EXPECT_IN_CHILD("", {
+    use_stream_tool();
+    setenv("OPGATE_SIM_EAGER", "1", 1);  // the reads happen first
+    float* const data = device_floats(4, 1);
+    float* const to = device_floats(8, 1);
+    const cudaStream_t first = new_stream();
+    const cudaStream_t second = new_stream();
+    const auto read_in_both = [&] {
+      EXPECT_EQ(cudaMemcpyAsync(to, data, 16, cudaMemcpyDeviceToDevice, first), cudaSuccess);
+      EXPECT_EQ(cudaMemcpyAsync(to + 4, data, 16, cudaMemcpyDeviceToDevice, second), cudaSuccess);
+    };
     const cudaStream_t third = new_stream();
+    read_in_both();
+    wait_for(third, first);
     wait_for(third, second);
     fill(data, 4, third);
-    EXPECT_TRUE(has(found(), "use the same 16 bytes"));
+    EXPECT_EQ(found(), "");
+    read_in_both();
+    wait_for(third, second);
+    fill(data, 4, third);
+    EXPECT_TRUE(has(found(), "a fill in stream "));
   });
 }
 
