@@ -2,6 +2,7 @@
 // mistake is planted by leaving one instruction out.
 #include "nvcc_barrier_kernels.h"
 #include "nvcc_matrix_kernels.h"
+#include "nvcc_pipeline_kernels.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {
@@ -62,6 +63,11 @@ std::vector<Finding> found_in_rounds(const std::string& ptx) {
 std::vector<Finding> found_in_bulk(const std::string& ptx) {
   return found_in(ptx, "copy_in_bulk", {}, {64},
                   [](FakeDevice& device) { return Arguments(zeros(device), zeros(device)); });
+}
+
+std::vector<Finding> found_in_pipeline(const std::string& ptx, int tiles) {
+  return found_in(ptx, "sum_of_tiles", {2}, {64},
+                  [&](FakeDevice& device) { return Arguments(zeros(device), zeros(device), tiles); });
 }
 
 void expect_race(const std::vector<Finding>& findings, const std::string& words) {
@@ -141,6 +147,20 @@ TEST(SimulatedAsyncMistakes, ARelaxedArrival) {
   expect_race(found_in_rounds(replaced(kBarrierKernels, "rotate_by_barrier", "mbarrier.arrive.shared",
                                        "mbarrier.arrive.relaxed.cta.shared")),
               "ld.shared.u32 races with st.shared.u32");
+}
+
+// Nothing but the objects orders the copies and the reads.
+TEST(SimulatedAsyncMistakes, APipelineOfBulkCopies) {
+  expect_nothing(found_in_pipeline(kPipelineKernels, 7));
+  expect_race(found_in_pipeline(replaced(kPipelineKernels, "sum_of_tiles", "setp.eq.s32 \t%p5, %r29, 0;",
+                                         "setp.ne.s32 \t%p5, %r29, %r29;"),
+                                2),
+              "the same shared memory");
+  expect_race(found_in_pipeline(
+                  replaced(kPipelineKernels, "sum_of_tiles", "mbarrier.arrive.shared::cta.b64 _, [%r32]",
+                           "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r32]"),
+                  7),
+              "mbarrier::complete_tx::bytes races with ld.shared.u32");
 }
 
 TEST(SimulatedAsyncMistakes, SharedMemoryThatABulkCopyStillReads) {
