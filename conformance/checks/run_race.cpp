@@ -14,47 +14,55 @@ Judgement judge(CallUnderTest& under_test) {
   const Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
   const std::vector<SimulatedFinding> findings = tools.take();
   if (findings.empty()) {
-    return call.outcome.ok() ? Judgement::pass()
-                             : Judgement::owed("the call raised while it was watched: " + call.outcome.raised->message);
+    return call.outcome.ok()
+               ? Judgement::pass()
+               : Judgement::owed("the call raised while it was watched: " + call.outcome.raised->message);
   }
   const SimulatedFinding& first = findings.front();
   std::vector<std::string> detail = {"kernel: " + first.kernel, "at: " + first.place};
   if (!first.other.empty()) detail.push_back("and: " + first.other);
   if (first.count > 1) detail.push_back(fmt::format("{} times at the same two places", first.count));
   if (findings.size() > 1) detail.push_back(fmt::format("{} more of other places", findings.size() - 1));
-  return Judgement::fail({"whatever the order in which threads run, their accesses to memory are ordered",
-                          first.what,
-                          "a barrier, a fence or an atomic access is missing, or threads have left before a barrier",
-                          std::move(detail),
-                          {}});
+  return Judgement::fail(
+      {"whatever the order in which threads run, their accesses to memory are ordered",
+       first.what,
+       "a barrier, a fence or an atomic access is missing, or threads have left before a barrier",
+       std::move(detail),
+       {}});
 }
 
-OPGATE_REGISTER_CHECK(
-    run_race,
-    {.name = "run.race",
-     .explanation =
-         {.promise = "Accesses of two threads to the same memory, at least one of which writes, are ordered by a barrier, a "
-                     "fence with an atomic access, or __syncwarp; and all threads of a block reach its barriers. Asked on "
-                     "the simulated device only.",
-          .why = "A race gives the right result as long as the threads happen to run in the right order: on the GPU on the "
-                 "author's desk, with the compiler of that day. Since Volta, the threads of a warp need not run in step.",
-          .fix = "Put __syncthreads() between the write of shared memory and its reads by other threads, also before the "
-                 "memory is used again; __syncwarp() in code that relies on one warp; __threadfence() before the flag that "
-                 "tells another block that data are ready. All threads of a block must come to a __syncthreads(): return "
-                 "or branch after it.",
-          .example = "CUDA's guide on Volta: warp-synchronous reductions without __syncwarp; racecheck findings in many kernels.",
-          .wrong = R"(part[threadIdx.x] = sum;
+OPGATE_REGISTER_CHECK(run_race,
+                      {.name = "run.race",
+                       .explanation = {.promise = "Accesses of two threads to the same memory, at least one "
+                                                  "of which writes, are ordered by a barrier, a "
+                                                  "fence with an atomic access, or __syncwarp; and all "
+                                                  "threads of a block reach its barriers. Asked on "
+                                                  "the simulated device only.",
+                                       .why = "A race gives the right result as long as the threads happen "
+                                              "to run in the right order: on the GPU on the "
+                                              "author's desk, with the compiler of that day. Since Volta, "
+                                              "the threads of a warp need not run in step.",
+                                       .fix = "Put __syncthreads() between the write of shared memory and "
+                                              "its reads by other threads, also before the "
+                                              "memory is used again; __syncwarp() in code that relies on one "
+                                              "warp; __threadfence() before the flag that "
+                                              "tells another block that data are ready. All threads of a "
+                                              "block must come to a __syncthreads(): return "
+                                              "or branch after it.",
+                                       .example = "CUDA's guide on Volta: warp-synchronous reductions "
+                                                  "without __syncwarp; racecheck findings in many kernels.",
+                                       .wrong = R"(part[threadIdx.x] = sum;
 for (int step = blockDim.x / 2; step > 0; step /= 2) {
   if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
 })",
-          .right = R"(part[threadIdx.x] = sum;
+                                       .right = R"(part[threadIdx.x] = sum;
 for (int step = blockDim.x / 2; step > 0; step /= 2) {
   __syncthreads();
   if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
 })"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::simulated},
-     .judge = &judge});
+                       .worker = Worker::native,
+                       .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::simulated},
+                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_race

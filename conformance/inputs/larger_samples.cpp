@@ -48,20 +48,44 @@ int64_t elements_of(const Spec& spec, const Sample& sample) {
   return elements;
 }
 
-}  // namespace
-
-std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements) {
+bool takes_any_size(const Spec& spec, const Sample& sample) {
   const std::vector<TensorSlot> slots = tensor_slots(spec, sample);
-  const bool takes_any_size = std::ranges::all_of(slots, [](const TensorSlot& slot) {
+  const bool values_fit = std::ranges::all_of(slots, [](const TensorSlot& slot) {
     return std::ranges::find(kOfAnySize, slot.described->domain.family) != kOfAnySize.end();
   });
-  if (!takes_any_size || !spec.trusted.empty()) return {};
+  return values_fit && spec.trusted.empty();
+}
+
+// All sizes above 1.
+Sizes sizes_of(const Spec& spec, const Sample& sample) {
   Sizes all;
-  for (const TensorSlot& slot : slots) {
+  for (const TensorSlot& slot : tensor_slots(spec, sample)) {
     for (const int64_t size : slot.described->shape) {
       if (size > 1) all.insert(size);
     }
   }
+  return all;
+}
+
+Sample with_size(const Sample& sample, int64_t size, int64_t wanted, bool only) {
+  Sample changed = sample;
+  for_each_shape(changed, [&](Shape& shape) {
+    for (int64_t& each : shape) {
+      if (each == size)
+        each = wanted;
+      else if (only)
+        each = std::min<int64_t>(each, 1);
+    }
+  });
+  changed.name = fmt::format("{}, with {} for {}", sample.name, wanted, size);
+  return changed;
+}
+
+}  // namespace
+
+std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements) {
+  if (!takes_any_size(spec, sample)) return {};
+  const Sizes all = sizes_of(spec, sample);
   if (elements_of(spec, sample) == 0) return {};  // it stays without elements, whatever the other sizes are
   std::vector<Sizes> choices;
   if (all.size() > 1) choices.push_back(all);
@@ -74,6 +98,22 @@ std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64
     if (factor > 1) larger.push_back(multiplied(sample, sizes, factor));
   }
   return larger;
+}
+
+std::vector<Sample> samples_with_size(const Spec& spec, const Sample& sample, int64_t size,
+                                      int64_t elements) {
+  if (!takes_any_size(spec, sample) || elements_of(spec, sample) == 0) return {};
+  std::vector<Sample> samples;
+  for (const int64_t present : sizes_of(spec, sample)) {
+    if (present >= size) continue;
+    for (const bool only : {false, true}) {
+      Sample changed = with_size(sample, present, size, only);
+      if (elements_of(spec, changed) > elements) continue;
+      samples.push_back(std::move(changed));
+      break;
+    }
+  }
+  return samples;
 }
 
 }  // namespace opgate

@@ -14,4 +14,9 @@ namespace opgate {
 /// size only (offsets, literals), where callers answer for values, and where the sample is as large already or has no elements.
 std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements);
 
+/// Copies of `sample` in each of which one size of its tensors, wherever it occurs, becomes `size`, where that is larger. Where the
+/// tensors have more than `elements` elements together then, their other sizes become 1; where that does not help either, the
+/// copy is left out. Empty for the same reasons as above.
+std::vector<Sample> samples_with_size(const Spec& spec, const Sample& sample, int64_t size, int64_t elements);
+
 }  // namespace opgate

@@ -147,8 +147,8 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
-         (!scope.device || is_of_kind(key, *scope.device)) &&
-         (!scope.on_cpu_too || on_cpu(key)) && (!scope.writes || writes_to_an_argument(*key.spec)) &&
+         (!scope.device || is_of_kind(key, *scope.device)) && (!scope.on_cpu_too || on_cpu(key)) &&
+         (!scope.writes || writes_to_an_argument(*key.spec)) &&
          !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));
 }
 

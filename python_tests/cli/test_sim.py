@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,9 @@ def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     assert run.returncode == 1, run
     told = run.stderr.rpartition("opgate sim: ")[2]
     assert re.search(
-        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \d+,0,0 of the same block", told, re.M
+        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \d+,0,0 of the same block",
+        told,
+        re.M,
     )
     assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2 * told.count("race: ")
     assert sim("race", "--tool", "memory,init,sync").returncode == 0
@@ -111,7 +114,9 @@ def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgra
         ("missed-barrier", "sync", "bar"),
     ],
 )
-def test_each_tool_finds_its_mistake_alone(sim: SimulatedProgram, mistake: str, tool: str, words: str) -> None:
+def test_each_tool_finds_its_mistake_alone(
+    sim: SimulatedProgram, mistake: str, tool: str, words: str
+) -> None:
     run = sim(mistake, "--tool", tool)
     assert run.returncode == 1, run
     assert f" 1 {tool}: " in run.stderr
@@ -153,6 +158,41 @@ def test_tools_are_chosen_and_findings_kept(sim: SimulatedProgram) -> None:
     assert run.returncode == 1
     lines = [json.loads(line) for line in (sim.folder / "a report.jsonl").read_text().splitlines()]
     assert [line["tool"] for line in lines] == ["start", "api"]
+
+
+CAPTURED = """
+import torch
+table = torch.arange(12.0, device="cuda").view(4, 3)
+index = torch.tensor([2, 0], device="cuda")
+mask = torch.tensor([True, False, True], device="cuda")
+zeros = torch.zeros(2, 3, device="cuda")
+def rows():
+    chosen = torch.where(mask, table.index_select(0, index), zeros)
+    return torch.cat([chosen, table[index]]), table.index_put((index,), zeros)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    captured = rows()
+index.copy_(torch.tensor([3, 1]))
+table.mul_(2)
+graph.replay()
+for got, want in zip(captured, rows(), strict=True):
+    torch.testing.assert_close(got, want, rtol=0, atol=0)
+print(captured[0].tolist())
+"""
+
+
+def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None:
+    """Also those whose meta kernel is in Python, and those that take lists of tensors."""
+    run = opgate("sim", "--tool", "memory,api", "--", sys.executable, "-c", CAPTURED, folder=tmp_path)
+    assert run.returncode == 0, run
+    assert run.stdout == "[[18.0, 0.0, 22.0], [6.0, 0.0, 10.0], [18.0, 20.0, 22.0], [6.0, 8.0, 10.0]]\n"
+
+
+def test_the_devices_work_again_after_a_fault(sim: SimulatedProgram) -> None:
+    run = sim("past-the-end")
+    assert run.stdout == "0 on 2 devices\n", (
+        "the function that waited for the kernel failed, and those after it did not"
+    )
 
 
 def test_what_cannot_run_is_refused(sim: SimulatedProgram, opgate: OpGate) -> None:

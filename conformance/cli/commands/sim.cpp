@@ -52,6 +52,7 @@ int run(const SimOptions& options, const fs::path& report) {
   command.environment["OPGATE_SIM_ARCH"] = options.architecture;
   command.environment["OPGATE_SIM_DEVICES"] = std::to_string(options.devices);
   command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(options.seed);
+  command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = options.streams == "early" ? "1" : "0";
   return run_here(command);
 }

@@ -16,7 +16,8 @@ struct SimulatorFinding {
   std::string error;     ///< the CUDA error that the program saw; may be empty
   std::string kernel;    ///< empty where it was no kernel
   std::string location;  ///< "twice.cu:41"; may be empty
-  std::string other;     ///< of a race: "st.shared.f32 at twice.cu:39 (block 0,0,0, thread 3,0,0)"; otherwise empty
+  std::string
+      other;  ///< of a race: "st.shared.f32 at twice.cu:39 (block 0,0,0, thread 3,0,0)"; otherwise empty
   size_t count = 0;
 };
 

@@ -75,8 +75,7 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
     const c10::Argument& argument = schema.arguments()[i];
     const c10::IValue& value = arguments[i];
     // A generator is drawn from at the time of the call, in the order of the calls.
-    if (argument.name() == "generator" || value.isTensorList() || value.isOptionalTensorList())
-      return std::nullopt;
+    if (argument.name() == "generator") return std::nullopt;
     if (argument.alias_info() == nullptr || !argument.alias_info()->isWrite()) continue;
     if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().is_cuda() ||
         value.toTensor().numel() == 0)
@@ -105,6 +104,15 @@ at::Tensor on_meta(const at::Tensor& tensor) {
   return meta;
 }
 
+// Of any operator whose sizes do not depend on values, zeros tell the sizes; as indices they are valid, too.
+at::Tensor zeros_on_cpu(const at::Tensor& tensor) {
+  at::Tensor zeros = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kCPU));
+  zeros.zero_();
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
+    zeros.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return zeros;
+}
+
 // Tensors of the CPU are copied, because the program may change them after the call.
 at::Tensor on_cpu(const at::Tensor& tensor) {
   if (tensor.is_cuda()) return alias_on_host(tensor);
@@ -123,11 +131,44 @@ torch::jit::Stack converted(const c10::IValue* arguments, std::size_t count, c10
     const c10::IValue& value = arguments[i];
     if (value.isTensor() && value.toTensor().defined()) {
       stack.emplace_back(convert(value.toTensor()));
+    } else if (value.isTensorList()) {
+      c10::List<at::Tensor> list;
+      for (const at::Tensor& each : value.toTensorVector())
+        list.push_back(each.defined() ? convert(each) : each);
+      stack.emplace_back(std::move(list));
+    } else if (value.isOptionalTensorList()) {
+      c10::List<std::optional<at::Tensor>> list;
+      for (const std::optional<at::Tensor>& each : value.toOptionalTensorVector())
+        list.push_back(each && each->defined() ? std::optional(convert(*each)) : each);
+      stack.emplace_back(std::move(list));
     } else if (value.isDevice()) {
       stack.emplace_back(c10::Device(place));
     } else {
       stack.push_back(value);
     }
+  }
+  return stack;
+}
+
+bool has_tag(const c10::OperatorHandle& op, at::Tag tag) {
+  const auto& tags = op.getTags();
+  return std::ranges::find(tags, tag) != tags.end();
+}
+
+// The results of the call without its values; none where they depend on values, or where the call is wrong. Many of ATen's
+// operators have a meta kernel in Python only, which this process need not have loaded.
+std::optional<torch::jit::Stack> results_without_values(const c10::OperatorHandle& op,
+                                                        const c10::IValue* arguments, std::size_t count) {
+  for (const at::Tag tag :
+       {at::Tag::dynamic_output_shape, at::Tag::data_dependent_output, at::Tag::nondeterministic_seeded})
+    if (has_tag(op, tag)) return std::nullopt;
+  const bool on_meta_device = op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+  torch::jit::Stack stack = on_meta_device ? converted(arguments, count, c10::DeviceType::Meta, on_meta)
+                                           : converted(arguments, count, c10::DeviceType::CPU, zeros_on_cpu);
+  try {
+    op.callBoxed(stack);
+  } catch (const std::exception&) {
+    return std::nullopt;  // the call itself then fails with the message of the CPU's kernel, or does not
   }
   return stack;
 }
@@ -146,19 +187,14 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
   auto call = std::make_unique<DeferredCall>(DeferredCall{op, {}, {}});
   // copy_ has no such kernel that could be asked, and needs none: its result is its first argument.
   if (op.operator_name().name != "aten::copy_") {
-    if (!op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return false;
-    torch::jit::Stack meta = converted(arguments, count, c10::DeviceType::Meta, on_meta);
-    try {
-      op.callBoxed(meta);
-    } catch (const std::exception&) {
-      return false;  // the call itself then fails with the message of the CPU's kernel, or does not
-    }
+    const auto known = results_without_values(op, arguments, count);
+    if (!known) return false;
     const auto result = [&](std::size_t i) {
-      return meta[meta.size() - schema.returns().size() + i].toTensor();
+      return (*known)[known->size() - schema.returns().size() + i].toTensor();
     };
     for (std::size_t i = 0; i < plan->fresh; ++i) {
       const at::Tensor like = result(i);
-      if (!like.defined() || !like.is_meta()) return false;
+      if (!like.defined()) return false;
       outputs.push_back(at::empty_strided(like.sizes(), like.strides(), like.options().device(device)));
       call->results.push_back(alias_on_host(outputs.back()));
     }

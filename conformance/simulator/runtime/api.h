@@ -12,6 +12,7 @@
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/execution.h"
 #include "simulator/runtime/lock.h"
+#include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
 
 #define OPGATE_SIM_API extern "C" __attribute__((visibility("default")))
@@ -40,11 +41,20 @@ cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION())
 /// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime calls.
 template <class Body>
 cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
-  if (errors::sticky() != cudaSuccess) return errors::sticky();
+  if (const cudaError_t fault = errors::told_sticky(); fault != cudaSuccess) return fault;
   if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);
   const cudaError_t status = api_answer(std::forward<Body>(body), function);
   // The call may have waited for a kernel that faulted.
-  return errors::sticky() != cudaSuccess ? errors::sticky() : status;
+  const cudaError_t fault = errors::told_sticky();
+  return fault != cudaSuccess ? fault : status;
+}
+
+/// Runs the body of a function that gives something back, and which programs call where they cannot handle errors. Where the
+/// devices recover from faults, another function reports them.
+template <class Body>
+cudaError_t api_release(Body&& body, const char* function = __builtin_FUNCTION()) {
+  return settings().recover ? api_answer(std::forward<Body>(body), function)
+                            : api_call(std::forward<Body>(body), function);
 }
 
 /// For the places that results are written to.

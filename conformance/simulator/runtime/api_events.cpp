@@ -19,7 +19,7 @@ OPGATE_SIM_API cudaError_t cudaEventCreate(cudaEvent_t* result) {
 }
 
 OPGATE_SIM_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return api_call([&](Simulator& simulator) { simulator.events.remove(event); });
+  return api_release([&](Simulator& simulator) { simulator.events.remove(event); });
 }
 
 OPGATE_SIM_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {

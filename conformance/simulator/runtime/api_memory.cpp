@@ -69,7 +69,7 @@ OPGATE_SIM_API cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent exten
 }
 
 OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
-  return api_call([&](Simulator& simulator) {
+  return api_release([&](Simulator& simulator) {
     if (pointer == nullptr) return;
     simulator.captures.refuse_unsafe_call();
     const std::uint64_t address = address_of(pointer);
@@ -113,7 +113,7 @@ OPGATE_SIM_API cudaError_t cudaMallocManaged(void** result, std::size_t bytes, u
 }
 
 OPGATE_SIM_API cudaError_t cudaFreeHost(void* pointer) {
-  return api_call([&](Simulator& simulator) {
+  return api_release([&](Simulator& simulator) {
     if (pointer == nullptr) return;
     simulator.captures.refuse_unsafe_call();
     complete_all(simulator);

@@ -64,7 +64,7 @@ OPGATE_SIM_API cudaError_t cudaMallocFromPoolAsync(void** result, std::size_t by
 }
 
 OPGATE_SIM_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
-  return api_call([&](Simulator& simulator) {
+  return api_release([&](Simulator& simulator) {
     if (pointer == nullptr) return;
     const auto stream = simulator.stream(handle);
     const auto address = reinterpret_cast<std::uint64_t>(pointer);

@@ -19,7 +19,7 @@ OPGATE_SIM_API cudaError_t cudaStreamCreate(cudaStream_t* result) {
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
-  return api_call([&](Simulator& simulator) {
+  return api_release([&](Simulator& simulator) {
     const auto stream = simulator.stream(handle);
     if (stream->capture != nullptr) stream->capture->invalidate();
     simulator.streams.destroy(handle);

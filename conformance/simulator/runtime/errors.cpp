@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simulator/runtime/report.h"
+#include "simulator/runtime/settings.h"
 
 namespace opgate::simulator {
 namespace error_state {
@@ -65,9 +66,9 @@ cudaError_t keep(cudaError_t code) {
 cudaError_t peek() { return sticky() != cudaSuccess ? sticky() : error_state::last; }
 
 cudaError_t take() {
-  const cudaError_t code = peek();
-  error_state::last = cudaSuccess;
-  return code;
+  const cudaError_t fault = told_sticky();
+  const cudaError_t last = std::exchange(error_state::last, cudaSuccess);
+  return fault != cudaSuccess ? fault : last;
 }
 
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
@@ -80,6 +81,10 @@ void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& plac
 }
 
 cudaError_t sticky() { return error_state::sticky; }
+
+cudaError_t told_sticky() {
+  return settings().recover ? error_state::sticky.exchange(cudaSuccess) : error_state::sticky.load();
+}
 
 void note_unsupported(const std::string& what) {
   report_unsupported(what);

@@ -56,6 +56,9 @@ cudaError_t take();
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place = {});
 cudaError_t sticky();
 
+/// The same for a function that returns it: where the devices recover, it is forgotten then.
+cudaError_t told_sticky();
+
 /// Something that is not simulated was asked for: written to stderr once, and remembered for take_failure().
 void note_unsupported(const std::string& what);
 

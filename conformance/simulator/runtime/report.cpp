@@ -85,9 +85,7 @@ void append_to_report(const std::string& line) {
                   " cannot be written: " + std::strerror(errno));
 }
 
-void report_start() {
-  append_to_report(reporting::to_json({"start", std::to_string(getpid()), {}, {}, {}}));
-}
+void report_start() { append_to_report(reporting::to_json({"start", std::to_string(getpid()), {}, {}, {}})); }
 
 bool has_report_file() { return reporting::report_file() != nullptr; }
 

@@ -43,6 +43,7 @@ Settings read() {
   values.instruction_limit = number("OPGATE_SIM_INSTRUCTIONS", defaults.instruction_limit);
   values.shuffle = number("OPGATE_SIM_SHUFFLE", defaults.shuffle);
   values.log = number("OPGATE_SIM_LOG", 0) != 0;
+  values.recover = number("OPGATE_SIM_RECOVER", 0) != 0;
   values.aten_at_once = number("OPGATE_SIM_ATEN_AT_ONCE", 0) != 0;
   values.tools = tools();
   return values;

@@ -36,6 +36,10 @@ struct Settings {
   /// OPGATE_SIM_LOG=1: modules, launches and copies are written to stderr.
   bool log = false;
 
+  /// OPGATE_SIM_RECOVER=1: after a kernel has faulted, one function fails with its error, and the devices work again. By default
+  /// all later functions fail, as on a GPU, where the process must end.
+  bool recover = false;
+
   /// OPGATE_SIM_ATEN_AT_ONCE=1: ATen's operators run when they are called, and not in the order of their stream.
   bool aten_at_once = false;
 

@@ -1,0 +1,134 @@
+// run.limits: sizes at which launches meet the limits of devices are computed, or refused in the operator's own words.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "inputs/larger_samples.h"
+#include "judging/check.h"
+#include "judging/fault.h"
+#include "judging/output_judgement.h"
+
+namespace opgate::run_limits {
+namespace {
+
+struct Limit {
+  int64_t size;
+  std::string_view what;
+};
+
+// One more than what devices allow. 48 KiB hold 12288 elements of Float and 6144 of Double.
+constexpr std::array<Limit, 4> kLimits = {{
+    {1025, "a block has at most 1024 threads"},
+    {6145, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
+    {12289, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
+    {65536, "a grid has at most 65535 blocks in y and in z"},
+}};
+constexpr int64_t kMostElements = int64_t{1} << 18;
+
+// What no rounding explains. The accuracy that the spec promises holds for its own samples: the sum of more elements has a larger
+// error.
+constexpr double kFarOff = 1e-2;
+
+bool is_far_off(const at::Tensor& got, const at::Tensor& want) {
+  if (!got.defined() || !want.defined()) return got.defined() != want.defined();
+  if (got.sizes() != want.sizes()) return true;
+  if (got.numel() == 0) return false;
+  const auto numbers = [](const at::Tensor& tensor) {
+    return (tensor.is_complex() ? at::view_as_real(tensor) : tensor).cpu().to(at::kDouble);
+  };
+  const at::Tensor a = numbers(got), b = numbers(want);
+  const at::Tensor finite = b.isfinite();
+  const at::Tensor largest = at::where(finite, b, at::zeros_like(b)).abs().max();
+  const at::Tensor near = (a - b).abs().le(largest * kFarOff);
+  return at::logical_and(finite, near.logical_not()).any().item<bool>();
+}
+
+// The position of the first result that is far off.
+std::optional<size_t> first_far_off(CallUnderTest& call) {
+  const Outcome& outcome = call.observed().outcome;
+  const std::vector<at::Tensor> got = outcome.values();
+  const std::vector<at::Tensor> want = expected_values(call.reference(), outcome);
+  const std::set<size_t> unspecified = outcome.tensors_of(call.key().spec->unspecified);
+  for (size_t i = 0; i < got.size() && i < want.size(); ++i)
+    if (!unspecified.contains(i) && is_far_off(got[i], want[i])) return i;
+  return std::nullopt;
+}
+
+bool is_an_error_of_cuda(const std::string& message) {
+  return message.find("CUDA error") != std::string::npos;
+}
+
+// None where the operator refuses the sizes in its own words, or where nothing is known about the right result.
+std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
+  CallKey key = under_test.key();
+  key.sample = &sample;
+  WorkerCache own = under_test.cache();
+  own.values = ValueCache();  // it knows samples by their addresses
+  CallUnderTest larger(key, own);
+  const std::string promised =
+      "sizes at which a launch meets a limit of the device are computed, or refused in words";
+  const Outcome& outcome = larger.observed().outcome;
+  if (!outcome.ok() && !is_an_error_of_cuda(outcome.raised->message)) return std::nullopt;
+  if (!outcome.ok() || !outcome.left_error.empty()) {
+    return Finding{promised,
+                   fmt::format("{}: {}", sample.name,
+                               outcome.ok() ? "cudaGetLastError() then says: " + outcome.left_error
+                                            : "raised: " + outcome.raised->message),
+                   std::string(limit.what),
+                   {}};
+  }
+  if (key.spec->reference == nullptr || !larger.reference().ok()) return std::nullopt;
+  const auto wrong = first_far_off(larger);
+  if (!wrong) return std::nullopt;
+  return Finding{promised,
+                 fmt::format("{}: result {} is not what the reference says, by more than rounding explains",
+                             sample.name, *wrong),
+                 std::string(limit.what),
+                 {},
+                 {std::string(fault::kValues), ""}};
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const CallKey& key = under_test.key();
+  // What is wrong with the sample as it is, is the matter of value.reference.
+  if (key.spec->reference != nullptr && judge_against_reference(under_test).finding) return Judgement::pass();
+  for (const Limit& limit : kLimits) {
+    for (const Sample& sample : samples_with_size(*key.spec, *key.sample, limit.size, kMostElements)) {
+      if (auto finding = judge_size(under_test, sample, limit)) return Judgement::fail(*std::move(finding));
+    }
+  }
+  return Judgement::pass();
+}
+
+OPGATE_REGISTER_CHECK(
+    run_limits,
+    {.name = "run.limits",
+     .explanation =
+         {.promise = "Sizes at which a launch meets a limit of the device (threads of a block, shared "
+                     "memory, blocks of a grid "
+                     "in y and z) are computed, or refused in the operator's own words. Asked on the "
+                     "simulated device only.",
+          .why = "Tests are small. A launch beyond a limit does not run at all: the result is whatever the "
+                 "memory held, and where "
+                 "nobody asks for the error, the next operator gets the blame.",
+          .fix = "Let threads and blocks loop over what is left (grid-stride loops), put the dimension that "
+                 "grows into the x of "
+                 "the grid, ask for larger shared memory with cudaFuncSetAttribute, and write "
+                 "C10_CUDA_KERNEL_LAUNCH_CHECK() "
+                 "after each launch.",
+          .example = "torchvision 2062 and many others: a batch in blockIdx.y or z fails above 65535.",
+          .wrong = R"(scale<<<dim3(1, rows), columns, 0, stream>>>(x, out);  // 65536 rows, or 1025 columns)",
+          .right = R"(scale<<<std::min<int64_t>(rows, 65535), 256, 0, stream>>>(x, out, rows, columns);
+// for (int64_t row = blockIdx.x; row < rows; row += gridDim.x)
+//   for (int64_t i = threadIdx.x; i < columns; i += blockDim.x) ...)"},
+     .worker = Worker::native,
+     .scope = {.variants = Scope::Variants::contiguous,
+               .dtypes = Scope::Dtypes::first,
+               .device = Scope::Device::simulated},
+     .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::run_limits
