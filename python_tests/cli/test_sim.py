@@ -102,7 +102,8 @@ def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgra
     run = sim("no-event")
     assert run.returncode == 1, run
     told = run.stderr.rpartition("opgate sim: ")[2]
-    assert re.search(r"^ 1 stream: kernel .*twice.* in stream \d+ and kernel .*twice.* in stream \d+ use the same", told, re.M)
+    operation = r"kernel .*twice.* in stream \d+"
+    assert re.search(rf"^ 1 stream: {operation} and {operation} use the same", told, re.M)
     assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2
     assert sim("no-event", "--tool", "memory,init,race,sync").returncode == 0
 
