@@ -80,7 +80,11 @@ std::string index_of(const nlohmann::json& place, const char* of) {
   return fmt::format("{} {}", of, fmt::join(place.at(of).get<std::vector<unsigned>>(), ","));
 }
 
+// Operations of streams have neither a block nor a thread.
 std::string place_of(const nlohmann::json& place) {
+  if (place.contains("stream"))
+    return fmt::format("{}, stream {}", place.at("location").get<std::string>(),
+                       place.at("stream").get<unsigned long long>());
   return fmt::format("{}, {}, {}", place.at("location").get<std::string>(), index_of(place, "block"),
                      index_of(place, "thread"));
 }

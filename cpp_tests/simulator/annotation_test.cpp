@@ -68,9 +68,53 @@ TEST(SimulatedAnnotations, OfBarriersAndFences) {
   EXPECT_EQ(annotation_of("fence.proxy.alias", 0).kind, Kind::none);
 }
 
+TEST(SimulatedAnnotations, OfMatrices) {
+  const Annotation load = annotation_of("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16");
+  EXPECT_EQ(load.kind, Kind::load);
+  EXPECT_EQ(load.space, Space::shared);
+  EXPECT_EQ(load.bytes, 16);
+  EXPECT_EQ(load.rows, 16);
+  EXPECT_EQ(load.operand, 2);  // behind the registers
+  const Annotation store = annotation_of("stmatrix.sync.aligned.m8n8.x4.shared.b16");
+  EXPECT_EQ(store.kind, Kind::store);
+  EXPECT_EQ(store.rows, 32);
+  EXPECT_EQ(store.operand, 0);
+  EXPECT_EQ(store.lanes, 0);
+  EXPECT_TRUE(annotation_of("wmma.load.a.sync.aligned.row.m16n16k16.global.f16").is_fragment);
+  EXPECT_EQ(annotation_of("wmma.store.d.sync.aligned.row.m16n16k16.f32").kind, Kind::store);
+  EXPECT_EQ(annotation_of("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", 0).kind, Kind::none);
+}
+
+TEST(SimulatedAnnotations, OfCopies) {
+  EXPECT_EQ(annotation_of("cp.async.cg.shared.global").kind, Kind::copy);
+  EXPECT_EQ(annotation_of("cp.async.commit_group", 0).kind, Kind::none);
+  EXPECT_EQ(annotation_of("cp.async.wait_group", 0).kind, Kind::copy_wait);
+  EXPECT_EQ(annotation_of("cp.async.bulk.wait_group.read", 0).kind, Kind::copy_wait);
+  EXPECT_EQ(annotation_of("cp.async.bulk.global.shared::cta.bulk_group").kind, Kind::bulk_store);
+  const Annotation load = annotation_of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
+  EXPECT_EQ(load.kind, Kind::bulk_load);
+  EXPECT_EQ(load.operand, 4);  // of the object
+  EXPECT_EQ(annotation_of("cp.async.bulk.prefetch.L2.global").kind, Kind::none);
+}
+
+TEST(SimulatedAnnotations, OfObjectsOfMbarrier) {
+  EXPECT_EQ(annotation_of("mbarrier.init.shared::cta.b64").kind, Kind::store);
+  const Annotation arrival = annotation_of("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64");
+  EXPECT_EQ(arrival.kind, Kind::mbarrier);
+  EXPECT_EQ(arrival.operand, 1);
+  EXPECT_TRUE(arrival.releases && arrival.is_strong);
+  EXPECT_FALSE(annotation_of("mbarrier.arrive.relaxed.cta.shared.b64").releases);
+  EXPECT_EQ(annotation_of("mbarrier.expect_tx.relaxed.cta.shared::cta.b64").operand, 0);
+  EXPECT_EQ(annotation_of("mbarrier.try_wait.parity.shared::cta.b64").kind, Kind::mbarrier_look);
+  EXPECT_TRUE(annotation_of("mbarrier.test_wait.shared.b64").acquires);
+  EXPECT_FALSE(annotation_of("mbarrier.test_wait.relaxed.cta.shared.b64").acquires);
+  EXPECT_EQ(annotation_of("mbarrier.pending_count.b64", 0).kind, Kind::none);
+  EXPECT_EQ(annotation_of("cp.async.mbarrier.arrive.noinc.shared::cta.b64").kind, Kind::promise);
+}
+
 // A tool must not be silent about memory that it does not see.
 TEST(SimulatedAnnotations, OfWhatNoToolKnows) {
-  EXPECT_EQ(annotation_of("ldmatrix.sync.aligned.m8n8.x4.shared.b16").kind, Kind::unknown);
+  EXPECT_EQ(annotation_of("discard.global.L2").kind, Kind::unknown);
   EXPECT_EQ(annotation_of("add.s32", 0).kind, Kind::none);
 }
 

@@ -33,6 +33,7 @@ void** register_binary(const std::vector<unsigned char>& binary);
 struct Symbols {
   char add;           ///< (float* data, float value, unsigned count): data[i] += value
   char store;         ///< (float* data, unsigned index, float value): data[index] = value
+  char count;         ///< (float* data): data[0] += 1 in each thread, atomically
   char shared;        ///< (float* data): 40,000 bytes of static shared memory
   char bounded;       ///< (float* data): at most 128 threads
   char trap;          ///< (): traps

@@ -8,16 +8,11 @@
 
 #include "device_code.h"
 #include "simulator/runtime/simulated_work.h"
+#include "take_finding.h"
 
 using namespace simulated;
 
 namespace {
-
-std::string take_finding() {
-  std::string line(4096, '\0');
-  line.resize(opgate_sim_take_finding(line.data(), line.size()));
-  return line;
-}
 
 void use_tools(const char* names) { setenv("OPGATE_SIM_TOOLS", names, 1); }
 
@@ -109,7 +104,8 @@ TEST(SimulatedToolsDeathTest, NothingWithoutTools) {
 
 TEST(SimulatedToolsDeathTest, AnUnknownToolIsRefused) {
   EXPECT_IN_CHILD(
-      "opgate sim: OPGATE_SIM_TOOLS=init,memory names no tool with `memory` .there are init, race and sync.; "
+      "opgate sim: OPGATE_SIM_TOOLS=init,memory names no tool with `memory` .there are init, race, sync and "
+      "stream.; "
       "none is used",
       {
         use_tools("init,memory");
@@ -118,7 +114,7 @@ TEST(SimulatedToolsDeathTest, AnUnknownToolIsRefused) {
 }
 
 TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
-  EXPECT_IN_CHILD("opgate sim: found ..tool.: .init.", {
+  EXPECT_IN_CHILD("opgate sim: init: kernel add, ld.global.f32", {
     const std::string file = ::testing::TempDir() + "opgate_findings_" + std::to_string(getpid());
     use_tools("init");
     setenv("OPGATE_SIM_LOG", "1", 1);
@@ -126,9 +122,12 @@ TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
     const std::string found = found_by_add(new_floats(4));
     found_by_add(new_floats(4));
     std::ifstream in(file);
+    std::string start;
     std::string first;
     std::string second;
     std::string third;
+    std::getline(in, start);
+    EXPECT_NE(start.find("\"tool\": \"start\""), std::string::npos) << start;
     std::getline(in, first);
     std::getline(in, second);
     EXPECT_EQ(first, found);

@@ -97,6 +97,17 @@ def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     assert sim("race", "--tool", "memory,init,sync").returncode == 0
 
 
+def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgram) -> None:
+    assert sim("event").returncode == 0
+    run = sim("no-event")
+    assert run.returncode == 1, run
+    told = run.stderr.rpartition("opgate sim: ")[2]
+    operation = r"kernel .*twice.* in stream \d+"
+    assert re.search(rf"^ 1 stream: {operation} and {operation} use the same", told, re.M)
+    assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2
+    assert sim("no-event", "--tool", "memory,init,race,sync").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("mistake", "tool", "words"),
     [

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kTools = {"memory", "api", "init", "race", "sync"};
+const std::vector<std::string> kTools = {"memory", "api", "init", "race", "sync", "stream"};
 
 // Of these, the device finds the first two in any case.
 std::vector<std::string> that_watch(const std::vector<std::string>& tools) {

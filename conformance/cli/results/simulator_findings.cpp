@@ -18,7 +18,12 @@ namespace {
 using nlohmann::json;
 using PlaceOfFinding = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
+// Which thread it was, or in which stream an operation was.
 std::string thread_at(const json& place) {
+  if (place.contains("stream")) {
+    const auto stream = place.at("stream").get<unsigned long long>();
+    return stream == 0 ? "the host" : fmt::format("stream {}", stream);
+  }
   return fmt::format("block {}, thread {}", fmt::join(place.at("block").get<std::vector<unsigned>>(), ","),
                      fmt::join(place.at("thread").get<std::vector<unsigned>>(), ","));
 }
@@ -37,8 +42,9 @@ SimulatorFinding read_finding(const json& line) {
   }
   if (line.contains("other")) {
     const json& other = line["other"];
-    finding.other = fmt::format("{} at {} ({})", other.value("instruction", ""), other.value("location", ""),
-                                thread_at(other));
+    const std::string location = other.value("location", "");
+    finding.other = fmt::format("{}{} ({})", other.value("instruction", ""),
+                                location.empty() ? "" : " at " + location, thread_at(other));
   }
   return finding;
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/Functions.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <dlfcn.h>
@@ -57,6 +58,14 @@ at::Tensor copy_to_device(const at::Tensor& tensor) {
 void launch(void (*function)(void*), void* data) {
   static auto* const call = of_runtime<decltype(opgate_sim_launch)>("opgate_sim_launch");
   C10_CUDA_CHECK(call(c10::cuda::getCurrentCUDAStream(), function, data));
+}
+
+// Torch's own allocator is told by ATen's kernel, which this replaces.
+void record_stream(at::Tensor& tensor, c10::Stream stream) {
+  const c10::cuda::CUDAStream of_device(stream);
+  c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), of_device);
+  static auto* const call = of_runtime<decltype(opgate_sim_will_wait)>("opgate_sim_will_wait");
+  C10_CUDA_CHECK(call(tensor.storage().data(), of_device.stream()));
 }
 
 void fail_in_stream(const char* message) {

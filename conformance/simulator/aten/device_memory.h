@@ -18,6 +18,9 @@ at::Tensor copy_to_device(const at::Tensor& tensor);
 /// Makes `function` an operation of the current stream, as a kernel is.
 void launch(void (*function)(void*), void* data);
 
+/// The memory of the tensor is freed only after the stream has done what it was given until then.
+void record_stream(at::Tensor& tensor, c10::Stream stream);
+
 /// A mistake inside of such an operation: the device fails from now on, as after an assertion in a kernel.
 void fail_in_stream(const char* message);
 

@@ -23,19 +23,12 @@ namespace {
 
 // Operators that launch nothing: they make tensors and views, or ask the runtime.
 constexpr std::array kKept{
-    std::string_view("aten::empty"),
-    std::string_view("aten::empty_strided"),
-    std::string_view("aten::as_strided"),
-    std::string_view("aten::view"),
-    std::string_view("aten::_reshape_alias"),
-    std::string_view("aten::resize_"),
-    std::string_view("aten::set_"),
-    std::string_view("aten::unfold"),
-    std::string_view("aten::record_stream"),
-    std::string_view("aten::is_pinned"),
-    std::string_view("aten::_pin_memory"),
-    std::string_view("aten::view_as_real"),
-    std::string_view("aten::view_as_complex"),
+    std::string_view("aten::empty"),          std::string_view("aten::empty_strided"),
+    std::string_view("aten::as_strided"),     std::string_view("aten::view"),
+    std::string_view("aten::_reshape_alias"), std::string_view("aten::resize_"),
+    std::string_view("aten::set_"),           std::string_view("aten::unfold"),
+    std::string_view("aten::is_pinned"),      std::string_view("aten::_pin_memory"),
+    std::string_view("aten::view_as_real"),   std::string_view("aten::view_as_complex"),
     std::string_view("aten::is_set_to"),
 };
 
@@ -48,6 +41,8 @@ constexpr std::array kAlsoReplaced{
 
 constexpr std::array kDepthwise{std::string_view("aten::_conv_depthwise2d"),
                                 std::string_view("aten::conv_depthwise3d")};
+
+constexpr std::string_view kRecordStream = "aten::record_stream";
 
 template <class Names>
 bool among(const Names& names, const std::string& name) {
@@ -123,7 +118,9 @@ std::unique_ptr<torch::Library> replace_kernels() {
   const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::") || among(kKept, name.name) || among(kDepthwise, name.name)) continue;
+    if (!name.name.starts_with("aten::") || among(kKept, name.name) || among(kDepthwise, name.name) ||
+        name.name == kRecordStream)
+      continue;
     const auto op = dispatcher.findSchema(name);
     if (!op) continue;
     if (!op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) && !among(kAlsoReplaced, name.name)) continue;
@@ -133,6 +130,7 @@ std::unique_ptr<torch::Library> replace_kernels() {
   }
   for (const std::string_view name : kDepthwise)
     library->impl(std::string(name.substr(std::string_view("aten::").size())).c_str(), &depthwise);
+  library->impl("record_stream", &record_stream);
   return library;
 }
 

@@ -36,6 +36,20 @@ void CopyQueue::read_groups(std::uint64_t kept) {
   }
 }
 
+std::uint64_t CopyQueue::read() const {
+  const auto first = std::find_if(pending_.begin(), pending_.end(),
+                                  [](const Pending& pending) { return !pending.is_taken; });
+  return first == pending_.end() ? begun_ : first->number;
+}
+
+std::size_t CopyQueue::bytes_read_behind(std::uint64_t count) const {
+  std::size_t bytes = 0;
+  for (const Pending& pending : pending_) {
+    if (pending.number >= count && pending.copy.from != nullptr) bytes += pending.copy.bytes;
+  }
+  return bytes;
+}
+
 void CopyQueue::finish_first(std::uint64_t count) {
   finish_while([count](const Pending& pending) { return pending.number < count; });
 }

@@ -32,6 +32,12 @@ class CopyQueue {
 
   /// How many copies the thread has begun so far.
   std::uint64_t begun() const { return begun_; }
+  /// How many of them have happened.
+  std::uint64_t happened() const { return pending_.empty() ? begun_ : pending_.front().number; }
+  /// How many of them have been read at least.
+  std::uint64_t read() const;
+  /// Bytes that the copies read which were begun behind the first `count`.
+  std::size_t bytes_read_behind(std::uint64_t count) const;
   /// The first `count` copies of the thread happen, whether they are in a group or not.
   void finish_first(std::uint64_t count);
   void finish_all() { finish_first(begun_); }

@@ -1,6 +1,8 @@
 // wmma: products of matrices whose elements lie in registers as the device likes. PTX leaves open where; here the lanes share
 // the elements row by row, each with as many neighbours as the matrix has for it. Where a lane has more registers than it
 // needs, as for `a` and `b` of halves, they hold its elements once more.
+#include "simulator/kernels/wmma.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -87,20 +89,36 @@ void check_alignment(const Instruction& in, const Matrix& matrix, std::uint64_t 
                                                    std::to_string(of_line) + " bytes"};
 }
 
-template <Space space, Access access, class Move>
-void for_each_element(Thread& thread, const Matrix& matrix, const Slots& slots, unsigned begin,
-                      unsigned count, Move move) {
+Slots slots_of(const Matrix& matrix, bool is_load) {
+  const unsigned registers = matrix.registers;
+  return is_load ? Slots{0, registers, registers + 2} : Slots{2, 0, 2 + registers};
+}
+
+unsigned elements_of_lane(const Matrix& matrix) { return unsigned{matrix.rows} * matrix.columns / kWarpSize; }
+
+// Of the elements of the thread's lane.
+template <class Visit>
+void for_each_address(const Thread& thread, const Matrix& matrix, const Slots& slots, Visit visit) {
   const std::uint64_t base = slot_bits(thread, slots.address) + slot_bits(thread, slots.address + 1);
   const std::uint64_t by_default = matrix.is_by_columns ? matrix.rows : matrix.columns;
   const std::uint64_t stride = matrix.has_stride ? slot_bits(thread, slots.stride) & 0xffffffffu : by_default;
   check_alignment(thread.current(), matrix, base, stride);
   const unsigned bytes = bits_of_element(matrix.type) / 8;
+  const unsigned count = elements_of_lane(matrix);
+  const unsigned begin = thread.lane * count;
   for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t row = (begin + i) / matrix.columns;
     const std::uint64_t column = (begin + i) % matrix.columns;
     const std::uint64_t index = matrix.is_by_columns ? column * stride + row : row * stride + column;
-    move(i, locate<space, access>(thread, thread.current(), base + index * bytes, bytes), bytes);
+    visit(i, base + index * bytes, bytes);
   }
+}
+
+template <Space space, Access access, class Move>
+void for_each_element(Thread& thread, const Matrix& matrix, const Slots& slots, Move move) {
+  for_each_address(thread, matrix, slots, [&](unsigned i, std::uint64_t address, unsigned bytes) {
+    move(i, locate<space, access>(thread, thread.current(), address, bytes), bytes);
+  });
 }
 
 template <Space space>
@@ -109,13 +127,12 @@ void load(Thread* const* lanes, std::uint32_t mask) {
   const auto matrix = std::bit_cast<Matrix>(lanes[0]->current().immediate);
   const unsigned registers = matrix.registers;
   const unsigned width = elements_of_register(matrix.type);
-  const unsigned of_lane = matrix.rows * matrix.columns / kWarpSize;
+  const unsigned of_lane = elements_of_lane(matrix);
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     Thread& thread = *lanes[lane];
     thread.block->running_thread(thread.linear);
     std::array<std::uint64_t, kMostFactors / kWarpSize> elements{};
-    for_each_element<space, Access::load>(thread, matrix, {0, registers, registers + 2}, lane * of_lane,
-                                          of_lane,
+    for_each_element<space, Access::load>(thread, matrix, slots_of(matrix, true),
                                           [&](unsigned i, const unsigned char* from, unsigned bytes) {
                                             std::memcpy(&elements[i], from, bytes);
                                           });
@@ -129,13 +146,11 @@ void store(Thread* const* lanes, std::uint32_t mask) {
   require_whole_warp(lanes, mask);
   const auto matrix = std::bit_cast<Matrix>(lanes[0]->current().immediate);
   const unsigned width = elements_of_register(matrix.type);
-  const unsigned of_lane = matrix.rows * matrix.columns / kWarpSize;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     Thread& thread = *lanes[lane];
     thread.block->running_thread(thread.linear);
     for_each_element<space, Access::store>(
-        thread, matrix, {2, 0, 2u + matrix.registers}, lane * of_lane, of_lane,
-        [&](unsigned i, unsigned char* to, unsigned bytes) {
+        thread, matrix, slots_of(matrix, false), [&](unsigned i, unsigned char* to, unsigned bytes) {
           const std::uint64_t bits = bits_at(lanes, {lane, i / width, i % width}, 2, matrix.type);
           std::memcpy(to, &bits, bytes);
         });
@@ -232,6 +247,13 @@ Handler select_product(Draft& draft) {
 }
 
 }  // namespace wmma
+
+void for_each_element_of_wmma(const Thread& thread, bool is_load,
+                              const std::function<void(std::uint64_t address, unsigned bytes)>& visit) {
+  const auto matrix = std::bit_cast<wmma::Matrix>(thread.current().immediate);
+  wmma::for_each_address(thread, matrix, wmma::slots_of(matrix, is_load),
+                         [&](unsigned, std::uint64_t address, unsigned bytes) { visit(address, bytes); });
+}
 
 Handler select_warp_matrix(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;

@@ -40,7 +40,10 @@ OPGATE_SIM_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
     const std::shared_ptr<Event> event = simulator.events.at(handle);
     event->refuse_captured();
     simulator.captures.refuse_unsafe_call();
-    if (event->reached()) return;
+    if (event->reached()) {
+      simulator.execution.host_knows(event->mark());
+      return;
+    }
     simulator.execution.advance(*event->mark().stream);
     refuse(cudaErrorNotReady);
   });

@@ -25,11 +25,13 @@ void allocate_on_host(Simulator& simulator, void** result, std::size_t bytes, Ho
   if (bytes == 0) return;
   *result = simulator.memory.host().allocate(bytes, kind, flags, devices::current(), settings().fill);
   if (*result == nullptr) refuse(cudaErrorMemoryAllocation);
+  if (simulator.stream_watch != nullptr) simulator.stream_watch->begins(address_of(*result), bytes);
 }
 
-// The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a device.
-void finish_all(Simulator& simulator) {
-  for (int device = 0; device < settings().devices; ++device) simulator.execution.finish_device(device);
+// The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a device. No
+// manual promises that, so that for the tool `stream` it is no wait of the host.
+void complete_all(Simulator& simulator) {
+  for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
 }
 
 }  // namespace
@@ -72,17 +74,22 @@ OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
     simulator.captures.refuse_unsafe_call();
     const std::uint64_t address = address_of(pointer);
     if (!simulator.memory.range().holds(address)) {
-      finish_all(simulator);
+      complete_all(simulator);
       if (!simulator.memory.host().release(address, HostBlock::Kind::managed))
         refuse(cudaErrorInvalidValue, "cudaFree of a pointer that cudaMalloc did not give");
       return;
     }
+    const int device = simulator.memory.range().device_of(address);
+    StreamWatch* const watch = simulator.stream_watch.get();
+    const auto known =
+        watch == nullptr ? nullptr : watch->known_to_host(simulator.execution.before_default_stream(device));
     // Devices with access to this one's memory may use it as well.
-    finish_all(simulator);
-    Heap& heap = simulator.memory.heap(simulator.memory.range().device_of(address));
+    complete_all(simulator);
+    Heap& heap = simulator.memory.heap(device);
     const Allocation* const block = heap.find(address);
     const std::size_t bytes = block == nullptr ? 0 : block->bytes;
     if (!heap.release(address)) refuse(cudaErrorInvalidValue, "cudaFree of " + heap.explain(address, 1));
+    if (watch != nullptr) watch->frees(known, address, bytes);
     if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);
   });
 }
@@ -109,7 +116,7 @@ OPGATE_SIM_API cudaError_t cudaFreeHost(void* pointer) {
   return api_release([&](Simulator& simulator) {
     if (pointer == nullptr) return;
     simulator.captures.refuse_unsafe_call();
-    finish_all(simulator);
+    complete_all(simulator);
     if (!simulator.memory.host().release(address_of(pointer), HostBlock::Kind::pinned))
       refuse(cudaErrorInvalidValue, "cudaFreeHost of a pointer that cudaHostAlloc did not give");
   });
@@ -121,13 +128,14 @@ OPGATE_SIM_API cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, un
     simulator.captures.refuse_unsafe_call();
     if (!simulator.memory.host().add_registered(address_of(pointer), bytes, flags, devices::current()))
       refuse(cudaErrorHostMemoryAlreadyRegistered);
+    if (simulator.stream_watch != nullptr) simulator.stream_watch->begins(address_of(pointer), bytes);
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaHostUnregister(void* pointer) {
   return api_call([&](Simulator& simulator) {
     simulator.captures.refuse_unsafe_call();
-    finish_all(simulator);
+    complete_all(simulator);
     if (!simulator.memory.host().remove_registered(address_of(pointer)))
       refuse(cudaErrorHostMemoryNotRegistered);
   });

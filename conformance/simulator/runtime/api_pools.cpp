@@ -8,8 +8,7 @@ using namespace opgate::simulator;
 
 namespace {
 
-void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool,
-                 const Stream& stream) {
+void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool, Stream& stream) {
   require(result);
   if (stream.capture != nullptr)
     refuse(cudaErrorNotSupported, "cudaMallocAsync in a captured graph, which is not simulated");
@@ -20,6 +19,13 @@ void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMem
   from->note_allocation(bytes);
   simulator.pools.remember(address, from);
   *result = reinterpret_cast<void*>(address);
+  if (simulator.stream_watch == nullptr) return;
+  // Other streams may use it only after this place in the stream.
+  simulator.execution.issue(stream, {[&simulator, address, bytes] {
+                                       if (simulator.stream_watch != nullptr)
+                                         simulator.stream_watch->writes("cudaMallocAsync", address, bytes);
+                                     },
+                                     cudaGraphNodeTypeMemAlloc});
 }
 
 void release_block(Simulator& simulator, std::uint64_t address) {
@@ -29,6 +35,10 @@ void release_block(Simulator& simulator, std::uint64_t address) {
   if (!heap.release(address)) {
     errors::set_sticky(cudaErrorIllegalAddress, "cudaFreeAsync of " + heap.explain(address, 1));
     return;
+  }
+  if (simulator.stream_watch != nullptr) {
+    simulator.stream_watch->writes("cudaFreeAsync", address, bytes);
+    simulator.stream_watch->ends(address, bytes);
   }
   if (const auto pool = simulator.pools.forget(address)) pool->note_release(bytes);
 }

@@ -59,7 +59,10 @@ OPGATE_SIM_API cudaError_t cudaStreamQuery(cudaStream_t handle) {
     const auto stream = simulator.stream(handle);
     simulator.captures.refuse_captured(*stream);
     simulator.captures.refuse_unsafe_call();
-    if (stream->idle()) return;
+    if (stream->idle()) {
+      simulator.execution.host_knows(stream->end());
+      return;
+    }
     simulator.execution.advance(*stream);
     refuse(cudaErrorNotReady);
   });

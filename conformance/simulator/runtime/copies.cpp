@@ -84,10 +84,25 @@ void move(std::byte* to, const CopySide& to_side, const std::byte* from, const C
   });
 }
 
-void mark_written(MemoryMap& memory, const CopySide& side, const CopyShape& shape) {
+// Pageable memory is the program's own, which nobody watches.
+bool is_watched(MemoryMap& memory, const CopySide& side, const CopyShape& shape) {
+  std::string why;
+  return memory.locate(side.data, bytes_covered(side, shape), why).kind != Kind::pageable;
+}
+
+void note_write(MemoryMap& memory, const char* operation, const CopySide& side, const CopyShape& shape) {
+  if (!is_watched(memory, side, shape)) return;
   const auto begin = reinterpret_cast<std::uint64_t>(side.data);
   for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-    memory.mark_written(begin + offset(side, slice, line), shape.width);
+    memory.note_write(operation, begin + offset(side, slice, line), shape.width);
+  });
+}
+
+void note_read(MemoryMap& memory, const char* operation, const CopySide& side, const CopyShape& shape) {
+  if (!is_watched(memory, side, shape)) return;
+  const auto begin = reinterpret_cast<std::uint64_t>(side.data);
+  for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+    memory.note_read(operation, begin + offset(side, slice, line), shape.width);
   });
 }
 
@@ -100,7 +115,7 @@ Work staged_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
             std::byte* const data = locate_again(memory, to, shape, "the destination of a copy");
             if (data == nullptr) return;
             move(data, to, bytes->data(), packed, shape);
-            mark_written(memory, to, shape);
+            note_write(memory, "a copy", to, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }
@@ -111,7 +126,8 @@ Work direct_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
             const std::byte* const source = locate_again(memory, from, shape, "the source of a copy");
             if (target == nullptr || source == nullptr) return;
             move(target, to, source, from, shape);
-            mark_written(memory, to, shape);
+            note_read(memory, "a copy", from, shape);
+            note_write(memory, "a copy", to, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }
@@ -156,7 +172,7 @@ void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int 
                  copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
                    std::memset(data + copying::offset(to, slice, line), value, shape.width);
                  });
-                 copying::mark_written(memory, to, shape);
+                 copying::note_write(memory, "a fill", to, shape);
                },
                cudaGraphNodeTypeMemset});
   if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);

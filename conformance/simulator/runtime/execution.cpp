@@ -6,6 +6,7 @@
 #include "simulator/runtime/capture.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/lock.h"
+#include "simulator/runtime/stream_watch.h"
 
 namespace opgate::simulator {
 namespace execution {
@@ -64,11 +65,12 @@ void Execution::issue(Stream& stream, Work work, std::vector<Mark> after) {
     return;
   }
   add_implicit_order(stream, after);
+  auto known = watch_ == nullptr ? nullptr : watch_->issue(stream, after);
   std::erase_if(after, [](const Mark& mark) { return mark.reached(); });
-  stream.queue.push_back({std::move(work), std::move(after)});
+  stream.queue.push_back({std::move(work), std::move(after), std::move(known)});
   ++stream.issued;
   stream.last_issue = ++issues_;
-  if (eager_) finish(stream);
+  if (eager_) complete(stream.end());
   if (execution::any_is_held_up(streams_.of_device(stream.device))) run_ahead(stream);
   if (stream.queue.size() > execution::kQueueDepth) advance(stream);
 }
@@ -90,7 +92,24 @@ void Execution::add_implicit_order(Stream& stream, std::vector<Mark>& after) {
   }
 }
 
+void Execution::host_knows(const Mark& mark) {
+  if (watch_ != nullptr) watch_->host_waits_for(mark);
+}
+
+std::vector<Mark> Execution::before_default_stream(int device) {
+  std::vector<Mark> marks;
+  for (const auto& stream : streams_.of_device(device)) {
+    if (stream->blocking()) marks.push_back(stream->end());
+  }
+  return marks;
+}
+
 void Execution::finish(const Mark& mark) {
+  host_knows(mark);
+  complete(mark);
+}
+
+void Execution::complete(const Mark& mark) {
   if (mark.reached()) return;
   const Turn turn(*this);
   mark.stream->held_up = false;
@@ -98,9 +117,14 @@ void Execution::finish(const Mark& mark) {
 }
 
 void Execution::finish_device(int device) {
+  for (const auto& stream : streams_.of_device(device)) host_knows(stream->end());
+  complete_device(device);
+}
+
+void Execution::complete_device(int device) {
   auto streams = streams_.of_device(device);
   std::ranges::sort(streams, [](const auto& a, const auto& b) { return a->last_issue > b->last_issue; });
-  for (const auto& stream : streams) finish(*stream);
+  for (const auto& stream : streams) complete(stream->end());
 }
 
 // Runs what no stream that is held up keeps waiting.
@@ -121,7 +145,8 @@ void Execution::run_next(Stream& stream) {
   const std::shared_ptr<Stream> kept = stream.shared_from_this();
   const QueuedWork operation = std::move(stream.queue.front());
   stream.queue.pop_front();
-  for (const Mark& mark : operation.after) finish(mark);
+  for (const Mark& mark : operation.after) complete(mark);
+  const StreamWatch::Running running(watch_, stream, stream.done + 1, operation.known);
   if (errors::sticky() == cudaSuccess || operation.work.after_faults) operation.work.run();
   ++stream.done;
 }

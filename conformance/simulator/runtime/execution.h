@@ -4,12 +4,16 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "simulator/runtime/stream.h"
 
 namespace opgate::simulator {
+
+class StreamWatch;
 
 class Execution {
  public:
@@ -18,13 +22,25 @@ class Execution {
   /// Adds work to a stream, or to the graph that it captures. `after`: further work that it waits for.
   void issue(Stream& stream, Work work, std::vector<Mark> after = {});
 
-  /// Runs what is needed for the mark, and nothing else.
+  /// From now on the tool is told of the order of operations. It may be null.
+  void tell(std::shared_ptr<StreamWatch> watch) { watch_ = std::move(watch); }
+
+  /// The host has found out that the mark is reached.
+  void host_knows(const Mark& mark);
+
+  /// What an operation of the legacy default stream of a device would wait for.
+  std::vector<Mark> before_default_stream(int device);
+
+  /// The host waits for the mark. Runs what is needed for that, and nothing else.
   void finish(const Mark& mark);
   void finish(Stream& stream) { finish(stream.end()); }
 
   /// Runs everything on a device. What nothing orders runs against the order of its issue: the stream that was given work
   /// last comes first.
   void finish_device(int device);
+
+  /// The same, although the host does not wait for it.
+  void complete_device(int device);
 
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
@@ -38,12 +54,14 @@ class Execution {
  private:
   class Turn;
 
+  void complete(const Mark& mark);
   void run_next(Stream& stream);
   void run_ahead(Stream& stream);
   void add_implicit_order(Stream& stream, std::vector<Mark>& after);
 
   Streams& streams_;
   bool eager_;
+  std::shared_ptr<StreamWatch> watch_;  ///< null where the tool `stream` is not asked for
   std::uint64_t issues_ = 0;
 
   // One thread at a time runs operations: while a host function runs, the lock of the simulator is free.

@@ -68,7 +68,11 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
 void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
   KernelMemory memory(simulator.memory, device);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
-  if (launch.observer != nullptr) tool_findings::keep(launch.observer->findings().take());
+  if (launch.observer != nullptr) {
+    tool_findings::keep(launch.observer->findings().take());
+    if (simulator.stream_watch != nullptr)
+      simulator.stream_watch->accesses(readable_name(kernel.name), launch.observer->accessed().take());
+  }
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;

@@ -21,6 +21,7 @@ std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
   const auto address = heap(device).allocate(bytes);
   if (!address) refuse(cudaErrorMemoryAllocation);
   if (written_ != nullptr) written_->forget(*address, bytes);
+  if (streams_ != nullptr) streams_->begins(*address, bytes);
   return *address;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "simulator/runtime/heap.h"
 #include "simulator/runtime/host_memory.h"
 #include "simulator/runtime/settings.h"
+#include "simulator/runtime/stream_watch.h"
 #include "simulator/watch/written_memory.h"
 
 namespace opgate::simulator {
@@ -30,8 +32,11 @@ class MemoryMap {
  public:
   explicit MemoryMap(const Settings& settings);
 
-  /// From now on `written` is told of new memory, and of what is written to it outside of kernels. It may be null.
-  void tell(WrittenMemory* written) { written_ = written; }
+  /// From now on tools are told of new memory, and of what is accessed outside of kernels. Both may be null.
+  void tell(WrittenMemory* written, std::shared_ptr<StreamWatch> streams) {
+    written_ = written;
+    streams_ = std::move(streams);
+  }
 
   const AddressRange& range() const { return range_; }
   Heap& heap(int device) { return heaps_.at(static_cast<std::size_t>(device)); }
@@ -43,6 +48,15 @@ class MemoryMap {
   /// Something else than a kernel has written this memory.
   void mark_written(std::uint64_t begin, std::size_t bytes) {
     if (written_ != nullptr) written_->mark_written(begin, bytes);
+  }
+
+  /// The operation that runs, which is no kernel, has accessed this memory. `operation`: "a copy".
+  void note_write(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
+    mark_written(begin, bytes);
+    if (streams_ != nullptr) streams_->writes(operation, begin, bytes);
+  }
+  void note_read(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
+    if (streams_ != nullptr) streams_->reads(operation, begin, bytes);
   }
 
   /// The host may write all of the allocation that an address lies in.
@@ -63,6 +77,7 @@ class MemoryMap {
   HostMemory host_;
   std::set<std::pair<int, int>> peers_;
   WrittenMemory* written_ = nullptr;
+  std::shared_ptr<StreamWatch> streams_;
 };
 
 /// Memory as the kernels of one device see it.

@@ -27,7 +27,7 @@ Tools tools() {
   const Tools tools = Tools::parse(text == nullptr ? "" : text, unknown);
   if (unknown.empty()) return tools;
   report_notice(std::string("OPGATE_SIM_TOOLS=") + text + " names no tool with `" + unknown +
-                "` (there are init, race and sync); none is used");
+                "` (there are init, race, sync and stream); none is used");
   return {};
 }
 

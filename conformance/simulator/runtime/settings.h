@@ -43,7 +43,7 @@ struct Settings {
   /// OPGATE_SIM_ATEN_AT_ONCE=1: ATen's operators run when they are called, and not in the order of their stream.
   bool aten_at_once = false;
 
-  /// OPGATE_SIM_TOOLS: which of `init`, `race` and `sync` watch every kernel, with commas between them.
+  /// OPGATE_SIM_TOOLS: which of `init`, `race`, `sync` and `stream` watch, with commas between them.
   Tools tools;
 };
 

@@ -62,6 +62,13 @@ OPGATE_SIM_API std::size_t opgate_sim_take_finding(char* text, std::size_t bytes
   return line->size();
 }
 
+OPGATE_SIM_API cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream) {
+  return api_call([&](Simulator& simulator) {
+    if (simulator.stream_watch == nullptr) return;
+    simulator.stream_watch->will_wait(reinterpret_cast<std::uint64_t>(pointer), *simulator.stream(stream));
+  });
+}
+
 OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {
   return api_call([&](Simulator& simulator) { simulator.stream(stream)->held_up = true; });
 }

@@ -32,9 +32,13 @@ int opgate_sim_take_failure(char* text, std::size_t bytes);
 cudaError_t opgate_sim_watch(const char* tools);
 
 /// Takes what a tool has found, the oldest first: a line of JSON with the keys tool, kernel, message, place,
-/// other (of a race), space, address, bytes and count. Gives its length, or 0 where there is none. A line for which `bytes` is
+/// other (of a race, or of two operations of streams), space, address, bytes and count. Gives its length, or 0 where there is none. A line for which `bytes` is
 /// not larger than its length stays, so that it can be asked for with more room.
 std::size_t opgate_sim_take_finding(char* text, std::size_t bytes);
+
+/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that takes memory back
+/// in the order of streams, for the tool `stream`.
+cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
 
 /// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once where nothing that
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.

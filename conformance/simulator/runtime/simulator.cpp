@@ -35,7 +35,9 @@ Simulator::Simulator()
 
 void Simulator::watch(const Tools& tools) {
   observer = tools.any() ? std::make_unique<Observer>(tools) : nullptr;
-  memory.tell(observer == nullptr ? nullptr : &observer->memory());
+  stream_watch = tools.stream ? std::make_shared<StreamWatch>() : nullptr;
+  memory.tell(observer == nullptr ? nullptr : &observer->memory(), stream_watch);
+  execution.tell(stream_watch);
 }
 
 std::shared_ptr<Stream> Simulator::stream(cudaStream_t handle) {

@@ -12,6 +12,7 @@
 #include "simulator/runtime/memory_map.h"
 #include "simulator/runtime/memory_pools.h"
 #include "simulator/runtime/stream.h"
+#include "simulator/runtime/stream_watch.h"
 #include "simulator/watch/observer.h"
 
 namespace opgate::simulator {
@@ -22,7 +23,8 @@ struct Simulator {
   /// Changes which tools watch the kernels that begin from now on.
   void watch(const Tools& tools);
 
-  std::unique_ptr<Observer> observer;  ///< null where no tool is asked for
+  std::unique_ptr<Observer> observer;         ///< null where no tool is asked for
+  std::shared_ptr<StreamWatch> stream_watch;  ///< null where the tool `stream` is not asked for
   MemoryMap memory;
   Binaries& binaries;
   Streams streams;

@@ -19,10 +19,14 @@ namespace opgate::simulator {
 class Capture;
 class Stream;
 
+/// For the tool `stream`: how many operations of each stream come before something. By the ids of the streams.
+using StreamClock = std::map<unsigned long long, std::uint64_t>;
+
 /// A position in a stream: reached when that many of its operations are done.
 struct Mark {
   std::shared_ptr<Stream> stream;
   std::uint64_t position = 0;
+  std::shared_ptr<const StreamClock> known;  ///< what comes before the last of them; null where no tool asks
 
   bool reached() const;
 };
@@ -36,7 +40,8 @@ struct Work {
 
 struct QueuedWork {
   Work work;
-  std::vector<Mark> after;  ///< other streams' work that must be done first
+  std::vector<Mark> after;                   ///< other streams' work that must be done first
+  std::shared_ptr<const StreamClock> known;  ///< what comes before it; null where no tool asks
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -48,7 +53,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 
   /// Everything that was issued so far.
-  Mark end() { return {shared_from_this(), issued}; }
+  Mark end() { return {shared_from_this(), issued, known}; }
   bool idle() const { return done == issued; }
 
   const int device;
@@ -61,7 +66,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;
   std::uint64_t done = 0;
-  std::uint64_t last_issue = 0;      ///< grows with each operation of any stream
+  std::uint64_t last_issue = 0;  ///< grows with each operation of any stream
+  std::shared_ptr<const StreamClock>
+      known;                         ///< what comes before the last operation; null where no tool asks
   std::shared_ptr<Capture> capture;  ///< null where the stream captures no graph
 };
 

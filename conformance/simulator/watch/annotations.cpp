@@ -49,6 +49,63 @@ Annotation of_barrier(const Modifiers& modifiers) {
   return annotation;
 }
 
+Annotation of_matrix(Modifiers& modifiers, Kind kind) {
+  Annotation annotation;
+  annotation.kind = kind;
+  const auto count = static_cast<unsigned>(1 << modifiers.take_one({"x1", "x2", "x4"}).value_or(0));
+  annotation.rows = static_cast<std::uint8_t>(8 * count);
+  annotation.space = modifiers.take_space();
+  annotation.bytes = 16;
+  annotation.lanes = 0;
+  annotation.operand = static_cast<std::uint8_t>(kind == Kind::load ? count : 0);
+  return annotation;
+}
+
+Annotation of_fragment(Modifiers& modifiers) {
+  Annotation annotation;
+  if (!modifiers.has("load") && !modifiers.has("store")) return annotation;
+  annotation.kind = modifiers.has("load") ? Kind::load : Kind::store;
+  annotation.space = modifiers.take_space();
+  annotation.lanes = 0;
+  annotation.is_fragment = true;
+  return annotation;
+}
+
+Annotation of_copy(const Modifiers& modifiers) {
+  if (modifiers.has("commit_group") || modifiers.has("prefetch")) return {};
+  if (modifiers.has("wait_group") || modifiers.has("wait_all")) return {.kind = Kind::copy_wait};
+  if (modifiers.has("bulk_group")) return {.kind = Kind::bulk_store};
+  if (modifiers.has("bulk")) return {.kind = Kind::bulk_load, .operand = 4};
+  return {.kind = Kind::copy};
+}
+
+// Objects of `mbarrier` are those of the block's own shared memory.
+Annotation of_mbarrier(Modifiers& modifiers) {
+  Annotation annotation;
+  if (modifiers.has("pending_count")) return annotation;
+  annotation.space = modifiers.take("shared::cluster") ? Space::shared : modifiers.take_space();
+  annotation.bytes = sizeof(std::uint64_t);
+  annotation.lanes = 0;
+  annotation.kind = Kind::store;
+  if (modifiers.has("init") || modifiers.has("inval")) return annotation;
+  annotation.scope = Scope::block;
+  annotation.is_strong = true;
+  const bool is_relaxed = modifiers.has("relaxed");
+  if (modifiers.name() == "cp") {
+    annotation.kind = Kind::promise;
+  } else if (modifiers.has("test_wait") || modifiers.has("try_wait")) {
+    annotation.kind = Kind::mbarrier_look;
+    annotation.operand = 1;
+    annotation.acquires = !is_relaxed;
+  } else {
+    annotation.kind = Kind::mbarrier;
+    const bool arrives = modifiers.has("arrive") || modifiers.has("arrive_drop");
+    annotation.operand = arrives ? 1 : 0;
+    annotation.releases = arrives && !is_relaxed;
+  }
+  return annotation;
+}
+
 Annotation annotation_of(const Instruction& instruction) {
   if (instruction.execute == &execute_call) return {.kind = Kind::call};
   if (instruction.execute == &execute_unsupported) return {};
@@ -60,7 +117,12 @@ Annotation annotation_of(const Instruction& instruction) {
   if (name == "red") return of_access(modifiers, Kind::reduction);
   if (name == "membar" || name == "fence") return of_fence(modifiers);
   if (name == "bar" || name == "barrier") return of_barrier(modifiers);
-  if (name == "ret") return {.kind = Kind::leave};
+  if (name == "ldmatrix") return of_matrix(modifiers, Kind::load);
+  if (name == "stmatrix") return of_matrix(modifiers, Kind::store);
+  if (name == "wmma") return of_fragment(modifiers);
+  if (name == "mbarrier" || (name == "cp" && modifiers.has("mbarrier"))) return of_mbarrier(modifiers);
+  if (name == "cp") return of_copy(modifiers);
+  if (name == "ret" || name == "exit") return {.kind = Kind::leave};
   // Only operands in brackets are numbered.
   return {.kind = instruction.site != 0 ? Kind::unknown : Kind::none};
 }

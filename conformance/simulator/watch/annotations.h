@@ -23,6 +23,13 @@ struct Annotation {
     arrive,   ///< `bar.arrive`, after which the thread goes on
     barrier,  ///< of the block
     warp_barrier,
+    copy,           ///< `cp.async`, which happens when its thread waits for it
+    bulk_load,      ///< `cp.async.bulk` to shared memory, which happens before its `mbarrier` is complete
+    bulk_store,     ///< `cp.async.bulk` from shared memory, which happens when its thread waits for it
+    copy_wait,      ///< for copies of the thread
+    promise,        ///< an arrival at an `mbarrier` when copies of the thread have happened
+    mbarrier,       ///< changes an object: an arrival, or a count of bytes
+    mbarrier_look,  ///< asks whether a phase is complete
     call,
     leave,    ///< a function
     unknown,  ///< accesses memory in a way that no tool knows
@@ -31,14 +38,17 @@ struct Annotation {
   Kind kind = Kind::none;
   Space space = Space::generic;
   std::uint8_t bytes = 0;  ///< of all elements
-  std::uint8_t lanes = 1;
+  std::uint8_t lanes =
+      1;  ///< of a vector; 0 where what is stored does not lie in the registers behind the address
+  std::uint8_t rows = 32;    ///< threads of a warp that access memory, the first ones
   std::uint8_t operand = 0;  ///< which slot holds the address
   Scope scope = Scope::device;
   bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race
   bool is_volatile = false;
   bool acquires = false;  ///< by itself, as `ld.acquire` does
   bool releases = false;
-  bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
+  bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
+  bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
 };
 
 /// Annotates all functions of a program, once.

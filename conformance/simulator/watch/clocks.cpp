@@ -54,24 +54,34 @@ void BlockClocks::add_view(Clocks& clocks, const View& view) const {
   at_least(view.thread, view.own);
 }
 
-// What the fences of several threads have made ready, as if one had done it: these threads then meet.
-std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32_t> threads) const {
-  const bool any = std::any_of(threads.begin(), threads.end(),
-                               [&](std::uint32_t thread) { return threads_[thread].released != nullptr; });
-  if (!any) return nullptr;
+std::shared_ptr<const Release> BlockClocks::joined(
+    std::span<const std::shared_ptr<const Release>> releases) const {
   auto all = std::make_shared<Release>();
   all->view.block = block_;
   Clocks clocks(threads_.size(), 0);
-  const auto add = [&](const std::shared_ptr<const Release>& release) {
-    if (release == nullptr) return;
-    add_view(clocks, release->view);
-    all->view.base = std::max(all->view.base, release->view.base);
+  const Clocks* last_others = nullptr;
+  for (const std::shared_ptr<const Release>& release : releases) {
+    View view = release->view;
+    // Threads that have met know the same of the others.
+    if (view.others.get() == last_others) view.others = nullptr;
+    if (view.others != nullptr) last_others = view.others.get();
+    add_view(clocks, view);
+    all->view.base = std::max(all->view.base, view.base);
     merge(all->acquired, release->acquired);
-  };
-  for (const std::uint32_t thread : threads) add(threads_[thread].released);
-  add(released_);
+  }
   all->view.others = std::make_shared<const Clocks>(std::move(clocks));
   return all;
+}
+
+// What the fences of several threads have made ready, as if one had done it: these threads then meet.
+std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32_t> threads) const {
+  std::vector<std::shared_ptr<const Release>> releases;
+  for (const std::uint32_t thread : threads) {
+    if (threads_[thread].released != nullptr) releases.push_back(threads_[thread].released);
+  }
+  if (releases.empty()) return nullptr;
+  if (released_ != nullptr) releases.push_back(released_);
+  return joined(releases);
 }
 
 void BlockClocks::settle_pending(ThreadClocks& thread) {
@@ -169,6 +179,30 @@ void BlockClocks::settle(std::uint32_t thread, Scope scope) {
   if (scope == Scope::device) own.pending.clear();
   for (Acquired& one : pending) one.scope = scope;
   merge(own.acquired, pending);
+}
+
+std::shared_ptr<const Release> BlockClocks::snapshot(std::uint32_t thread) {
+  threads_[thread].clock = ++time_;
+  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, Scope::device});
+  merge(release->acquired, threads_[thread].acquired);
+  return release;
+}
+
+void BlockClocks::learn(std::uint32_t thread, const Release& release) {
+  ThreadClocks& own = threads_[thread];
+  if (own.others == nullptr) {
+    own.others = release.view.others;
+  } else if (own.others != release.view.others) {
+    Clocks clocks = *release.view.others;
+    for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] = std::max(clocks[i], (*own.others)[i]);
+    own.others = std::make_shared<const Clocks>(std::move(clocks));
+  }
+  if (!release.acquired.empty()) {
+    merge(own.acquired, release.acquired);
+    has_acquired_ = true;
+  }
+  has_others_ = true;
+  is_plain_ = false;
 }
 
 void BlockClocks::fence(std::uint32_t thread, Scope scope) {

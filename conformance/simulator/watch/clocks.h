@@ -34,6 +34,15 @@ class BlockClocks {
   void meet(std::span<const std::uint32_t> threads, unsigned barrier);
   void arrive(std::uint32_t thread, unsigned barrier);
 
+  /// What the thread knows now. What it does from now on does not belong to it.
+  std::shared_ptr<const Release> snapshot(std::uint32_t thread);
+  /// A time of the block after all that has been done so far.
+  std::uint32_t tick() { return ++time_; }
+  /// What several threads knew, as if one had known it all.
+  std::shared_ptr<const Release> joined(std::span<const std::shared_ptr<const Release>> releases) const;
+  /// The thread now knows that, too.
+  void learn(std::uint32_t thread, const Release& release);
+
   void fence(std::uint32_t thread, Scope scope);
   /// What the thread has read before takes effect.
   void settle(std::uint32_t thread, Scope scope);

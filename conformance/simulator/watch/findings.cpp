@@ -22,8 +22,10 @@ std::string as_list(const Extent& index) {
 }
 
 std::string as_object(const FindingPlace& place) {
-  return "{\"instruction\": " + quoted(place.instruction) + ", \"location\": " + quoted(place.location) +
-         ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
+  const std::string begin =
+      "{\"instruction\": " + quoted(place.instruction) + ", \"location\": " + quoted(place.location);
+  if (place.stream) return begin + ", \"stream\": " + std::to_string(*place.stream) + "}";
+  return begin + ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
 }
 
 std::string as_text(const Extent& index) {
@@ -35,6 +37,14 @@ std::string as_text(const FindingPlace& place) {
          as_text(place.thread) + ")";
 }
 
+// Where the kernels of two operations access memory.
+std::string as_text(const FindingPlace& place, const std::optional<FindingPlace>& other) {
+  std::string text;
+  if (!place.location.empty()) text += "; " + place.instruction + " at " + place.location;
+  if (other && !other->location.empty()) text += "; before, " + other->instruction + " at " + other->location;
+  return text;
+}
+
 }  // namespace findings
 
 const char* name_of(Finding::Kind kind) {
@@ -44,9 +54,11 @@ const char* name_of(Finding::Kind kind) {
     case Finding::Kind::race:
       return "race";
     case Finding::Kind::sync:
+      return "sync";
+    case Finding::Kind::stream:
       break;
   }
-  return "sync";
+  return "stream";
 }
 
 std::string to_json(const Finding& finding) {
@@ -64,8 +76,9 @@ std::string to_json(const Finding& finding) {
 }
 
 std::string to_text(const Finding& finding) {
-  std::string line = std::string(name_of(finding.kind)) + ": kernel " + finding.kernel + ", " +
-                     findings::as_text(finding.place) + ": " + finding.message;
+  std::string line = std::string(name_of(finding.kind)) + ": ";
+  if (finding.place.stream) return line + finding.message + findings::as_text(finding.place, finding.other);
+  line += "kernel " + finding.kernel + ", " + findings::as_text(finding.place) + ": " + finding.message;
   if (finding.other) line += "; before, " + findings::as_text(*finding.other);
   return line;
 }

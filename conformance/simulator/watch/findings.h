@@ -13,29 +13,31 @@
 
 namespace opgate::simulator {
 
-/// One access, or one arrival at a barrier.
+/// One access, or one arrival at a barrier; for the tool `stream`, an operation.
 struct FindingPlace {
-  std::string instruction;  ///< "st.shared.f32"
+  std::string instruction;  ///< "st.shared.f32"; of an operation, what it is
   std::string location;     ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
   Extent block;
   Extent thread;
+  /// Of an operation, in the place of block and thread: its stream, or 0 for the host.
+  std::optional<unsigned long long> stream = std::nullopt;
 };
 
 struct Finding {
-  enum class Kind : std::uint8_t { init, race, sync };
+  enum class Kind : std::uint8_t { init, race, sync, stream };
 
   Kind kind = Kind::race;
   std::string kernel;
   std::string message;  ///< a sentence for people, without the place of the first access
   FindingPlace place;
-  std::optional<FindingPlace> other;  ///< of a race: the access that came before
+  std::optional<FindingPlace> other;  ///< of a race, and of the tool `stream`: what came before
   std::string space;                  ///< "global", "shared" or "local"; empty where no memory is meant
   std::uint64_t address = 0;          ///< in that space
   std::size_t bytes = 0;
   std::uint64_t count = 1;  ///< how often it was found at the same two instructions
 };
 
-/// "init", "race" or "sync": the tool that finds it.
+/// "init", "race", "sync" or "stream": the tool that finds it.
 const char* name_of(Finding::Kind kind);
 
 /// One line of JSON, without the end of the line.

@@ -6,6 +6,7 @@
 
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/memory.h"
+#include "simulator/kernels/wmma.h"
 #include "simulator/watch/places.h"
 
 namespace opgate::simulator {
@@ -18,6 +19,7 @@ const char* name_of(Space space) {
 // Whether a store leaves the memory as it is, which holds what was stored there before.
 bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
                      const WatchedAccess& access) {
+  if (how.lanes == 0) return false;
   const unsigned char* const old =
       access.space == Space::shared
           ? locate<Space::shared, Access::store>(thread, in, access.address, how.bytes)
@@ -30,6 +32,16 @@ bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& ho
   return true;
 }
 
+WatchedAccess access_to(const Thread& thread, const Annotation& how, std::uint64_t address) {
+  WatchedAccess access{&how, how.space, address, thread.linear, 0};
+  if (access.space == Space::generic) {
+    access.space = space_of(access.address);
+    access.address -= window_of(access.space);
+  }
+  if (access.space != Space::global) access.address &= 0xffffffffu;
+  return access;
+}
+
 }  // namespace launch_watch
 
 LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
@@ -38,13 +50,17 @@ LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
       tools_(launch.observer->tools()),
       findings_(launch.observer->findings()),
       memory_(launch.observer->memory()),
-      blocks_(1) {}
+      accessed_(launch.observer->accessed()),
+      blocks_(1) {
+  accessed_.start(program);
+}
 
 void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
   block.number = static_cast<std::uint32_t>(blocks_.size());
   blocks_.push_back(linear_index(index, launch_.grid));
   const Extent& extent = launch_.block;
   const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
+  block.async = {};
   if (tools_.race) block.races.start(block.number, threads);
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
@@ -60,8 +76,27 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::store:
     case Kind::atomic:
     case Kind::reduction:
-      access(block, thread, instruction, annotation);
+      if (annotation.is_fragment) {
+        access_matrix(block, thread, instruction, annotation);
+      } else {
+        access(block, thread, instruction, annotation);
+      }
       break;
+    case Kind::copy:
+      begin_copy(block, thread, instruction);
+      return;
+    case Kind::bulk_load:
+    case Kind::bulk_store:
+      begin_bulk_copy(block, thread, instruction, annotation);
+      return;
+    case Kind::copy_wait:
+      wait_for_copies(block, thread, instruction);
+      return;
+    case Kind::promise:
+    case Kind::mbarrier:
+    case Kind::mbarrier_look:
+      use_mbarrier(block, thread, instruction, annotation);
+      return;
     case Kind::fence:
       if (tools_.race) block.races.clocks.fence(thread.linear, annotation.scope);
       break;
@@ -87,24 +122,39 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
 
 void LaunchWatch::access(BlockWatch& block, Thread& thread, const Instruction& instruction,
                          const Annotation& annotation) {
-  WatchedAccess access{&annotation, annotation.space, address_of(thread, instruction, annotation.operand),
-                       thread.linear, 0};
-  if (access.space == Space::generic) {
-    access.space = space_of(access.address);
-    access.address -= window_of(access.space);
-  }
+  if (thread.lane >= annotation.rows) return;
+  watch_access(
+      block, thread, instruction,
+      launch_watch::access_to(thread, annotation, address_of(thread, instruction, annotation.operand)));
+}
+
+// Each lane accesses the elements that it has registers for.
+void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                                const Annotation& annotation) {
+  for_each_element_of_wmma(
+      thread, annotation.kind == Annotation::Kind::load, [&](std::uint64_t address, unsigned bytes) {
+        Annotation element = annotation;
+        element.bytes = static_cast<std::uint8_t>(bytes);
+        watch_access(block, thread, instruction, launch_watch::access_to(thread, element, address));
+      });
+}
+
+void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                               WatchedAccess access) {
+  const Annotation& how = *access.annotation;
   if (access.space == Space::parameter) return;
-  if (access.space != Space::global) access.address &= 0xffffffffu;
   // A fault of the kernel.
-  if ((access.address & (annotation.bytes - 1u)) != 0) return;
-  const Function& function = thread.function();
-  access.site = function.first_annotation + static_cast<std::uint32_t>(&instruction - function.code.data());
+  if ((access.address & (how.bytes - 1u)) != 0) return;
+  access.site = site_of(thread, instruction);
+  if (tools_.stream && access.space == Space::global)
+    accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
+                  how.is_strong && how.scope == Scope::device, access.site);
   if (tools_.race && access.space != Space::local) {
     races_.access(block.races, access, [&](const RaceDetector::Race& race) {
-      if (race.before_wrote && annotation.kind == Annotation::Kind::store &&
-          launch_watch::stores_the_same(thread, instruction, annotation, access))
+      if (race.before_wrote && how.kind == Annotation::Kind::store &&
+          launch_watch::stores_the_same(thread, instruction, how, access))
         return;
-      report_race(thread, instruction, access, race);
+      report_race(thread, access, race);
     });
   }
   if (tools_.init) look_for_unwritten(block, thread, access);
@@ -142,7 +192,11 @@ void LaunchWatch::call(BlockWatch& block, Thread& thread, const Instruction& ins
 
 void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   instruction.execute(thread, instruction);
-  if (!tools_.init || thread.state == Thread::State::exited) return;
+  if (thread.state == Thread::State::exited) {
+    exit(block, thread);
+    return;
+  }
+  if (!tools_.init) return;
   const Call& call = thread.function().calls[static_cast<std::size_t>(thread.current().immediate)];
   for (const Argument& result : call.results) {
     if (!result.in_register)
@@ -150,23 +204,24 @@ void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& in
   }
 }
 
-void LaunchWatch::report_race(const Thread& thread, const Instruction& instruction,
-                              const WatchedAccess& access, const RaceDetector::Race& race) {
+void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
+                              const RaceDetector::Race& race, const std::string& hint) {
   if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.site, race.before.site)) return;
   Finding finding;
   finding.kind = Finding::Kind::race;
   finding.other = place_of(race.before);
   const bool in_block = blocks_[race.before.block] == linear_index(thread.block->index(), launch_.grid);
   const std::string space = launch_watch::name_of(access.space);
-  finding.message = *instruction.text + " races with " + finding.other->instruction + " of thread " +
+  finding.place = place_of(thread, access.site);
+  finding.message = finding.place.instruction + " races with " + finding.other->instruction + " of thread " +
                     in_words(finding.other->thread) +
                     (in_block ? " of the same block" : " of block " + in_words(finding.other->block)) +
                     ": both access the same " + space +
-                    " memory, one of them writes, and nothing orders them";
+                    " memory, one of them writes, and nothing orders them" + hint;
   finding.address = access.address;
   finding.bytes = access.annotation->bytes;
   finding.space = space;
-  add(std::move(finding), thread);
+  add(std::move(finding));
 }
 
 void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& access,
@@ -175,17 +230,23 @@ void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& ac
   const int bytes = std::popcount(unwritten);
   Finding finding;
   finding.kind = Finding::Kind::init;
-  finding.message = *thread.current().text + " reads " + std::to_string(bytes) +
+  finding.message = *instruction_at(program_, access.site).text + " reads " + std::to_string(bytes) +
                     (bytes == 1 ? " byte of " : " bytes of ") + launch_watch::name_of(access.space) +
                     " memory that nobody has written";
   finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
   finding.bytes = static_cast<std::size_t>(bytes);
   finding.space = launch_watch::name_of(access.space);
-  add(std::move(finding), thread);
+  finding.place = place_of(thread, access.site);
+  add(std::move(finding));
 }
 
-FindingPlace LaunchWatch::place_of(const Thread& thread) const {
-  const Instruction& instruction = thread.current();
+std::uint32_t LaunchWatch::site_of(const Thread& thread, const Instruction& instruction) const {
+  const Function& function = thread.function();
+  return function.first_annotation + static_cast<std::uint32_t>(&instruction - function.code.data());
+}
+
+FindingPlace LaunchWatch::place_of(const Thread& thread, std::uint32_t site) const {
+  const Instruction& instruction = instruction_at(program_, site);
   return {*instruction.text, location_in(program_, instruction), thread.block->index(), thread.index};
 }
 
@@ -195,9 +256,8 @@ FindingPlace LaunchWatch::place_of(const AccessRecord& access) const {
           index_at(blocks_[access.block], launch_.grid), index_at(access.thread, launch_.block)};
 }
 
-void LaunchWatch::add(Finding finding, const Thread& thread) {
+void LaunchWatch::add(Finding finding) {
   finding.kernel = launch_.kernel;
-  finding.place = place_of(thread);
   findings_.add(std::move(finding));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/kernels/kernels.h"
+#include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/observer.h"
 #include "simulator/watch/race.h"
@@ -25,6 +26,7 @@ struct BlockWatch {
   BlockRaces races;
   WrittenBits shared;
   std::vector<WrittenBits> local;  ///< of each thread
+  AsyncWatch async;
 };
 
 class LaunchWatch {
@@ -47,24 +49,47 @@ class LaunchWatch {
  private:
   void access(BlockWatch& block, Thread& thread, const Instruction& instruction,
               const Annotation& annotation);
+  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction, WatchedAccess access);
+  void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                     const Annotation& annotation);
   void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access);
-  void report_race(const Thread& thread, const Instruction& instruction, const WatchedAccess& access,
-                   const RaceDetector::Race& race);
+  void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
+                   const std::string& hint = {});
   void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
   void call(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void leave(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void exit(BlockWatch& block, Thread& thread);
+
+  void begin_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                       const Annotation& annotation);
+  void read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                   const WatchedCopy& copy);
+  void wait_for_copies(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void settle_copies(BlockWatch& block, Thread& thread, std::uint32_t clock);
+  void finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock);
+  void finish_reading(BlockWatch& block, WatchedCopy& copy);
+
+  void use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                    const Annotation& annotation);
+  void keep_promises(BlockWatch& block, std::uint64_t place);
+  void keep(BlockWatch& block, WatchedPromise& promise);
+  std::shared_ptr<const Release> snapshot(BlockWatch& block, const Thread& thread) const;
+
   void check_barrier(const Barrier& barrier, const std::vector<Thread>& threads);
   void check_mask(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named);
 
-  FindingPlace place_of(const Thread& thread) const;
+  std::uint32_t site_of(const Thread& thread, const Instruction& instruction) const;
+  FindingPlace place_of(const Thread& thread, std::uint32_t site) const;
   FindingPlace place_of(const AccessRecord& access) const;
-  void add(Finding finding, const Thread& thread);
+  void add(Finding finding);
 
   const Program& program_;
   const Launch& launch_;
   const Tools tools_;
   Findings& findings_;
   WrittenMemory& memory_;
+  AccessedMemory& accessed_;
   RaceDetector races_;
   std::vector<std::uint64_t> blocks_;  ///< by their number, from 1: the linear index
 };

@@ -19,11 +19,6 @@ const Annotation& annotation_at(const Thread& thread) {
   return function.annotations[static_cast<std::size_t>(&thread.current() - function.code.data())];
 }
 
-std::uint32_t site_of(const Thread& thread) {
-  const Function& function = thread.function();
-  return function.first_annotation + static_cast<std::uint32_t>(&thread.current() - function.code.data());
-}
-
 bool is_alive(const Thread& thread) { return thread.state != Thread::State::exited; }
 
 std::string in_number(std::int64_t count, const std::string& what) {
@@ -72,13 +67,15 @@ void LaunchWatch::meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes
 
 void LaunchWatch::check_barrier(const Barrier& barrier, const std::vector<Thread>& threads) {
   const auto report = [&](const Thread& thread, const Thread* other, const std::string& message) {
-    const std::uint32_t other_site = other == nullptr ? 0 : meetings::site_of(*other);
-    if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, meetings::site_of(thread), other_site)) return;
+    const std::uint32_t other_site = other == nullptr ? 0 : site_of(*other, other->current());
+    const std::uint32_t site = site_of(thread, thread.current());
+    if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site, other_site)) return;
     Finding finding;
     finding.kind = Finding::Kind::sync;
     finding.message = *thread.current().text + message;
-    if (other != nullptr) finding.other = place_of(*other);
-    add(std::move(finding), thread);
+    finding.place = place_of(thread, site);
+    if (other != nullptr) finding.other = place_of(*other, other_site);
+    add(std::move(finding));
   };
   std::vector<const Thread*> first_of_warp((threads.size() + kWarpSize - 1) / kWarpSize, nullptr);
   std::vector<unsigned> arrived(first_of_warp.size(), 0);
@@ -89,7 +86,7 @@ void LaunchWatch::check_barrier(const Barrier& barrier, const std::vector<Thread
     if (!arrival.waits || !meetings::annotation_at(thread).is_aligned) continue;
     const Thread*& first = first_of_warp[warp];
     if (first == nullptr) first = &thread;
-    if (meetings::site_of(*first) != meetings::site_of(thread)) {
+    if (&first->current() != &thread.current()) {
       report(thread, first,
              " is reached by some threads of a warp while others wait for the same barrier at another "
              "place: a warp must come to a barrier as a whole");
@@ -131,7 +128,8 @@ void LaunchWatch::check_mask(std::span<Thread* const> lanes, std::uint32_t here,
   const int gone = std::popcount(named & exited);
   if (absent + gone == 0) return;
   const Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
-  if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, meetings::site_of(thread))) return;
+  const std::uint32_t site = site_of(thread, thread.current());
+  if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site)) return;
   std::string which;
   if (gone != 0) which = meetings::in_number(gone, "lane") + " whose thread has exited";
   if (absent != 0)
@@ -140,7 +138,8 @@ void LaunchWatch::check_mask(std::span<Thread* const> lanes, std::uint32_t here,
   Finding finding;
   finding.kind = Finding::Kind::sync;
   finding.message = *thread.current().text + " with the mask " + hexadecimal(named) + " names " + which;
-  add(std::move(finding), thread);
+  finding.place = place_of(thread, site);
+  add(std::move(finding));
 }
 
 }  // namespace opgate::simulator

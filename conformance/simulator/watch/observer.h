@@ -1,6 +1,7 @@
 // What watches launches of kernels. It lives longer than a launch: it knows which memory was written before.
 #pragma once
 
+#include "simulator/watch/accessed_memory.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/tools.h"
 #include "simulator/watch/written_memory.h"
@@ -19,10 +20,14 @@ class Observer {
 
   Findings& findings() { return findings_; }
 
+  /// Of the launch that is running or has run last, where the tool `stream` watches.
+  AccessedMemory& accessed() { return accessed_; }
+
  private:
   Tools tools_;
   WrittenMemory memory_;
   Findings findings_;
+  AccessedMemory accessed_;
 };
 
 }  // namespace opgate::simulator

@@ -47,6 +47,14 @@ class RaceDetector {
   /// Looks at an access and remembers it. `report` is called with each race.
   template <class Report>
   void access(BlockRaces& block, const WatchedAccess& access, Report&& report) {
+    look_at(block, access, report);
+    const bool shared = access.space == Space::shared;
+    if (access.annotation->is_strong) synchronise(block, access, shared ? block.shared_logs : logs_);
+  }
+
+  /// The same, for an access by which its thread learns nothing.
+  template <class Report>
+  void look_at(BlockRaces& block, const WatchedAccess& access, Report&& report) {
     const Annotation& how = *access.annotation;
     const bool shared = access.space == Space::shared;
     const AccessRecord record = record_of(block, access);
@@ -64,7 +72,37 @@ class RaceDetector {
       }
       note_write(granule, record);
     }
-    if (how.is_strong) synchronise(block, access, shared ? block.shared_logs : logs_);
+  }
+
+  /// Looks at what a copy writes, which may have done so at any time since it has begun, and remembers it as an access at
+  /// this time of the block. Accesses of its own thread race with it, too.
+  template <class Report>
+  void finish_copy(BlockRaces& block, const WatchedAccess& access, const Release& begin, std::uint32_t clock,
+                   Report&& report) {
+    const bool shared = access.space == Space::shared;
+    AccessRecord record = record_of(block, access);
+    record.clock = clock;
+    const Shadow::Part part = (shared ? block.shared : global_).at(access.address, access.annotation->bytes);
+    for (unsigned i = 0; i < part.count; ++i) {
+      Granule& granule = part.first[i];
+      if (races_with_copy(record, granule.write, begin, shared)) report(Race{granule.write, true});
+      for (const AccessRecord& read : granule.reads) {
+        if (races_with_copy(record, read, begin, shared)) report(Race{read, false});
+      }
+      note_write(granule, record);
+    }
+  }
+
+  /// Looks at what a copy has read, at any time since it has begun.
+  template <class Report>
+  void finish_reading(BlockRaces& block, const WatchedAccess& access, const Release& begin, Report&& report) {
+    const bool shared = access.space == Space::shared;
+    const AccessRecord record = record_of(block, access);
+    const Shadow::Part part = (shared ? block.shared : global_).at(access.address, access.annotation->bytes);
+    for (unsigned i = 0; i < part.count; ++i) {
+      const AccessRecord& write = part.first[i].write;
+      if (races_with_copy(record, write, begin, shared)) report(Race{write, true});
+    }
   }
 
  private:
@@ -90,6 +128,13 @@ class RaceDetector {
       return false;  // left behind by a block that had this shared memory before
     }
     return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread, before);
+  }
+
+  static bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
+                              bool shared) {
+    if (other.block == 0 || (shared && other.block != copy.block)) return false;
+    if (other.block == copy.block && begin.view.knows(other.thread, other.clock)) return false;
+    return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread, other.clock);
   }
 
   // Warps that exchange values through volatile shared memory rely on lock step, which devices no longer

@@ -15,6 +15,8 @@ Tools Tools::parse(std::string_view words, std::string& unknown) {
       tools.race = true;
     } else if (word == "sync") {
       tools.sync = true;
+    } else if (word == "stream") {
+      tools.stream = true;
     } else if (!word.empty()) {
       unknown = word;
     }

@@ -12,8 +12,9 @@ struct Tools {
   bool race = false;  ///< accesses of two threads to the same bytes that nothing orders
   bool sync =
       false;  ///< barriers that not all threads reach, and masks that name threads which are not there
+  bool stream = false;  ///< operations of several streams that access the same bytes and that nothing orders
 
-  bool any() const { return init || race || sync; }
+  bool any() const { return init || race || sync || stream; }
 
   /// Reads "init,race". A word that is not the name of a tool is put into `unknown`.
   static Tools parse(std::string_view words, std::string& unknown);

@@ -1,0 +1,55 @@
+// What the tools remember of copies that have begun and not happened yet, and of the objects of `mbarrier`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/kernels/types.h"
+#include "simulator/watch/release_log.h"
+
+namespace opgate::simulator {
+
+class Thread;
+
+/// A copy may happen at any time after it has begun and before somebody has waited for it.
+struct WatchedCopy {
+  Thread* thread = nullptr;  ///< that has begun it
+  std::uint32_t site = 0;    ///< where
+  Space to_space = Space::shared;
+  std::uint64_t to = 0;
+  std::uint32_t bytes = 0;  ///< that are written
+  Space from_space = Space::global;
+  std::uint64_t from = 0;
+  std::uint32_t bytes_read = 0;
+  std::uint64_t end = 0;                 ///< how many copies the thread had begun when it had begun this one
+  bool is_read = false;                  ///< whether its thread has waited until the source was read
+  std::shared_ptr<const Release> begin;  ///< what its thread knew; null where nobody looks for races
+};
+
+/// What happens to an object of `mbarrier` when copies are complete: those of a thread that has asked for an arrival, or one
+/// that announces its bytes.
+struct WatchedPromise {
+  std::uint64_t place = 0;
+  bool is_bulk = false;
+  WatchedCopy copy;  ///< of the promises of a thread, only `thread`, `end` and `begin`
+};
+
+struct WatchedBarrier {
+  std::vector<std::shared_ptr<const Release>> arrived;  ///< in this phase
+  std::shared_ptr<const Release> complete;              ///< all that arrived in the phase before
+};
+
+/// Of one block.
+struct AsyncWatch {
+  std::map<Thread*, std::vector<WatchedCopy>> copies;       ///< of `cp.async`, in the order of their begin
+  std::map<Thread*, std::vector<WatchedCopy>> bulk_copies;  ///< those of `cp.async.bulk` from shared memory
+  std::vector<WatchedPromise> promises;
+  std::unordered_map<std::uint64_t, WatchedBarrier> barriers;  ///< by their place in shared memory
+  std::size_t exited = 0;                                      ///< threads
+};
+
+}  // namespace opgate::simulator
