@@ -1,4 +1,5 @@
-// run.race: the threads of a kernel do not access the same memory at once, and all reach the same barriers.
+// run.race: neither the threads of a kernel nor operations of two streams access the same memory at once, and all threads of a
+// block reach its barriers.
 #include <fmt/format.h>
 
 #include "device/simulator.h"
@@ -10,7 +11,7 @@ namespace {
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  SimulatorTools tools("race,sync");
+  SimulatorTools tools("race,sync,stream");
   const Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
   const std::vector<SimulatedFinding> findings = tools.take();
   if (findings.empty()) {
@@ -24,9 +25,10 @@ Judgement judge(CallUnderTest& under_test) {
   if (first.count > 1) detail.push_back(fmt::format("{} times at the same two places", first.count));
   if (findings.size() > 1) detail.push_back(fmt::format("{} more of other places", findings.size() - 1));
   return Judgement::fail(
-      {"whatever the order in which threads run, their accesses to memory are ordered",
+      {"whatever the order in which threads and streams run, their accesses to memory are ordered",
        first.what,
-       "a barrier, a fence or an atomic access is missing, or threads have left before a barrier",
+       "a barrier, a fence, an atomic access or an event between streams is missing, or threads have left "
+       "before a barrier",
        std::move(detail),
        {}});
 }
@@ -34,10 +36,10 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(run_race,
                       {.name = "run.race",
                        .explanation = {.promise = "Accesses of two threads to the same memory, at least one "
-                                                  "of which writes, are ordered by a barrier, a "
-                                                  "fence with an atomic access, or __syncwarp; and all "
-                                                  "threads of a block reach its barriers. Asked on "
-                                                  "the simulated device only.",
+                                                  "of which writes, are ordered by a barrier, "
+                                                  "a fence with an atomic access, or __syncwarp; those of "
+                                                  "two streams by an event. All threads of a block "
+                                                  "reach its barriers. Asked on the simulated device only.",
                                        .why = "A race gives the right result as long as the threads happen "
                                               "to run in the right order: on the GPU on the "
                                               "author's desk, with the compiler of that day. Since Volta, "
@@ -48,7 +50,9 @@ OPGATE_REGISTER_CHECK(run_race,
                                               "warp; __threadfence() before the flag that "
                                               "tells another block that data are ready. All threads of a "
                                               "block must come to a __syncthreads(): return "
-                                              "or branch after it.",
+                                              "or branch after it. Let a stream wait for an event of the "
+                                              "other one, and call Tensor.record_stream "
+                                              "for memory that another stream still uses.",
                                        .example = "CUDA's guide on Volta: warp-synchronous reductions "
                                                   "without __syncwarp; racecheck findings in many kernels.",
                                        .wrong = R"(part[threadIdx.x] = sum;

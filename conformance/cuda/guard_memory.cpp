@@ -148,7 +148,7 @@ void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcep
   int current = device;
   C10_CUDA_CHECK_WARN(cudaGetDevice(&current));
   if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(device));
-  if (record.block.bytes <= kFreedFill && !record.used_on_another_stream && zone() > 0) {
+  if (record.block.bytes <= kFreedFill && !record.used_on_another_stream) {
     const int value = std::to_integer<int>(record.poison.freed);
     C10_CUDA_CHECK_WARN(cudaMemsetAsync(data, value, record.block.bytes, stream));
     record.freed_filled = true;

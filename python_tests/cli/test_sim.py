@@ -85,16 +85,16 @@ def test_what_a_program_ignores_is_found(sim: SimulatedProgram, mistake: str, wo
 
 def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     assert sim("no-race").returncode == 0
-    run = sim("race")
+    run = sim("race", "--tool", "race")
     assert run.returncode == 1, run
     told = run.stderr.rpartition("opgate sim: ")[2]
     assert re.search(
-        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \d+,0,0 of the same block",
+        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \(\d+, 0, 0\) of the same block",
         told,
         re.M,
     )
     assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2 * told.count("race: ")
-    assert sim("race", "--tool", "memory,init,sync").returncode == 0
+    assert sim("race", "--tool", "memory,sync,stream").returncode == 0
 
 
 def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgram) -> None:
@@ -194,6 +194,19 @@ def test_the_devices_work_again_after_a_fault(sim: SimulatedProgram) -> None:
     assert run.stdout == "0 on 2 devices\n", (
         "the function that waited for the kernel failed, and those after it did not"
     )
+
+
+@pytest.mark.parametrize(
+    "command", [["sim", "--tool", "memory"], ["record", "--namespace", "mine"]], ids=" ".join
+)
+def test_the_program_gets_its_arguments_as_they_are(
+    command: list[str], opgate: OpGate, tmp_path: Path
+) -> None:
+    given = ["-c", "--config", "[1,2]", "", "a b\n", "--", "'x'"]
+    script = tmp_path / "a script.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\n")
+    run = opgate(*command, "--", sys.executable, script, *given, folder=tmp_path)
+    assert run.stdout == f"{given}\n", run
 
 
 def test_what_cannot_run_is_refused(sim: SimulatedProgram, opgate: OpGate) -> None:

@@ -196,8 +196,7 @@ std::function<int()> declare(CommandLine& app) {
       .type_name("FOLDER");
   app.add_flag("--anew", options->anew,
                "discard earlier recordings of the recorded operators instead of adding to them");
-  app.add_option("PROGRAM", options->program, "the program and its arguments, after --").required();
-  app.prefix_command();
+  app.takes_program(options->program);
   return [=] { return record(*options); };
 }
 

@@ -107,8 +107,7 @@ std::function<int()> declare(CommandLine& app) {
       .shows_default();
   app.add_option("--report", options->report, "also keep what was found in this file, a line of JSON each")
       .type_name("FILE");
-  app.add_option("PROGRAM", options->program, "the program and its arguments, after --").required();
-  app.prefix_command();
+  app.takes_program(options->program);
   return [=] { return sim(*options); };
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/build.h"
 #include "base/files.h"
@@ -72,7 +74,11 @@ void CommandLine::footer(std::string text) { app_.footer(std::move(text)); }
 
 void CommandLine::hidden() { app_.group(""); }
 
-void CommandLine::prefix_command() { app_.prefix_command(); }
+void CommandLine::takes_program(std::vector<std::string>& program) {
+  app_.add_option("PROGRAM", program, "the program and its arguments, after --")->required();
+  app_.prefix_command();
+  program_ = &program;
+}
 
 template <class T>
 CommandLineOption CommandLine::add_option(std::string name, T& value, std::string description) {
@@ -114,17 +120,31 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
   app.footer(
       "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage or set-up, 130 interrupted.");
   std::function<int()> chosen;
+  std::map<std::string, std::vector<std::string>*> programs;
   for (const Subcommand& subcommand : Registry<Subcommand>::instance().parts()) {
     CLI::App* sub = app.add_subcommand(std::string(subcommand.name));
     CommandLine line(*sub);
     sub->callback([&chosen, action = subcommand.declare(line)] { chosen = action; });
+    if (line.program_ != nullptr) programs[std::string(subcommand.name)] = line.program_;
   }
   if (argc > 1 && argv[1][0] != '-' && Registry<Subcommand>::instance().find(argv[1]) == nullptr) {
     fmt::print(stderr, "opgate: there is no subcommand '{}'; see opgate --help\n", argv[1]);
     return kUsageOrSetup;
   }
+  // CLI11 takes `-c` for an option of its own after an option with several values, and `[1,2]` for two words.
+  const std::vector<std::string> words(argv, argv + argc);
+  const auto end = std::ranges::find(words, "--");
+  const bool is_cut = argc > 1 && programs.contains(argv[1]) && end != words.end() && end + 1 != words.end();
   try {
-    app.parse(argc, argv);
+    if (is_cut) {
+      std::vector<std::string> own(words.begin() + 1, end + 1);
+      own.emplace_back("PROGRAM");
+      std::ranges::reverse(own);  // as CLI11 expects it
+      app.parse(std::move(own));
+      programs.at(argv[1])->assign(end + 1, words.end());
+    } else {
+      app.parse(argc, argv);
+    }
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {

@@ -44,8 +44,8 @@ class CommandLine {
   void description(std::string text);
   void footer(std::string text);
   void hidden();  ///< leaves the subcommand out of --help
-  /// Everything after the last option, options included, belongs to another program.
-  void prefix_command();
+  /// Everything after `--`, or after the last option, is another program and its arguments, which are left as they are.
+  void takes_program(std::vector<std::string>& program);
 
   /// `name` is as in CLI11: "--output", or "FILE" for a positional argument. Defined for std::string,
   /// std::filesystem::path, int, size_t, int64_t, double, and vectors of the first three.
@@ -56,7 +56,10 @@ class CommandLine {
   CommandLineOption get_option(std::string name);
 
  private:
+  friend std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv);
+
   CLI::App& app_;
+  std::vector<std::string>* program_ = nullptr;
 };
 
 /// Parses the command line. Returns the chosen subcommand as a function whose result is the exit status;

@@ -159,10 +159,12 @@ bool has_tag(const c10::OperatorHandle& op, at::Tag tag) {
 // operators have a meta kernel in Python only, which this process need not have loaded.
 std::optional<torch::jit::Stack> results_without_values(const c10::OperatorHandle& op,
                                                         const c10::IValue* arguments, std::size_t count) {
-  for (const at::Tag tag :
-       {at::Tag::dynamic_output_shape, at::Tag::data_dependent_output, at::Tag::nondeterministic_seeded})
-    if (has_tag(op, tag)) return std::nullopt;
   const bool on_meta_device = op.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+  if (has_tag(op, at::Tag::nondeterministic_seeded)) return std::nullopt;
+  // A meta kernel refuses where it cannot know: indexing by a mask has the same name as indexing by numbers.
+  if (!on_meta_device &&
+      (has_tag(op, at::Tag::dynamic_output_shape) || has_tag(op, at::Tag::data_dependent_output)))
+    return std::nullopt;
   torch::jit::Stack stack = on_meta_device ? converted(arguments, count, c10::DeviceType::Meta, on_meta)
                                            : converted(arguments, count, c10::DeviceType::CPU, zeros_on_cpu);
   try {

@@ -1,5 +1,8 @@
 // Memory of devices, and of the host for devices.
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/settings.h"
@@ -28,6 +31,14 @@ void allocate_on_host(Simulator& simulator, void** result, std::size_t bytes, Ho
   if (simulator.stream_watch != nullptr) simulator.stream_watch->begins(address_of(*result), bytes);
 }
 
+// Without its cache (PYTORCH_NO_CUDA_MEMORY_CACHING), torch asks the runtime for what a captured graph needs, and gives it back
+// while the graph still uses it. With its cache, it would do neither.
+bool is_torch_in_capture(Simulator& simulator, const void* caller) {
+  Dl_info info{};
+  return simulator.captures.any() && dladdr(caller, &info) != 0 &&
+         std::string_view(info.dli_fname).ends_with("libc10_cuda.so");
+}
+
 // The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a device. No
 // manual promises that, so that for the tool `stream` it is no wait of the host.
 void complete_all(Simulator& simulator) {
@@ -37,10 +48,13 @@ void complete_all(Simulator& simulator) {
 }  // namespace
 
 OPGATE_SIM_API cudaError_t cudaMalloc(void** result, std::size_t bytes) {
+  const void* const caller = __builtin_return_address(0);
   return api_call([&](Simulator& simulator) {
     require(result);
-    simulator.captures.refuse_unsafe_call();
+    const bool of_graph = is_torch_in_capture(simulator, caller);
+    if (!of_graph) simulator.captures.refuse_unsafe_call();
     *result = bytes == 0 ? nullptr : pointer_to(simulator.memory.allocate(devices::current(), bytes));
+    if (of_graph) simulator.memory_of_graphs.insert(address_of(*result));
   });
 }
 
@@ -69,10 +83,12 @@ OPGATE_SIM_API cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent exten
 }
 
 OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
+  const void* const caller = __builtin_return_address(0);
   return api_release([&](Simulator& simulator) {
-    if (pointer == nullptr) return;
-    simulator.captures.refuse_unsafe_call();
     const std::uint64_t address = address_of(pointer);
+    if (pointer == nullptr || simulator.memory_of_graphs.contains(address)) return;
+    if (is_torch_in_capture(simulator, caller)) return;
+    simulator.captures.refuse_unsafe_call();
     if (!simulator.memory.range().holds(address)) {
       complete_all(simulator);
       if (!simulator.memory.host().release(address, HostBlock::Kind::managed))

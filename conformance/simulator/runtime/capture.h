@@ -60,6 +60,9 @@ class Captures {
   /// Refuses with the error of an unusable capture, after which the stream captures no more.
   std::shared_ptr<Graph> end(Stream& stream);
 
+  /// Whether any stream is captured.
+  bool any() const { return !active_.empty(); }
+
   /// For calls that may wait for the device, or change what a captured graph depends on. Captures that forbid them become
   /// invalid.
   void refuse_unsafe_call();

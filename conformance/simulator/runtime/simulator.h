@@ -1,7 +1,9 @@
 // Everything that is simulated, for the functions of the CUDA runtime.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <set>
 
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/capture.h"
@@ -31,6 +33,7 @@ struct Simulator {
   Execution execution;
   Captures captures;
   MemoryPools pools;
+  std::set<std::uint64_t> memory_of_graphs;  ///< that torch allocated while it captured one; never freed
   std::uint64_t launches = 0;
   Handles<cudaEvent_t, Event> events;
   Handles<cudaGraph_t, Graph> graphs;
