@@ -89,7 +89,8 @@ def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     assert run.returncode == 1, run
     told = run.stderr.rpartition("opgate sim: ")[2]
     assert re.search(
-        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \(\d+, 0, 0\) of the same block",
+        r"^ 1 race: (ld|st)\.shared\.f32 races with (ld|st)\.shared\.f32 of thread \(\d+, 0, 0\) of the same "
+        r"block",
         told,
         re.M,
     )
