@@ -31,25 +31,14 @@ size_t edits_between(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-struct Likeness {
-  bool part;  // people often leave out a prefix or an ending
-  size_t edits;
-};
-
-Likeness likeness(std::string_view word, const std::string& name) {
-  const bool part = name.find(word) != std::string::npos || word.find(name) != std::string::npos;
-  return {part, edits_between(word, name)};
-}
-
-bool alike(std::string_view word, const Likeness& likeness) {
-  return likeness.part || 2 * likeness.edits <= word.size();
-}
-
+// Parts of names come first: people often leave out a prefix or an ending.
 std::vector<std::string> most_alike(std::string_view word, const std::vector<std::string>& names) {
   std::vector<std::tuple<bool, size_t, std::string>> found;
-  for (const std::string& name : names)
-    if (const Likeness its = likeness(word, name); alike(word, its))
-      found.emplace_back(!its.part, its.edits, name);
+  for (const std::string& name : names) {
+    const bool part = name.find(word) != std::string::npos || word.find(name) != std::string::npos;
+    const size_t edits = edits_between(word, name);
+    if (part || 2 * edits <= word.size()) found.emplace_back(!part, edits, name);
+  }
   std::ranges::sort(found);
   std::vector<std::string> sorted;
   for (auto& each : found | std::views::take(kSimilarNames)) sorted.push_back(std::get<2>(each));

@@ -84,9 +84,8 @@ int sim(const SimOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Run a program with simulated CUDA devices in the place of GPUs, and say what is wrong with what it "
-      "does on them: "
-      "accesses outside of allocations and CUDA functions that fail, with the kernel, block, thread and "
-      "line");
+      "does on them: accesses outside of allocations, of unwritten memory or without order, barriers that "
+      "not all threads reach, and CUDA functions that fail, with the kernel, block, thread and line");
   app.footer(
       "Exit status: the program's own where it is not 0, otherwise 1 where something was found; 2 wrong "
       "usage or set-up.");

@@ -99,26 +99,19 @@ bool can_defer_copy(const c10::IValue* arguments) {
 }
 
 at::Tensor on_meta(const at::Tensor& tensor) {
-  at::Tensor meta = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) meta.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return meta;
+  return as_number_like(
+      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta)), tensor);
 }
 
 // Of any operator whose sizes do not depend on values, zeros tell the sizes; as indices they are valid, too.
 at::Tensor zeros_on_cpu(const at::Tensor& tensor) {
   at::Tensor zeros = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kCPU));
-  zeros.zero_();
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
-    zeros.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return zeros;
+  return as_number_like(zeros.zero_(), tensor);
 }
 
 // Tensors of the CPU are copied, because the program may change them after the call.
 at::Tensor on_cpu(const at::Tensor& tensor) {
-  if (tensor.is_cuda()) return alias_on_host(tensor);
-  at::Tensor copy = tensor.clone();
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) copy.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return copy;
+  return tensor.is_cuda() ? alias_on_host(tensor) : as_number_like(tensor.clone(), tensor);
 }
 
 // The call with tensors that `convert` gives, for the device `place`.

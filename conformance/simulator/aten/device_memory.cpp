@@ -29,6 +29,12 @@ void* host_view(const void* pointer) {
 
 bool is_simulated() { return of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view") != nullptr; }
 
+at::Tensor as_number_like(at::Tensor made, const at::Tensor& original) {
+  if (original.unsafeGetTensorImpl()->is_wrapped_number())
+    made.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return made;
+}
+
 at::Tensor alias_on_host(const at::Tensor& tensor) {
   const auto options = tensor.options().device(at::kCPU).requires_grad(false);
   if (tensor.numel() == 0) return at::empty_strided(tensor.sizes(), tensor.strides(), options);
@@ -39,9 +45,7 @@ at::Tensor alias_on_host(const at::Tensor& tensor) {
                          .as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   alias._set_conj(tensor.is_conj());
   alias._set_neg(tensor.is_neg());
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
-    alias.unsafeGetTensorImpl()->set_wrapped_number(true);
-  return alias;
+  return as_number_like(alias, tensor);
 }
 
 at::Tensor copy_to_device(const at::Tensor& tensor) {

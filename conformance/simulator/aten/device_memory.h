@@ -18,6 +18,9 @@ at::Tensor copy_to_device(const at::Tensor& tensor);
 /// Makes `function` an operation of the current stream, as a kernel is.
 void launch(void (*function)(void*), void* data);
 
+/// `made`, which stands for a number of Python, as `original` does, or does not.
+at::Tensor as_number_like(at::Tensor made, const at::Tensor& original);
+
 /// The memory of the tensor is freed only after the stream has done what it was given until then.
 void record_stream(at::Tensor& tensor, c10::Stream stream);
 

@@ -16,4 +16,8 @@ std::string in_words(const Extent& index) {
          ")";
 }
 
+std::string in_short(const Extent& index) {
+  return std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z);
+}
+
 }  // namespace opgate::simulator

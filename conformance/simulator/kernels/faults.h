@@ -19,4 +19,7 @@ std::string hexadecimal(std::uint64_t value);
 /// "(3, 0, 0)"
 std::string in_words(const Extent& index);
 
+/// "3,0,0"
+std::string in_short(const Extent& index);
+
 }  // namespace opgate::simulator

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/kernels/faults.h"
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"
@@ -19,13 +20,9 @@
 namespace opgate::simulator {
 namespace launching {
 
-std::string text(const dim3& extent) {
-  return std::to_string(extent.x) + "," + std::to_string(extent.y) + "," + std::to_string(extent.z);
-}
-
-std::string text(const Extent& extent) { return text(dim3(extent.x, extent.y, extent.z)); }
-
 Extent extent(const dim3& size) { return {size.x, size.y, size.z}; }
+
+std::string text(const dim3& size) { return in_short(extent(size)); }
 
 std::size_t threads_of(const dim3& block) { return std::size_t{block.x} * block.y * block.z; }
 
@@ -77,8 +74,8 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
                   " instructions");
   if (outcome.fault == Fault::none) return;
   errors::set_sticky(error_of(outcome.fault),
-                     outcome.message + " (block " + text(outcome.block_index) + ", thread " +
-                         text(outcome.thread_index) + ")",
+                     outcome.message + " (block " + in_short(outcome.block_index) + ", thread " +
+                         in_short(outcome.thread_index) + ")",
                      {readable_name(kernel.name), outcome.location});
 }
 

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "simulator/runtime/settings.h"
+#include "simulator/watch/findings.h"
 
 namespace opgate::simulator {
 namespace reporting {
@@ -48,15 +49,6 @@ bool append(const char* line, std::size_t bytes) {
   const bool done = write(file, line, bytes) == static_cast<ssize_t>(bytes);
   close(file);
   return done;
-}
-
-std::string quoted(const std::string& text) {
-  std::string json = "\"";
-  for (const char each : text) {
-    if (each == '"' || each == '\\') json += '\\';
-    json += static_cast<unsigned char>(each) < ' ' ? ' ' : each;
-  }
-  return json + '"';
 }
 
 std::string to_json(const Mistake& mistake) {

@@ -7,15 +7,6 @@
 namespace opgate::simulator {
 namespace findings {
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return result + '"';
-}
-
 std::string as_list(const Extent& index) {
   return "[" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) +
          "]";
@@ -28,13 +19,9 @@ std::string as_object(const FindingPlace& place) {
   return begin + ", \"block\": " + as_list(place.block) + ", \"thread\": " + as_list(place.thread) + "}";
 }
 
-std::string as_text(const Extent& index) {
-  return std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z);
-}
-
 std::string as_text(const FindingPlace& place) {
-  return place.instruction + " at " + place.location + " (block " + as_text(place.block) + ", thread " +
-         as_text(place.thread) + ")";
+  return place.instruction + " at " + place.location + " (block " + in_short(place.block) + ", thread " +
+         in_short(place.thread) + ")";
 }
 
 // Where the kernels of two operations access memory.
@@ -46,6 +33,15 @@ std::string as_text(const FindingPlace& place, const std::optional<FindingPlace>
 }
 
 }  // namespace findings
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result + '"';
+}
 
 const char* name_of(Finding::Kind kind) {
   switch (kind) {

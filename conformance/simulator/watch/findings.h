@@ -40,6 +40,9 @@ struct Finding {
 /// "init", "race", "sync" or "stream": the tool that finds it.
 const char* name_of(Finding::Kind kind);
 
+/// A string of JSON. Control characters become spaces.
+std::string quoted(const std::string& text);
+
 /// One line of JSON, without the end of the line.
 std::string to_json(const Finding& finding);
 
