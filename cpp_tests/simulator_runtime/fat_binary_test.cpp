@@ -3,7 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "device_code.h"
 #include "simulator/runtime/decompress.h"
@@ -23,6 +26,32 @@ TEST(FatBinary, PtxForOneArchitectureIsTakenThereOnly) {
   const auto data = fat_binary(".target sm_90a\n", 90);
   EXPECT_EQ(FatBinary(data.data()).ptx_for(90), ".target sm_90a\n");
   EXPECT_EQ(FatBinary(data.data()).ptx_for(120), "");
+}
+
+// Both entries in one binary.
+std::vector<unsigned char> joined(std::vector<unsigned char> first, const std::vector<unsigned char>& second) {
+  using opgate::simulator::FatHeader;
+  FatHeader whole;
+  std::memcpy(&whole, first.data(), sizeof whole);
+  whole.entries_bytes += second.size() - sizeof whole;
+  std::memcpy(first.data(), &whole, sizeof whole);
+  first.insert(first.end(), second.begin() + sizeof whole, second.end());
+  return first;
+}
+
+TEST(FatBinary, PtxOfALaterArchitectureStandsForMachineCode) {
+  const auto latest = fat_binary(".target sm_120\n", 120);
+  const auto published = joined(fat_binary("machine code", 80, 2), latest);
+  EXPECT_EQ(FatBinary(published.data()).ptx_for(80), ".target sm_120\n");
+  EXPECT_EQ(FatBinary(published.data()).ptx_for(89), ".target sm_120\n");
+  EXPECT_EQ(FatBinary(published.data()).ptx_for(120), ".target sm_120\n");
+  EXPECT_EQ(FatBinary(published.data()).ptx_for(90), "") << "machine code for 8.0 does not run on 9.0";
+  const auto older = joined(fat_binary("machine code", 86, 2), latest);
+  EXPECT_EQ(FatBinary(older.data()).ptx_for(80), "") << "machine code for 8.6 does not run on 8.0";
+  const auto all = joined(joined(fat_binary(".target sm_100\n", 100), latest), fat_binary("machine code", 90, 2));
+  EXPECT_EQ(FatBinary(all.data()).ptx_for(90), ".target sm_100\n");
+  const auto for_one = joined(fat_binary(".target sm_120a\n", 120), fat_binary("machine code", 90, 2));
+  EXPECT_EQ(FatBinary(for_one.data()).ptx_for(90), "") << "its instructions are those of 12.0 alone";
 }
 
 TEST(FatBinary, MachineCodeIsNamedOnly) {

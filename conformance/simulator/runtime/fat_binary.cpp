@@ -45,17 +45,33 @@ FatBinary::FatBinary(const unsigned char* data) {
 }
 
 std::string FatBinary::ptx_for(unsigned architecture) const {
-  std::vector<Entry> candidates;
-  std::ranges::copy_if(entries_, std::back_inserter(candidates), [architecture](const Entry& entry) {
-    return entry.header.kind == FatEntryHeader::kPtx && entry.header.architecture <= architecture;
-  });
-  std::ranges::stable_sort(candidates, std::ranges::greater{},
-                           [](const Entry& entry) { return entry.header.architecture; });
+  std::vector<Entry> older;  // or of the same age
+  std::vector<Entry> later;
+  for (const Entry& entry : entries_)
+    if (entry.header.kind == FatEntryHeader::kPtx)
+      (entry.header.architecture <= architecture ? older : later).push_back(entry);
+  const auto target = [](const Entry& entry) { return entry.header.architecture; };
+  std::ranges::stable_sort(older, std::ranges::greater{}, target);
+  std::ranges::stable_sort(later, std::ranges::less{}, target);
+  std::string ptx = first_general(older, architecture);
+  if (ptx.empty() && has_machine_code_for(architecture)) ptx = first_general(later, architecture);
+  return ptx;
+}
+
+std::string FatBinary::first_general(const std::vector<Entry>& candidates, unsigned architecture) {
   for (const Entry& entry : candidates) {
     std::string ptx = text_of(entry);
     if (entry.header.architecture == architecture || !fat_binary::only_for_its_target(ptx)) return ptx;
   }
   return {};
+}
+
+// Machine code runs on devices of the same major architecture that are not older.
+bool FatBinary::has_machine_code_for(unsigned architecture) const {
+  return std::ranges::any_of(entries_, [architecture](const Entry& entry) {
+    return entry.header.kind != FatEntryHeader::kPtx && entry.header.architecture <= architecture &&
+           entry.header.architecture / 10 == architecture / 10;
+  });
 }
 
 std::string FatBinary::text_of(const Entry& entry) {

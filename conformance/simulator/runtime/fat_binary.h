@@ -48,8 +48,10 @@ class FatBinary {
   /// Throws std::runtime_error where the data is no fat binary. The data must outlive this object.
   explicit FatBinary(const unsigned char* data);
 
-  /// The PTX with the highest target that a device of this architecture can run; empty where there is none. Throws
-  /// std::runtime_error where it cannot be decompressed.
+  /// The PTX with the highest target that a device of this architecture can run. Where there is only PTX for later ones, but
+  /// machine code for this one, the oldest of the later ones, which nvcc made of the same kernels: what is published holds
+  /// machine code for each architecture and PTX for the last. Empty where there is neither. Throws std::runtime_error where
+  /// it cannot be decompressed.
   std::string ptx_for(unsigned architecture) const;
 
   /// "PTX 80, machine code 90", for messages.
@@ -62,6 +64,10 @@ class FatBinary {
   };
 
   static std::string text_of(const Entry& entry);
+
+  bool has_machine_code_for(unsigned architecture) const;
+  /// The first of these that is not for its target alone, unless this is its target.
+  static std::string first_general(const std::vector<Entry>& candidates, unsigned architecture);
 
   std::vector<Entry> entries_;
 };
