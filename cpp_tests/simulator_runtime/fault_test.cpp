@@ -55,6 +55,8 @@ TEST(SimulatedFaultDeathTest, ATrap) {
 TEST(SimulatedFaultDeathTest, IsSticky) {
   EXPECT_IN_CHILD("", {
     float* const data = device_floats(4, 1);
+    cudaEvent_t event = nullptr;
+    EXPECT_EQ(cudaEventCreate(&event), cudaSuccess);
     store(nullptr, 0, 1);
     const cudaStream_t stream = new_stream();
     EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaErrorIllegalAddress);
@@ -64,10 +66,23 @@ TEST(SimulatedFaultDeathTest, IsSticky) {
     void* more = nullptr;
     EXPECT_EQ(cudaMalloc(&more, 4), cudaErrorIllegalAddress);
     EXPECT_EQ(cudaStreamQuery(stream), cudaErrorIllegalAddress);
-    EXPECT_EQ(cudaFree(data), cudaErrorIllegalAddress);
+    EXPECT_EQ(cudaFree(data), cudaSuccess) << "destructors call it";
+    EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
     int device = 1;
     EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
     EXPECT_EQ(device, 0);
+  });
+}
+
+// It waits for the kernel that uses the memory, and so is the first to notice the fault.
+TEST(SimulatedFaultDeathTest, IsNotToldByAFunctionThatFrees) {
+  EXPECT_IN_CHILD("", {
+    float* const data = device_floats(4, 1);
+    store(nullptr, 0, 1);
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   });
 }
 

@@ -190,6 +190,25 @@ def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None
     assert run.stdout == "[[18.0, 0.0, 22.0], [6.0, 0.0, 10.0], [18.0, 20.0, 22.0], [6.0, 8.0, 10.0]]\n"
 
 
+SCRIPTED = """
+import torch
+@torch.jit.script
+def rows(table: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    return torch.cat([table[index], table[index[0]].unsqueeze(0)])
+table = torch.arange(12.0, device="cuda").view(4, 3)
+for _ in range(3):
+    print(rows(table, torch.tensor([2, 0], device="cuda")).tolist())
+"""
+
+
+def test_torchscript_makes_lists_of_types_of_its_own(opgate: OpGate, tmp_path: Path) -> None:
+    script = tmp_path / "scripted.py"
+    script.write_text(SCRIPTED)
+    run = opgate("sim", "--tool", "memory,api", "--", sys.executable, script, folder=tmp_path)
+    assert run.returncode == 0, run
+    assert run.stdout == 3 * "[[6.0, 7.0, 8.0], [0.0, 1.0, 2.0], [6.0, 7.0, 8.0]]\n"
+
+
 def test_the_devices_work_again_after_a_fault(sim: SimulatedProgram) -> None:
     run = sim("past-the-end")
     assert run.stdout == "0 on 2 devices\n", (

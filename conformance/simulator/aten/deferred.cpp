@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "simulator/aten/device_memory.h"
+#include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
 namespace {
@@ -122,23 +123,7 @@ torch::jit::Stack converted(const c10::IValue* arguments, std::size_t count, c10
   stack.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const c10::IValue& value = arguments[i];
-    if (value.isTensor() && value.toTensor().defined()) {
-      stack.emplace_back(convert(value.toTensor()));
-    } else if (value.isTensorList()) {
-      c10::List<at::Tensor> list;
-      for (const at::Tensor& each : value.toTensorVector())
-        list.push_back(each.defined() ? convert(each) : each);
-      stack.emplace_back(std::move(list));
-    } else if (value.isOptionalTensorList()) {
-      c10::List<std::optional<at::Tensor>> list;
-      for (const std::optional<at::Tensor>& each : value.toOptionalTensorVector())
-        list.push_back(each && each->defined() ? std::optional(convert(*each)) : each);
-      stack.emplace_back(std::move(list));
-    } else if (value.isDevice()) {
-      stack.emplace_back(c10::Device(place));
-    } else {
-      stack.push_back(value);
-    }
+    stack.push_back(value.isDevice() ? c10::IValue(c10::Device(place)) : with_tensors(value, convert));
   }
   return stack;
 }

@@ -9,6 +9,7 @@
 
 #include "simulator/aten/device_memory.h"
 #include "simulator/aten/generators.h"
+#include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 class Counterparts {
  public:
   at::Tensor on_host(const at::Tensor& tensor) {
-    if (!tensor.defined() || !tensor.is_cuda()) return tensor;
+    if (!tensor.is_cuda()) return tensor;
     for (const Pair& pair : pairs_) {
       if (pair.cuda.is_same(tensor)) return pair.cpu;
     }
@@ -26,7 +27,7 @@ class Counterparts {
   }
 
   at::Tensor on_device(const at::Tensor& tensor) const {
-    if (!tensor.defined() || !tensor.device().is_cpu()) return tensor;
+    if (!tensor.device().is_cpu()) return tensor;
     for (const Pair& pair : pairs_) {
       if (pair.cpu.is_same(tensor)) return pair.cuda;
     }
@@ -53,40 +54,22 @@ c10::IValue on_host(const c10::IValue& value, const c10::Argument& argument, Cou
                     c10::Device device) {
   if (argument.name() == "generator")
     return aten::on_host(value.isGenerator() ? value.toGenerator() : at::Generator(), device);
-  if (value.isTensor()) return tensors.on_host(value.toTensor());
   if (value.isDevice() && value.toDevice().is_cuda()) return c10::Device(at::kCPU);
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> list;
-    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(tensors.on_host(tensor));
-    return list;
-  }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> list;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector())
-      list.push_back(tensor ? std::optional(tensors.on_host(*tensor)) : std::nullopt);
-    return list;
-  }
-  return value;
+  return with_tensors(value, [&](const at::Tensor& tensor) { return tensors.on_host(tensor); });
 }
 
 c10::IValue on_device(const c10::IValue& value, const Counterparts& tensors) {
-  if (value.isTensor()) return tensors.on_device(value.toTensor());
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> list;
-    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(tensors.on_device(tensor));
-    return list;
-  }
-  return value;
+  return with_tensors(value, [&](const at::Tensor& tensor) { return tensors.on_device(tensor); });
 }
 
 // A copy between two devices waits for both.
 void wait_for_streams(const c10::IValue* arguments, std::size_t count, c10::Device device) {
   c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
   for (std::size_t i = 0; i < count; ++i) {
-    if (!arguments[i].isTensor()) continue;
-    const at::Tensor tensor = arguments[i].toTensor();
-    if (tensor.defined() && tensor.is_cuda() && tensor.device() != device)
-      c10::cuda::getCurrentCUDAStream(tensor.device().index()).synchronize();
+    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
+      if (tensor.is_cuda() && tensor.device() != device)
+        c10::cuda::getCurrentCUDAStream(tensor.device().index()).synchronize();
+    });
   }
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "simulator/aten/deferred.h"
 #include "simulator/aten/device_memory.h"
 #include "simulator/aten/immediate.h"
+#include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
 namespace {
@@ -51,19 +53,16 @@ bool among(const Names& names, const std::string& name) {
 
 // The device of the first tensor on one, as ATen's own kernels choose it.
 c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
+  std::optional<c10::Device> found;
+  for (std::size_t i = 0; i < count && !found; ++i) {
     const c10::IValue& value = arguments[i];
-    if (value.isTensor() && value.toTensor().defined() && value.toTensor().is_cuda())
-      return value.toTensor().device();
-    if (value.isTensorList()) {
-      for (const at::Tensor& tensor : value.toTensorVector()) {
-        if (tensor.is_cuda()) return tensor.device();
-      }
-    }
-    if (value.isDevice() && value.toDevice().is_cuda() && value.toDevice().has_index())
-      return value.toDevice();
+    for_each_tensor(value, [&](const at::Tensor& tensor) {
+      if (!found && tensor.is_cuda()) found = tensor.device();
+    });
+    if (!found && value.isDevice() && value.toDevice().is_cuda() && value.toDevice().has_index())
+      found = value.toDevice();
   }
-  return {at::kCUDA, c10::cuda::current_device()};
+  return found.value_or(c10::Device(at::kCUDA, c10::cuda::current_device()));
 }
 
 // The kernels of cuDNN's rival for depthwise convolutions exist on CUDA only. The CPU's convolution computes the same.

@@ -49,12 +49,13 @@ cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return fault != cudaSuccess ? fault : status;
 }
 
-/// Runs the body of a function that gives something back, and which programs call where they cannot handle errors. Where the
-/// devices recover from faults, another function reports them.
+/// Runs the body of a function that gives something back. It reports no fault of a kernel, unlike that of CUDA, which fails: torch
+/// calls it in destructors, where an exception ends the process, and with its cache, which the simulator replaces, it would not
+/// call it at all. The next function that programs check reports the fault.
 template <class Body>
 cudaError_t api_release(Body&& body, const char* function = __builtin_FUNCTION()) {
-  return settings().recover ? api_answer(std::forward<Body>(body), function)
-                            : api_call(std::forward<Body>(body), function);
+  if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);
+  return api_answer(std::forward<Body>(body), function);
 }
 
 /// For the places that results are written to.

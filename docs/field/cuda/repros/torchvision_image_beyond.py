@@ -1,0 +1,7 @@
+"""A region of image 2, where there are two: the CPU's kernels refuse it, those for CUDA read past the end of the input."""
+
+import torch
+from torchvision.ops import roi_align
+
+rois = torch.tensor([[2.0, 0, 0, 4, 4]])
+print(roi_align(torch.ones(2, 3, 16, 16).cuda(), rois.cuda(), 2).sum().item())
