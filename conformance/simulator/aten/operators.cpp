@@ -4,6 +4,7 @@
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -110,6 +111,8 @@ class Silent final : public c10::WarningHandler {
 std::unique_ptr<torch::Library> replace_kernels() {
   if (!is_simulated()) return nullptr;
   prefer_portable_kernels();
+  // The fuser of TorchScript makes machine code.
+  torch::jit::setTensorExprFuserEnabled(false);
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA,
                                                   __FILE__, static_cast<uint32_t>(__LINE__));
   // Torch warns of the first kernel that replaces another one.
