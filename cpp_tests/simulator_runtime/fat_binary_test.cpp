@@ -29,7 +29,8 @@ TEST(FatBinary, PtxForOneArchitectureIsTakenThereOnly) {
 }
 
 // Both entries in one binary.
-std::vector<unsigned char> joined(std::vector<unsigned char> first, const std::vector<unsigned char>& second) {
+std::vector<unsigned char> joined(std::vector<unsigned char> first,
+                                  const std::vector<unsigned char>& second) {
   using opgate::simulator::FatHeader;
   FatHeader whole;
   std::memcpy(&whole, first.data(), sizeof whole);
@@ -48,7 +49,8 @@ TEST(FatBinary, PtxOfALaterArchitectureStandsForMachineCode) {
   EXPECT_EQ(FatBinary(published.data()).ptx_for(90), "") << "machine code for 8.0 does not run on 9.0";
   const auto older = joined(fat_binary("machine code", 86, 2), latest);
   EXPECT_EQ(FatBinary(older.data()).ptx_for(80), "") << "machine code for 8.6 does not run on 8.0";
-  const auto all = joined(joined(fat_binary(".target sm_100\n", 100), latest), fat_binary("machine code", 90, 2));
+  const auto all =
+      joined(joined(fat_binary(".target sm_100\n", 100), latest), fat_binary("machine code", 90, 2));
   EXPECT_EQ(FatBinary(all.data()).ptx_for(90), ".target sm_100\n");
   const auto for_one = joined(fat_binary(".target sm_120a\n", 120), fat_binary("machine code", 90, 2));
   EXPECT_EQ(FatBinary(for_one.data()).ptx_for(90), "") << "its instructions are those of 12.0 alone";

@@ -190,6 +190,43 @@ def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None
     assert run.stdout == "[[18.0, 0.0, 22.0], [6.0, 0.0, 10.0], [18.0, 20.0, 22.0], [6.0, 8.0, 10.0]]\n"
 
 
+STREAMS = """
+import sys
+import torch
+x = torch.ones(4, 3, device="cuda")
+side = torch.cuda.Stream()
+if "wait" in sys.argv:
+    side.wait_stream(torch.cuda.current_stream())
+half = slice(0, 2) if "others" in sys.argv else slice(2, 4)
+with torch.cuda.stream(side):
+    doubled = x[half] * 2
+if "after" in sys.argv:
+    torch.cuda.current_stream().wait_stream(side)
+x[2:].add_(1)
+doubled.record_stream(torch.cuda.current_stream())
+torch.cuda.synchronize()
+"""
+
+
+def test_kernels_of_aten_in_two_streams(opgate: OpGate, tmp_path: Path) -> None:
+    def run(*words: str) -> Completed:
+        command = ["sim", "--tool", "stream", "--", sys.executable, "-c", STREAMS, *words]
+        return opgate(*command, folder=tmp_path)
+
+    def both(first: str, second: str) -> str:
+        return rf"stream: {first} in stream \d+ and {second} in stream \d+ use the same 24 bytes"
+
+    ordered = run("wait", "after")
+    assert ordered.returncode == 0, ordered
+    assert run("wait", "others").returncode == 0, "the other two rows"
+    late = run("after")
+    assert late.returncode == 1
+    assert re.search(both("aten::mul", "aten::fill_"), late.stderr)
+    early = run("wait")
+    assert early.returncode == 1
+    assert re.search(both("aten::mul", "aten::add_"), early.stderr)
+
+
 SCRIPTED = """
 import torch
 @torch.jit.script

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "simulator/aten/device_memory.h"
+#include "simulator/aten/tensor_accesses.h"
 #include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
@@ -99,9 +100,10 @@ bool can_defer_copy(const c10::IValue* arguments) {
   return arguments[2].toBool() && host.is_pinned();
 }
 
+// Numbers of Python stay on the CPU, where meta kernels that are in Python expect them.
 at::Tensor on_meta(const at::Tensor& tensor) {
-  return as_number_like(
-      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta)), tensor);
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return tensor;
+  return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
 }
 
 // Of any operator whose sizes do not depend on values, zeros tell the sizes; as indices they are valid, too.
@@ -182,10 +184,18 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
       if (result(i).sizes() != arguments[plan->written[i]].toTensor().sizes()) return false;  // to be resized
     }
   }
-  for (const std::size_t i : plan->written) outputs.push_back(arguments[i].toTensor());
+  TensorAccesses accesses(op.operator_name().name);
+  for (std::size_t i = 0; i < count; ++i) accesses.reads(arguments[i]);
+  for (const at::Tensor& fresh : outputs) accesses.writes_new(fresh);
+  for (const std::size_t i : plan->written) {
+    outputs.push_back(arguments[i].toTensor());
+    accesses.writes_argument(outputs.back());
+  }
   call->arguments = converted(arguments, count, c10::DeviceType::CPU, on_cpu);
   // Never freed: a graph may run it again for as long as the process lives.
-  launch([](void* deferred) { static_cast<DeferredCall*>(deferred)->run(); }, call.release());
+  launch(
+      op.operator_name().name, accesses.all(),
+      [](void* deferred) { static_cast<DeferredCall*>(deferred)->run(); }, call.release());
   torch::jit::drop(stack, count);
   for (at::Tensor& output : outputs) stack.emplace_back(std::move(output));
   return true;

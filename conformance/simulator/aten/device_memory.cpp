@@ -9,8 +9,6 @@
 
 #include <cstring>
 
-#include "simulator/runtime/simulated_work.h"
-
 namespace opgate::simulator::aten {
 namespace {
 
@@ -59,9 +57,11 @@ at::Tensor copy_to_device(const at::Tensor& tensor) {
   return result;
 }
 
-void launch(void (*function)(void*), void* data) {
+void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses, void (*function)(void*),
+            void* data) {
   static auto* const call = of_runtime<decltype(opgate_sim_launch)>("opgate_sim_launch");
-  C10_CUDA_CHECK(call(c10::cuda::getCurrentCUDAStream(), function, data));
+  C10_CUDA_CHECK(
+      call(c10::cuda::getCurrentCUDAStream(), function, data, op.c_str(), accesses.data(), accesses.size()));
 }
 
 // Torch's own allocator is told by ATen's kernel, which this replaces.

@@ -3,6 +3,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
+#include <vector>
+
+#include "simulator/runtime/simulated_work.h"
+
 namespace opgate::simulator::aten {
 
 /// Whether libcudart.so.13 in this process is the simulated one.
@@ -15,8 +20,9 @@ at::Tensor alias_on_host(const at::Tensor& tensor);
 /// A new tensor on the current device with the values of one of the CPU. Waits for the current stream.
 at::Tensor copy_to_device(const at::Tensor& tensor);
 
-/// Makes `function` an operation of the current stream, as a kernel is.
-void launch(void (*function)(void*), void* data);
+/// Makes `function` an operation of the current stream, as a kernel is: that of the operator `op`, with these accesses.
+void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses, void (*function)(void*),
+            void* data);
 
 /// `made`, which stands for a number of Python, as `original` does, or does not.
 at::Tensor as_number_like(at::Tensor made, const at::Tensor& original);

@@ -1,6 +1,7 @@
 #include "simulator/runtime/simulated_work.h"
 
 #include <string>
+#include <vector>
 
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/report.h"
@@ -8,6 +9,21 @@
 #include "simulator/runtime/tool_findings.h"
 
 using namespace opgate::simulator;
+
+namespace {
+
+void tell_accesses(StreamWatch& watch, const std::string& operation,
+                   const std::vector<OpgateSimAccess>& accesses) {
+  for (const OpgateSimAccess& access : accesses) {
+    const auto begin = reinterpret_cast<std::uint64_t>(access.begin);
+    if (access.writes != 0)
+      watch.writes(operation, begin, access.bytes);
+    else
+      watch.reads(operation, begin, access.bytes);
+  }
+}
+
+}  // namespace
 
 OPGATE_SIM_API void* opgate_sim_host_view(const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
@@ -20,13 +36,17 @@ OPGATE_SIM_API void* opgate_sim_host_view(const void* pointer) {
   return view;
 }
 
-OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data) {
+OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data,
+                                             const char* operation, const OpgateSimAccess* accesses,
+                                             std::size_t count) {
   return api_call([&](Simulator& simulator) {
-    simulator.execution.issue(*simulator.stream(stream), {[function, data] {
-                                                            const Unlocked unlocked;
-                                                            function(data);
-                                                          },
-                                                          cudaGraphNodeTypeKernel});
+    const auto run = [&simulator, function, data, name = std::string(operation),
+                      all = std::vector(accesses, accesses + count)] {
+      if (simulator.stream_watch != nullptr) tell_accesses(*simulator.stream_watch, name, all);
+      const Unlocked unlocked;
+      function(data);
+    };
+    simulator.execution.issue(*simulator.stream(stream), {run, cudaGraphNodeTypeKernel});
   });
 }
 

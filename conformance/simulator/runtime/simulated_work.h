@@ -12,9 +12,18 @@ extern "C" {
 /// only be accessed in the order of its stream.
 void* opgate_sim_host_view(const void* pointer);
 
+/// Device memory that such an operation accesses; `writes` is 0 where it only reads.
+struct OpgateSimAccess {
+  const void* begin;
+  size_t bytes;
+  int writes;
+};
+
 /// Runs a function as an operation of a stream. Unlike a function of cudaLaunchHostFunc, it stands for a kernel: it may
-/// access device memory, and call the runtime.
-cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data);
+/// access device memory, and call the runtime. For the tool `stream`, its name ("aten::add") and what is known of its `count`
+/// accesses.
+cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data, const char* operation,
+                              const OpgateSimAccess* accesses, size_t count);
 
 /// Such a function found a mistake: the device fails from now on with cudaErrorAssert.
 void opgate_sim_fail(const char* message);
