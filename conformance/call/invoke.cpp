@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 
 #include "base/tensors_in.h"
@@ -75,20 +74,12 @@ std::string name_of_function(std::string function) {
   return function;
 }
 
-// Libraries of CUDA that hold no PTX, and a compiler that asks the driver to load its machine code, as they appear in messages.
-constexpr std::array<std::string_view, 7> kNotSimulated{
-    "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS", "triton"};
-
 // Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
 void demand_simulated(const std::optional<Raised>& raised) {
   if (!is_simulated()) return;
   const std::optional<SimulatedFailure> failure = take_simulated_failure();
-  if (raised) {
-    for (const std::string_view name : kNotSimulated) {
-      if (raised->message.find(name) != std::string::npos)
-        throw NotSimulated("it needs what is not simulated: " + first_line(raised->message));
-    }
-  }
+  if (raised && unsimulated_library(raised->message))
+    throw NotSimulated("it needs what is not simulated: " + first_line(raised->message));
   if (!failure) return;
   if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
   if (!failure->device_failed) return;

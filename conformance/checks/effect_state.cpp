@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "device/device.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
@@ -20,12 +21,14 @@ Judgement judge(CallUnderTest& under_test) {
                             {std::string(fault::kState), ""}});
   }
   if (!call.outcome.left_error.empty()) {
+    const c10::DeviceType device = under_test.key().device;
+    const AcceleratorWords words = accelerator(device).words();
     return Judgement::fail(
-        {"no error of CUDA is left for the next operator",
-         fmt::format("the call returns, and cudaGetLastError() then says: {}", call.outcome.left_error),
-         "a launch fails and nobody asks: put C10_CUDA_KERNEL_LAUNCH_CHECK() behind each one, and launch "
-         "nothing where "
-         "there is nothing to do, because no grid has 0 blocks",
+        {fmt::format("no error of {} is left for the next operator", device_title(device)),
+         fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
+         fmt::format("a launch fails and nobody asks: put {} behind each one, and launch nothing where there "
+                     "is nothing to do, because no grid has 0 blocks",
+                     words.launch_check),
          {}});
   }
   if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {

@@ -2,6 +2,8 @@
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
+#include <set>
+
 #include "call/meta_call.h"
 #include "judging/check.h"
 #include "judging/fake_kernel.h"
@@ -18,11 +20,14 @@ bool lacks_fake_of_another(const std::string& name, const std::string& message) 
          !message.starts_with(name + ":");
 }
 
-// The device of the first result that is not on meta. Fake tensors refuse such a kernel; of a composite one they see
-// the operators that it calls.
-std::optional<std::string> other_device(const Outcome& meta) {
-  for (const at::Tensor& tensor : meta.values()) {
-    if (tensor.defined() && !tensor.is_meta()) return tensor.device().str();
+// The device of the first result that is neither on meta nor, where the spec says so, on the CPU. Fake tensors refuse such a
+// kernel; of a composite one they see the operators that it calls.
+std::optional<std::string> other_device(const Outcome& meta, const Spec& spec) {
+  const std::vector<at::Tensor> results = meta.values();
+  const std::set<size_t> on_cpu = meta.tensors_of(spec.on_cpu);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool is_meant = results[i].defined() && results[i].is_cpu() && on_cpu.contains(i);
+    if (results[i].defined() && !results[i].is_meta() && !is_meant) return results[i].device().str();
   }
   return std::nullopt;
 }
@@ -80,7 +85,7 @@ Judgement judge(CallUnderTest& under_test) {
   }
   const bool takes_tensors =
       !under_test.observed().arguments.tensors.empty();  // others are told the device, or none
-  if (const auto device = other_device(meta); device && takes_tensors && !is_composite(*spec.op)) {
+  if (const auto device = other_device(meta, spec); device && takes_tensors && !is_composite(*spec.op)) {
     return Judgement::fail({promised,
                             fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),
                             "it allocates without the options of its input: at::empty(sizes, x.options())",

@@ -1,8 +1,12 @@
-// run.device: the result is right on a device that is not the current one.
+// run.device: results lie on the device of the arguments, and are right also where that device is not the current one.
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compare/agreement.h"
+#include "device/accelerator.h"
 #include "judging/check.h"
 #include "judging/late_inputs.h"
 #include "judging/output_judgement.h"
@@ -10,53 +14,110 @@
 namespace opgate::run_device {
 namespace {
 
-// Some results belong on the CPU wherever the inputs are, such as lengths that a launch needs.
-bool is_where_it_belongs(const at::Tensor& result, c10::Device inputs, const std::vector<at::Tensor>& usual,
-                         size_t position) {
-  if (!result.defined() || result.device() == inputs) return true;
-  return position < usual.size() && usual[position].defined() && usual[position].is_cpu() && result.is_cpu();
+// A call without tensors, or one that is given a device, may make its results elsewhere.
+bool tensors_say_where(const Arguments& arguments) {
+  return !arguments.tensors.empty() &&
+         std::ranges::none_of(arguments.stack, [](const c10::IValue& value) { return value.isDevice(); });
+}
+
+// A draft does not say which results belong on the CPU, so that those which lie there count as meant.
+bool lies_on_cpu(const std::vector<at::Tensor>& results, size_t position) {
+  return position < results.size() && results[position].defined() && results[position].is_cpu();
+}
+
+// The index in the schema of the result that holds this tensor.
+size_t schema_result(const Outcome& call, size_t position) {
+  size_t index = 0;
+  while (!call.tensors_of({index}).contains(position)) ++index;
+  return index;
+}
+
+Finding misplaced(const Outcome& call, size_t position, c10::Device wanted) {
+  const std::vector<at::Tensor> results = call.returned();
+  const c10::Device found = results[position].device();
+  const std::string name = output_name(position, results.size());
+  const std::string happened = fmt::format("{} is on {}", name, found.str());
+  if (wanted.is_cpu()) {
+    return {fmt::format("{} on the CPU, as the spec says", name),
+            happened,
+            "it is made with the options of an argument",
+            {}};
+  }
+  return {fmt::format("{} on the device of the arguments, {}", name, wanted.str()),
+          happened,
+          found.is_cpu()
+              ? fmt::format("the output is made with options that are not an argument's, or copied to "
+                            "the host; if it is meant to be there, say spec.on_cpu({})",
+                            schema_result(call, position))
+              : "the output is made with options that name no device",
+          {}};
+}
+
+// A failure for the first result of a call on tensors of `inputs` that lies elsewhere.
+std::optional<Judgement> judge_places(CallUnderTest& under_test, const Outcome& call, c10::Device inputs) {
+  const Observation& usual = under_test.observed();
+  if (!tensors_say_where(usual.arguments)) return std::nullopt;
+  const Spec& spec = *under_test.key().spec;
+  const std::set<size_t> on_cpu = call.tensors_of(spec.on_cpu);
+  const std::vector<at::Tensor> results = call.returned(), usual_results = usual.outcome.returned();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool is_meant = on_cpu.contains(i) || (spec.draft && lies_on_cpu(usual_results, i));
+    const c10::Device wanted = is_meant ? c10::Device(c10::kCPU) : inputs;
+    if (results[i].defined() && results[i].device() != wanted)
+      return Judgement::fail(misplaced(call, i, wanted));
+  }
+  return std::nullopt;
 }
 
 Judgement judge(CallUnderTest& under_test) {
-  const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
-  if (gpu.deviceCount() < 2) return Judgement::owed("this check needs two GPUs, and this machine has one");
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
   const c10::Device current = gpu.getDevice();
+  if (auto misplaced = judge_places(under_test, under_test.observed().outcome, current))
+    return *std::move(misplaced);
+  if (gpu.deviceCount() < 2) return Judgement::owed("this check needs two GPUs, and this machine has one");
   const c10::Device other(current.type(), current.index() == 0 ? 1 : 0);
   const std::string promised =
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
   // A stream of the current device is no stream of the inputs' device; the default streams of all devices have one handle.
   const c10::StreamGuard own(gpu.getStreamFromGlobalPool(current));
-  const std::vector<at::Tensor> usual = under_test.observed().outcome.returned();
   return judge_on_late_inputs(under_test, gpu.getStream(other), false, [&](const Outcome& outcome) {
-    const std::vector<at::Tensor> results = outcome.returned();
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (is_where_it_belongs(results[i], other, usual, i)) continue;
-      return Judgement::fail({promised,
-                              fmt::format("a result is on {}", results[i].device().str()),
-                              "the output is made with options that name no device",
-                              {}});
+    if (auto misplaced = judge_places(under_test, outcome, other)) {
+      misplaced->finding->promised = promised;
+      return *std::move(misplaced);
     }
     return judge_like_eager(
         under_test, outcome, promised,
-        "there is no c10::cuda::CUDAGuard on the device of the inputs: the kernel runs on "
-        "the current device, on its stream");
+        fmt::format(
+            "there is no {} on the device of the inputs: the kernel runs on the current device, on its "
+            "stream",
+            accelerator(current.type()).words().device_guard));
   });
 }
 
 OPGATE_REGISTER_CHECK(
     run_device,
     {.name = "run.device",
-     .explanation = {.promise = "The result is right on a CUDA device that is not the current one.",
-                     .why = "The current device belongs to the thread and not to the tensor: with several "
-                            "GPUs, operators are called for tensors on another one. PyTorch's own operators "
-                            "switch to that device; a custom one must do so itself. A launch on the wrong "
-                            "device is an illegal address or, where the two devices can see each other's "
-                            "memory, a race.",
-                     .fix = "Write as the first line after the checks of the arguments:\n"
-                            "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
-                            "and get the current stream after it.",
-                     .example = "vllm 13632 and many others: kernels without a device guard."},
+     .explanation =
+         {.promise =
+              "Results lie on the CUDA device of the arguments, and are right also where that is not the "
+              "current device.",
+          .why =
+              "The current device belongs to the thread and not to the tensor: with several "
+              "GPUs, operators are called for tensors on another one. PyTorch's own operators "
+              "switch to that device; a custom one must do so itself. A launch on the wrong "
+              "device is an illegal address or, where the two devices can see each other's "
+              "memory, a race. A result that lies elsewhere, as on the CPU, fails in a later operator, far "
+              "from its cause.",
+          .fix =
+              "Write as the first line after the checks of the arguments:\n"
+              "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
+              "and get the current stream after it. Make results with the options of an argument: "
+              "at::empty(sizes, x.options()). Where a result belongs on the CPU, such as lengths that a "
+              "launch "
+              "needs, say so with spec.on_cpu(0), and return a CPU tensor from the fake kernel as well: only "
+              "one that is registered in Python (torch.library.register_fake) can do so.",
+          .example = "vllm 13632 and many others: kernels without a device guard."},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::accelerator},
      .judge = &judge});

@@ -1,10 +1,16 @@
 // run.graph: a call that is captured into a CUDA graph and replayed with other values in the same tensors
 // gives eager's result.
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "device/accelerator.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/late_inputs.h"
 #include "judging/output_judgement.h"
 #include "process/default_generator.h"
@@ -14,6 +20,25 @@ namespace {
 
 constexpr uint64_t kCapturedSeries = 1;
 constexpr uint64_t kReplayedSeries = 2;
+
+// The operator left another stream or device current. A capture can be ended on its own stream only, and one that is not ended
+// makes the device unusable.
+class LeavesAnotherStream : public std::runtime_error {
+ public:
+  LeavesAnotherStream()
+      : std::runtime_error("it leaves another stream current than the one on which it was called") {}
+};
+
+// Calls the operator; the stream that is current now is so afterwards, also where the operator raises.
+void call_and_return_to_stream(const c10::OperatorHandle& op, torch::jit::Stack& stack,
+                               c10::DeviceType device) {
+  const c10::impl::VirtualGuardImpl gpu(device);
+  const c10::Stream stream = gpu.getStream(gpu.getDevice());
+  const c10::StreamGuard returns(stream);
+  op.callBoxed(stack);
+  if (gpu.getDevice() != stream.device() || gpu.getStream(stream.device()) != stream)
+    throw LeavesAnotherStream();
+}
 
 // Replays the graph on the values of `values`; what it throws is in the outcome.
 Outcome replay(CallUnderTest& under_test, CapturedGraph& graph, const Arguments& arguments,
@@ -30,28 +55,41 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (std::ranges::any_of(key.sample->arguments, [](const Argument& a) { return a.generator() != nullptr; }))
     return Judgement::owed("OpGate cannot yet capture a call that is given a generator");
-  const std::string promised =
-      "captured into a CUDA graph and replayed, the call computes eager's result from what the same tensors "
-      "hold then";
+  const AcceleratorWords words = accelerator(key.device).words();
+  const std::string promised = fmt::format(
+      "captured into a {} and replayed, the call computes eager's result from what the same tensors hold "
+      "then",
+      words.graph);
   const Arguments arguments = other_values(under_test, kCapturedSeries);
   const Arguments others = other_values(under_test, kReplayedSeries);
   const Arguments values = materialize(key, under_test.cache().values, {.take_snapshots = false});
 
   std::unique_ptr<CapturedGraph> graph;
+  bool leaves_another_stream = false;
   const auto capture = [&](torch::jit::Stack& stack) {
     const torch::jit::Stack given = stack;
-    graph = accelerator(key.device).services().capture([&] {
-      stack = given;
-      under_test.op().callBoxed(stack);
-    });
+    try {
+      graph = accelerator(key.device).services().capture([&] {
+        stack = given;
+        call_and_return_to_stream(under_test.op(), stack, key.device);
+      });
+    } catch (const LeavesAnotherStream&) {
+      leaves_another_stream = true;
+      throw;
+    }
   };
   const Outcome captured = invoke(under_test.op(), capture, arguments.stack, key.device);
   if (!captured.ok()) {
-    return Judgement::fail({promised,
-                            "the call cannot be captured: " + captured.raised->message,
-                            "it waits for the device (.item(), .cpu(), a copy from pageable memory, a "
-                            "synchronize), or calls something that no graph can hold, such as cudaMalloc",
-                            {}});
+    const std::string likely =
+        leaves_another_stream
+            ? "set the current stream with a guard object, which restores it on every path"
+            : fmt::format(
+                  "it waits for the device (.item(), .cpu(), a copy from pageable memory, a synchronize), "
+                  "or calls something that no graph can hold, such as {}",
+                  words.allocation);
+    const Fault fault = leaves_another_stream ? Fault{std::string(fault::kState), ""} : Fault{};
+    return Judgement::fail(
+        {promised, "the call cannot be captured: " + captured.raised->message, likely, {}, fault});
   }
   const std::string likely =
       "something did not become part of the graph: a launch on another stream, a value read on the host, or "

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "call/meta_call.h"
+#include "device/accelerator.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
 #include "judging/fault.h"
@@ -68,10 +69,6 @@ bool has_large_results(CallUnderTest& call) {
   return elements > kMostElements;
 }
 
-bool is_an_error_of_cuda(const std::string& message) {
-  return message.find("CUDA error") != std::string::npos;
-}
-
 // None where the operator refuses the sizes in its own words, or where nothing is known about the right result.
 std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
   CallKey key = under_test.key();
@@ -83,11 +80,13 @@ std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sampl
       "sizes at which a launch meets a limit of the device are computed, or refused in words";
   if (has_large_results(larger)) return std::nullopt;
   const Outcome& outcome = larger.observed().outcome;
-  if (!outcome.ok() && !is_an_error_of_cuda(outcome.raised->message)) return std::nullopt;
+  const Accelerator& device = accelerator(key.device);
+  if (!outcome.ok() && !device.is_error_of_runtime(outcome.raised->message)) return std::nullopt;
   if (!outcome.ok() || !outcome.left_error.empty()) {
     return Finding{promised,
                    fmt::format("{}: {}", sample.name,
-                               outcome.ok() ? "cudaGetLastError() then says: " + outcome.left_error
+                               outcome.ok() ? fmt::format("{} then says: {}", device.words().last_error,
+                                                          outcome.left_error)
                                             : "raised: " + outcome.raised->message),
                    std::string(limit.what),
                    {}};

@@ -1,8 +1,10 @@
 // run.stream: the result is right on a stream that is not the default one.
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
 
 #include <map>
 
+#include "device/accelerator.h"
 #include "judging/check.h"
 #include "judging/late_inputs.h"
 #include "judging/output_judgement.h"
@@ -24,8 +26,9 @@ Judgement judge(CallUnderTest& under_test) {
     return judge_like_eager(
         under_test, outcome,
         "the right result on a stream that is not the default one, from inputs made on that stream",
-        "a kernel is launched on another stream than c10::cuda::getCurrentCUDAStream(): it reads the inputs "
-        "before they are written, or the next operation on the current stream reads the result too early");
+        fmt::format("a kernel is launched on another stream than {}: it reads the inputs before they are "
+                    "written, or the next operation on the current stream reads the result too early",
+                    accelerator(current.type()).words().current_stream));
   });
 }
 

@@ -1,6 +1,9 @@
-// value.device: the CPU and CUDA agree within the promised accuracy.
+// value.device: the CPU and an accelerator agree within the promised accuracy.
+#include <fmt/format.h>
+
 #include <set>
 
+#include "device/device.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 
@@ -24,24 +27,24 @@ Judgement judge(CallUnderTest& under_test) {
     if (auto refused = refused_sample(*each)) return *std::move(refused);
   }
   const Spec& spec = *under_test.key().spec;
-  const std::vector<at::Tensor> cuda = under_test.observed().outcome.values();
-  const std::vector<at::Tensor> cpu = on_cpu.observed().outcome.values();
+  const std::string device = device_title(under_test.key().device);
   Judgement judgement =
-      judge_values(cuda, cpu, {.unspecified = unspecified(spec, under_test.observed().outcome)},
-                   "the same bits on CUDA as on the CPU");
+      judge_values(under_test.observed().outcome.values(), on_cpu.observed().outcome.values(),
+                   {.unspecified = unspecified(spec, under_test.observed().outcome)},
+                   fmt::format("the same bits on {} as on the CPU", device));
   if (!judgement.finding || spec.accuracy->exact) return judgement;
   if (spec.reference == nullptr) {
     return judge_near_each_other(under_test.key(), under_test.observed().outcome, on_cpu.observed().outcome,
-                                 "CUDA and the CPU agree within the promised accuracy");
+                                 fmt::format("{} and the CPU agree within the promised accuracy", device));
   }
   // The bits differ and are not promised, so each result must be within the accuracy of the reference.
   for (CallUnderTest* each : {&under_test, &on_cpu}) {
     judgement = judge_against_reference(*each);
     if (!judgement.finding) continue;
     judgement.finding->promised =
-        "CUDA and the CPU agree, both within the promised accuracy of the reference";
+        fmt::format("{} and the CPU agree, both within the promised accuracy of the reference", device);
     judgement.finding->happened =
-        (each == &on_cpu ? "on the CPU: " : "on CUDA: ") + judgement.finding->happened;
+        fmt::format("on {}: {}", each == &on_cpu ? "the CPU" : device, judgement.finding->happened);
     break;
   }
   return judgement;

@@ -38,6 +38,12 @@ bool register_accelerator(Accelerator& accelerator) {
 
 const std::vector<Accelerator*>& accelerators() { return registered(); }
 
+const Accelerator* find_accelerator(const std::function<bool(const Accelerator&)>& is_it) {
+  const auto found =
+      std::ranges::find_if(registered(), [&](const Accelerator* each) { return is_it(*each); });
+  return found == registered().end() ? nullptr : *found;
+}
+
 Accelerator& accelerator(c10::DeviceType type) {
   const auto found = std::ranges::find(registered(), type, &Accelerator::type);
   if (found == registered().end())

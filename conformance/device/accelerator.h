@@ -5,6 +5,7 @@
 #include <c10/core/DeviceType.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,19 +47,31 @@ class AcceleratorServices {
   /// operator that checks its launches would report it.
   virtual std::string take_last_error() = 0;
 
-  /// Runs `call` twice on a stream other than the default one: once to warm up, and once to capture what it
-  /// launches. Throws what `call` throws, and c10::Error where the launches cannot be captured.
+  /// Runs `call` twice on a stream other than the default one, which must be current again afterwards: once to warm up,
+  /// and once to capture what it launches. Throws what `call` throws, and c10::Error where the launches cannot be captured.
   virtual std::unique_ptr<CapturedGraph> capture(const std::function<void()>& call) = 0;
 };
 
 /// The allocator of a device: OpGate's, with red zones and poison, or torch's own, which is faster.
 enum class DeviceAllocator { guarded, plain };
 
+/// What a programmer for the device calls its things, for messages that say what to write.
+struct AcceleratorWords {
+  std::string_view device_guard;    ///< "c10::cuda::CUDAGuard"
+  std::string_view current_stream;  ///< "c10::cuda::getCurrentCUDAStream()"
+  std::string_view launch_check;    ///< "C10_CUDA_KERNEL_LAUNCH_CHECK()", to be written behind each launch
+  std::string_view last_error;      ///< "cudaGetLastError()"
+  std::string_view graph;           ///< "CUDA graph"
+  std::string_view allocation;      ///< "cudaMalloc"
+};
+
 class Accelerator {
  public:
   virtual ~Accelerator() = default;
 
   virtual c10::DeviceType type() const = 0;
+
+  virtual AcceleratorWords words() const = 0;
 
   /// The reason why calls cannot run here, such as "no NVIDIA driver (libcuda.so.1) on this machine"; none if they can.
   /// Asks the driver without loading any part of torch.
@@ -69,6 +82,24 @@ class Accelerator {
 
   /// The compiler that libraries with kernels for it are built with: "nvcc".
   virtual std::string compiler() const = 0;
+
+  /// The environment variable that hides devices from a process: "CUDA_VISIBLE_DEVICES".
+  virtual std::string_view visible_devices() const = 0;
+
+  /// Torch's libraries for it, by file name, in the order in which they are loaded.
+  virtual std::vector<std::string> torch_libraries() const = 0;
+
+  /// Folders of the libraries that those of torch need, where they are not on the linker's own path.
+  virtual std::vector<std::filesystem::path> library_folders() const = 0;
+
+  /// Whether a library of this file name belongs to its runtime: "libcudart.so.13".
+  virtual bool has_library(std::string_view file) const = 0;
+
+  /// Whether its runtime, or torch's libraries for it, define symbols like this one, given as it is and demangled.
+  virtual bool has_symbol(std::string_view symbol, std::string_view demangled) const = 0;
+
+  /// Whether the message of an exception is the runtime's own, as where a kernel failed, and no operator's.
+  virtual bool is_error_of_runtime(std::string_view message) const = 0;
 
   /// Makes the device usable in this process; does nothing after the first call. Must be called before anything
   /// allocates memory on it. Throws SetupError where a library cannot be loaded.
@@ -83,6 +114,9 @@ bool register_accelerator(Accelerator& accelerator);
 
 /// Those that OpGate knows, sorted by type, whether or not this machine has one.
 const std::vector<Accelerator*>& accelerators();
+
+/// The first of accelerators() that `is_it` accepts; null where there is none.
+const Accelerator* find_accelerator(const std::function<bool(const Accelerator&)>& is_it);
 
 /// Throws SetupError where OpGate knows none of this type.
 Accelerator& accelerator(c10::DeviceType type);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "device/accelerator.h"
+
 namespace opgate {
 
 void take_ctest_gpus() {
@@ -29,7 +31,9 @@ void take_ctest_gpus() {
       ids.push_back(gpu.substr(3, comma - 3));
     }
   }
-  if (!ids.empty()) setenv("CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(ids, ",")).c_str(), 1);
+  if (ids.empty()) return;
+  const std::string variable(accelerator(c10::kCUDA).visible_devices());
+  setenv(variable.c_str(), fmt::format("{}", fmt::join(ids, ",")).c_str(), 1);
 }
 
 }  // namespace opgate

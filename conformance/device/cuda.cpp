@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "device/accelerator.h"
 #include "device/torch_cuda.h"
 
@@ -33,9 +35,23 @@ std::optional<std::string> missing_cuda() {
   return std::nullopt;
 }
 
+template <size_t N>
+bool starts_with_one_of(std::string_view text, const std::array<std::string_view, N>& beginnings) {
+  return std::ranges::any_of(beginnings, [&](std::string_view begin) { return text.starts_with(begin); });
+}
+
 class Cuda final : public Accelerator {
  public:
   c10::DeviceType type() const override { return c10::kCUDA; }
+
+  AcceleratorWords words() const override {
+    return {.device_guard = "c10::cuda::CUDAGuard",
+            .current_stream = "c10::cuda::getCurrentCUDAStream()",
+            .launch_check = "C10_CUDA_KERNEL_LAUNCH_CHECK()",
+            .last_error = "cudaGetLastError()",
+            .graph = "CUDA graph",
+            .allocation = "cudaMalloc"};
+  }
 
   std::optional<std::string> missing() const override {
     // The answer is kept, because asking the driver is slow and the answer does not change.
@@ -58,6 +74,41 @@ class Cuda final : public Accelerator {
   }
 
   std::string compiler() const override { return "nvcc"; }
+
+  std::string_view visible_devices() const override { return "CUDA_VISIBLE_DEVICES"; }
+
+  std::vector<std::string> torch_libraries() const override { return {"libc10_cuda.so", "libtorch_cuda.so"}; }
+
+  // The wheels in which torch's own dependencies come: site-packages/nvidia/*/lib.
+  std::vector<std::filesystem::path> library_folders() const override {
+    std::vector<std::filesystem::path> folders;
+    const std::filesystem::path packages =
+        torch_cuda_library().parent_path().parent_path().parent_path() / "nvidia";
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(packages, missing))
+      folders.push_back(entry.path() / "lib");
+    return folders;
+  }
+
+  bool has_library(std::string_view file) const override {
+    return starts_with_one_of(file, std::array<std::string_view, 2>{"libcu", "libnv"});
+  }
+
+  bool has_symbol(std::string_view symbol, std::string_view demangled) const override {
+    const bool is_driver =
+        symbol.size() > 2 && symbol.starts_with("cu") && symbol[2] >= 'A' && symbol[2] <= 'Z';
+    constexpr std::array<std::string_view, 5> kRuntime{"cuda", "__cuda", "cublas", "cudnn", "nccl"};
+    return is_driver || starts_with_one_of(symbol, kRuntime) ||
+           demangled.find("c10::cuda::") != std::string_view::npos ||
+           demangled.find("at::cuda::") != std::string_view::npos;
+  }
+
+  bool is_error_of_runtime(std::string_view message) const override {
+    constexpr std::array<std::string_view, 3> kParts{"cuda error", "device-side assert",
+                                                     "illegal memory access"};
+    return std::ranges::any_of(kParts,
+                               [&](std::string_view part) { return contains_ignoring_case(message, part); });
+  }
 
   // Loads libtorch_cuda.so, which `opgate` does not link because that costs a second at start, and libopgate_cuda.so,
   // which provides the services.

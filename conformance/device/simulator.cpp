@@ -50,11 +50,23 @@ std::map<std::string, std::string> simulator_environment() {
           {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"}};
 }
 
+namespace simulated {
+
+void demand_right_settings() {
+  const auto wrong =
+      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_wrong_settings"));
+  std::array<char, 4096> text{};
+  if (wrong(text.data(), text.size()) != 0) throw SetupError(text.data());
+}
+
+}  // namespace simulated
+
 bool is_simulated() { return dlsym(RTLD_DEFAULT, "opgate_sim_take_failure") != nullptr; }
 
 void enable_simulated_device(DeviceAllocator allocator) {
   if (!is_simulated())
     throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
+  simulated::demand_right_settings();
   accelerator(kSimulatedType).enable(allocator);
 }
 
@@ -72,6 +84,15 @@ std::optional<SimulatedFailure> take_simulated_failure() {
   std::getline(lines, failure.kernel);
   std::getline(lines, failure.location);
   return failure;
+}
+
+std::optional<std::string> unsimulated_library(std::string_view message) {
+  constexpr std::array<std::string_view, 7> kInMessages{
+      "triton", "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS"};
+  for (const std::string_view name : kInMessages) {
+    if (message.find(name) != std::string_view::npos) return std::string(name.substr(0, name.find('_')));
+  }
+  return std::nullopt;
 }
 
 namespace simulated {

@@ -31,7 +31,8 @@ std::map<std::string, std::string> simulator_environment();
 /// Whether CUDA is simulated in this process, which was started with simulator_environment().
 bool is_simulated();
 
-/// Makes the simulated device usable in this process. Throws SetupError where CUDA is not simulated here.
+/// Makes the simulated device usable in this process. Throws SetupError where CUDA is not simulated here, and where a variable
+/// OPGATE_SIM_* has a value that it cannot have.
 void enable_simulated_device(DeviceAllocator allocator);
 
 /// What a call on the simulated device did wrong, or could not do.
@@ -48,6 +49,10 @@ struct SimulatedFailure {
 /// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing
 /// has, or where CUDA is not simulated here.
 std::optional<SimulatedFailure> take_simulated_failure();
+
+/// The library of CUDA that holds no PTX, or the compiler that asks the driver to load its machine code, which the message of an
+/// exception names: "CUBLAS", "triton". None where it names none.
+std::optional<std::string> unsimulated_library(std::string_view message);
 
 /// What a tool has found that watches kernels on the simulated device.
 struct SimulatedFinding {

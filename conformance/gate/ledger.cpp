@@ -122,6 +122,7 @@ void append_spec(std::string& text, const SubjectFacts& facts) {
   for (const auto& [word, names] : {std::pair{"trusted", &facts.trusted},
                                     {"wants_contiguous", &facts.wants_contiguous},
                                     {"unspecified", &facts.unspecified},
+                                    {"on_cpu", &facts.on_cpu},
                                     {"unspecified_for", &facts.unspecified_for}}) {
     if (!names->empty()) text += fmt::format("{} = {}\n", word, list(*names));
   }
@@ -170,6 +171,8 @@ class Reader {
         facts.wants_contiguous = texts(node);
       else if (key == "unspecified")
         facts.unspecified = texts(node);
+      else if (key == "on_cpu")
+        facts.on_cpu = texts(node);
       else if (key == "unspecified_for")
         facts.unspecified_for = texts(node);
       else if (key == "spec")

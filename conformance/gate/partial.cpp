@@ -117,21 +117,21 @@ bool unchanged_on(const std::string& machine, const DeviceState& base, const Dev
 
 }  // namespace
 
-size_t keep_unchecked_devices(const State& base, State& head) {
+KeptKernels keep_unchecked_devices(const State& base, State& head) {
   std::vector<c10::DeviceType> not_built, not_run;
   for (const Accelerator* const each : accelerators()) {
     if (built_without(each->type(), head)) not_built.push_back(each->type());
     if (ran_without(each->type(), head)) not_run.push_back(each->type());
   }
-  size_t kernels_kept = 0;
+  KeptKernels kept;
   for (auto& [id, subject] : head) {
     const auto known = base.find(id);
     if (known == base.end()) continue;
     const SubjectFacts& facts = known->second.facts;
     for (const c10::DeviceType device : not_built)
-      kernels_kept += keep_kernels(device, facts.kernels, subject.facts.kernels);
+      kept[device] += keep_kernels(device, facts.kernels, subject.facts.kernels);
     for (const c10::DeviceType device : not_run)
-      kernels_kept += keep_kernels(device, facts.python_kernels, subject.facts.python_kernels);
+      kept[device] += keep_kernels(device, facts.python_kernels, subject.facts.python_kernels);
     // A run with --no-sim, or where there is a GPU, asks nothing on the simulated device.
     const auto simulated = known->second.devices.find(kSimulatedDevice);
     if (simulated != known->second.devices.end() && subject.devices.contains(device_name(kSimulatedType)))
@@ -151,7 +151,8 @@ size_t keep_unchecked_devices(const State& base, State& head) {
       device.reference = then->second.reference;
     }
   }
-  return kernels_kept;
+  std::erase_if(kept, [](const auto& entry) { return entry.second == 0; });
+  return kept;
 }
 
 void keep_other_machines(const State& base, const std::string& machine, State& head) {

@@ -2,6 +2,12 @@
 // state, and which parts of the accepted state are kept.
 #pragma once
 
+#include <c10/core/DeviceType.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
 #include "gate/state.h"
 
 namespace opgate {
@@ -24,11 +30,14 @@ bool is_unchecked(const DeviceState& device);
 /// patterns, as --check takes them.
 void keep_checks(const std::vector<std::string>& checks, State& base);
 
+/// How many kernels for each accelerator were not compared.
+using KeptKernels = std::map<c10::DeviceType, size_t>;
+
 /// Copies results from `base` to `head` for each device on which no case ran here, speeds for each device on
-/// which none was measured, and kernels for CUDA where the build of `head` has none at all, or, for kernels of
-/// Python modules, where no case ran on a GPU: a machine without a GPU must not remove from the ledger what one
-/// with a GPU saw. Returns how many kernels were copied, which were not compared.
-size_t keep_unchecked_devices(const State& base, State& head);
+/// which none was measured, and kernels for an accelerator where the build of `head` has none at all, or, for kernels
+/// of Python modules, where no case ran on it: a machine without one must not remove from the ledger what one with it
+/// saw. Returns how many kernels were copied.
+KeptKernels keep_unchecked_devices(const State& base, State& head);
 
 /// Copies the bits and errors of other machines from `base` to `head`, for each operator and device whose
 /// results on `machine` did not change. Where they changed, those of the other machines are out of date.

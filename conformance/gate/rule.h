@@ -11,6 +11,7 @@
 #include "base/registry.h"
 #include "gate/coverage_file.h"
 #include "gate/old_package.h"
+#include "gate/partial.h"
 #include "gate/speed_pair.h"
 #include "gate/state.h"
 #include "gate/value_differences.h"
@@ -45,7 +46,7 @@ struct Change {
   SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
   bool waivers_known = false;             ///< of the base
   const OperatorNames* base_not_covered = nullptr;  ///< null where the base does not say it
-  size_t kernels_kept = 0;                          ///< kernels of devices that the head's build lacks
+  KeptKernels kernels_kept = {};                    ///< of devices that the head's build lacks
   /// The head's operators called with those samples of the base that the head's specs lack or give other arguments;
   /// null where there are none, or where the base's samples are not known.
   const RunState* on_base_samples = nullptr;

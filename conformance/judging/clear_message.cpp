@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/dtypes.h"
+#include "device/device.h"
 #include "inputs/tensor_slots.h"
 
 namespace opgate {
@@ -96,13 +97,18 @@ bool names_a_dtype(const std::string& message, const BadInput& bad, const CallKe
   });
 }
 
+bool names_a_device_type(const std::string& message) {
+  return std::ranges::any_of(
+      device_type_names(), [&](const std::string& name) { return message.find(name) != std::string::npos; });
+}
+
 // True where the message has a common name of the fault, which depends on the kind of damage.
 bool names_the_fault(const std::string& message, const BadInput& bad) {
   switch (bad.kind) {
     case Kind::undefined:
       return has_any(message, {"undefined", "defined", "none", "does not have a device", "have storage"});
     case Kind::device:
-      return has_any(message, {"device", "cuda", "cpu"});
+      return has_any(message, {"device"}) || names_a_device_type(message);
     case Kind::index:
       return has_any(message, {"out of range", "out of bound", "negative"});
     case Kind::choice:
@@ -154,8 +160,11 @@ std::optional<std::string> useless_message(const std::string& message) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return "the message is empty";
   if (has_any(text, {"internal assert failed", "please report a bug"}))
     return "an internal assert is about the operator's own code, not about the caller's arguments";
-  if (has_any(text, {"device-side assert", "cuda error", "illegal memory access"}))
-    return "an assert of a CUDA kernel names nothing, and leaves the device unusable";
+  const Accelerator* const device =
+      find_accelerator([&](const Accelerator& each) { return each.is_error_of_runtime(message); });
+  if (device != nullptr)
+    return fmt::format("an assert of a {} kernel names nothing, and leaves the device unusable",
+                       device_title(device->type()));
   if (has_any(text, {"vector::_m_range_check", "_map_base::at", "map::at", "array::at",
                      "basic_string::", "bad optional access", "bad_optional_access", "bad variant access",
                      "std::get: wrong index", "bad_function_call", "bad_any_cast", "stoi", "stod",

@@ -10,7 +10,7 @@ namespace opgate {
 
 /// Why the message is useless to the caller, whatever the call was: it is empty, an exception of the
 /// standard library that names a function of the library ("vector::_M_range_check"), an internal assert, or
-/// an error that a CUDA kernel left behind. None where the message may be useful.
+/// an error that a kernel of an accelerator left behind. None where the message may be useful.
 std::optional<std::string> useless_message(const std::string& message);
 
 /// True where the message names what is wrong. It does so with any one of these:

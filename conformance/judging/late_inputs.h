@@ -1,4 +1,4 @@
-// One call made again under other circumstances: on another stream or device, or from a CUDA graph.
+// One call made again under other circumstances: on another stream or device, or from a graph.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -19,7 +19,7 @@ Arguments other_values(CallUnderTest& under_test, uint64_t value_seed);
 /// Copies the values of `from` into the tensors of `to`, in place, on the current stream.
 void overwrite(const Arguments& to, const Arguments& from);
 
-/// Makes the call on CUDA tensors that get the case's values on `stream` only some time after the call was
+/// Makes the call on tensors of an accelerator that get the case's values on `stream` only some time after the call was
 /// launched, and that hold other values until then. The results are copied on `stream` directly after the
 /// call: the copies are right only if the operator works on `stream`, or waits for it. With `as_current`,
 /// `stream` is the current stream during the call; otherwise the current device and stream stay as they

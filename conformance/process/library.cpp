@@ -28,11 +28,14 @@ class WithoutOverrides : public c10::WarningHandler {
 // A new system library is a new machine, and the results say which machine they are of.
 constexpr std::array<std::string_view, 4> kSystemFolders{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
 
-// Where torch's libraries lie, and the packages beside it that hold the CUDA libraries which each torch pins. The version of
-// torch stands for them: together they have gigabytes, which a library made with find_package(Torch) links.
-std::array<std::string, 2> folders_of_torch() {
-  const fs::path libraries = torch_folder();
-  return {(libraries / "").string(), (libraries.parent_path().parent_path() / "nvidia" / "").string()};
+// Where torch's libraries lie, and those of accelerators that each torch pins. The version of torch stands for them: together
+// they have gigabytes, which a library made with find_package(Torch) links.
+std::vector<std::string> folders_of_torch() {
+  std::vector<std::string> folders{(torch_folder() / "").string()};
+  for (const Accelerator* const each : accelerators()) {
+    for (const fs::path& folder : each->library_folders()) folders.push_back((folder / "").string());
+  }
+  return folders;
 }
 
 std::set<fs::path> loaded_files() {
@@ -63,7 +66,7 @@ fs::path torch_folder() {
 std::vector<fs::path> files_loaded_with_libraries() {
   std::vector<fs::path> files;
   std::ranges::set_difference(loaded_files(), loaded_before(), std::back_inserter(files));
-  static const std::array<std::string, 2> torch = folders_of_torch();
+  static const std::vector<std::string> torch = folders_of_torch();
   std::erase_if(files, [](const fs::path& file) {
     const auto holds_it = [&](std::string_view folder) { return file.native().starts_with(folder); };
     return std::ranges::any_of(kSystemFolders, holds_it) || std::ranges::any_of(torch, holds_it);

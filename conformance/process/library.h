@@ -20,7 +20,7 @@ void load_library(const std::filesystem::path& file);
 std::filesystem::path torch_folder();
 
 /// The files that this process has loaded since the first load_library(): the libraries, and what they depend on,
-/// but not the libraries of the system, of torch, and of the CUDA packages that torch requires. Sorted.
+/// but not the libraries of the system, of torch, and of the packages for accelerators that torch requires. Sorted.
 std::vector<std::filesystem::path> files_loaded_with_libraries();
 
 }  // namespace opgate

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/build.h"
+#include "device/device.h"
 #include "process/python_library.h"
 
 namespace opgate {
@@ -30,13 +31,20 @@ bool begins_with_any(std::string_view text, const std::array<std::string_view, N
   return std::ranges::any_of(beginnings, [&](std::string_view begin) { return text.starts_with(begin); });
 }
 
+const Accelerator* accelerator_with_symbol(const std::string& symbol) {
+  const std::string name = demangled(symbol);
+  return find_accelerator([&](const Accelerator& each) { return each.has_symbol(symbol, name); });
+}
+
 std::string remedy_for_symbol(const std::string& symbol) {
   if (is_symbol_of_python(symbol))
     return "Python should define it: install the shared library of the interpreter (such as libpython3.11), "
            "or name the Python module that loads this library in `python` of opgate.toml";
-  if (is_symbol_of_cuda(symbol))
-    return "CUDA or the CUDA half of torch should define it, and this torch has none, or of another version: "
-           "install the torch that the library was built with, or build it without CUDA";
+  if (const Accelerator* const owner = accelerator_with_symbol(symbol))
+    return fmt::format(
+        "{0} or the {0} half of torch should define it, and this torch has none, or of another version: "
+        "install the torch that the library was built with, or build it without {0}",
+        device_title(owner->type()));
   if (is_symbol_of_torch(symbol))
     return fmt::format(
         "torch should define it, and the torch {} here does not: the library was built for another version "
@@ -52,10 +60,12 @@ std::string remedy_for_library(const std::string& name) {
         "it belongs to torch, and the torch {} here has no such file: rebuild the library with the torch in "
         "this environment",
         kTorchVersion);
-  if (begins_with_any(name,
-                      std::array<std::string_view, 5>{"libcuda", "libcublas", "libcudnn", "libnv", "libcu"}))
-    return "it belongs to CUDA: install the CUDA version that the library was built with, or build it "
-           "without CUDA";
+  const Accelerator* const owner =
+      find_accelerator([&](const Accelerator& each) { return each.has_library(name); });
+  if (owner != nullptr)
+    return fmt::format(
+        "it belongs to {0}: install the {0} version that the library was built with, or build it without {0}",
+        device_title(owner->type()));
   if (name.starts_with("libpython"))
     return "it belongs to Python: install the shared library of that version of Python, or rebuild the "
            "library with the Python in this environment";
@@ -84,14 +94,8 @@ bool is_symbol_of_torch(const std::string& symbol) {
          name.find("torch::") != std::string::npos || name.find("caffe2::") != std::string::npos;
 }
 
-bool is_symbol_of_cuda(const std::string& symbol) {
-  if (begins_with_any(symbol, std::array<std::string_view, 5>{"cuda", "__cuda", "cublas", "cudnn", "nccl"}))
-    return true;
-  const bool is_driver =
-      symbol.size() > 2 && symbol.starts_with("cu") && symbol[2] >= 'A' && symbol[2] <= 'Z';
-  const std::string name = demangled(symbol);
-  return is_driver || name.find("c10::cuda::") != std::string::npos ||
-         name.find("at::cuda::") != std::string::npos;
+bool is_symbol_of_accelerator(const std::string& symbol) {
+  return accelerator_with_symbol(symbol) != nullptr;
 }
 
 std::string explained(const LoadFailure& failure, const std::filesystem::path& file) {

@@ -18,8 +18,8 @@ LoadFailure load_failure(const std::string& said);
 /// Whether torch's C++ libraries define symbols like this one.
 bool is_symbol_of_torch(const std::string& symbol);
 
-/// Whether CUDA's libraries, or those of torch that use them, define symbols like this one.
-bool is_symbol_of_cuda(const std::string& symbol);
+/// Whether the libraries of an accelerator, or those of torch for it, define symbols like this one.
+bool is_symbol_of_accelerator(const std::string& symbol);
 
 /// The failure in a sentence for the user, with the remedy.
 std::string explained(const LoadFailure& failure, const std::filesystem::path& file);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "device/accelerator.h"
 #include "process/library.h"
 #include "process/python_library.h"
 
@@ -22,13 +23,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders of the wheels in which torch's own dependencies come: site-packages/nvidia/*/lib.
-std::vector<fs::path> nvidia_folders() {
+constexpr std::string_view kPythonHalf = "libtorch_python.so";  // a PYBIND11_MODULE with tensors needs it
+
+// The libraries of torch that `opgate` is not linked with, and that define what others may need.
+std::vector<std::string> further_torch_libraries() {
+  std::vector<std::string> names{std::string(kPythonHalf)};
+  for (const Accelerator* const each : accelerators()) {
+    for (std::string& name : each->torch_libraries()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// Folders of the libraries that those of torch need.
+std::vector<fs::path> accelerator_folders() {
   std::vector<fs::path> folders;
-  std::error_code missing;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(torch_folder().parent_path().parent_path() / "nvidia", missing))
-    folders.push_back(entry.path() / "lib");
+  for (const Accelerator* const each : accelerators()) {
+    for (fs::path& folder : each->library_folders()) folders.push_back(std::move(folder));
+  }
   return folders;
 }
 
@@ -56,7 +67,8 @@ class Loader {
     for (const std::string& file : waiting_) {
       const LoadFailure& failure = failures_.at(file);
       // No module of Python brings symbols of another torch.
-      if (!modules_may_load_ || is_symbol_of_torch(failure.symbol) || is_symbol_of_cuda(failure.symbol))
+      if (!modules_may_load_ || is_symbol_of_torch(failure.symbol) ||
+          is_symbol_of_accelerator(failure.symbol))
         throw SetupError(explained(failure, file));
       found_.only_in_python[file] = failure.symbol.empty()
                                         ? fmt::format("it needs {}, which is not found", failure.library)
@@ -66,7 +78,7 @@ class Loader {
   }
 
  private:
-  // Loads the library, after the libraries of Python, torch and CUDA that it asks for.
+  // Loads the library, after the libraries of Python, torch and accelerators that it asks for.
   bool load_with_needs(const std::string& file) {
     while (true) {
       const std::optional<LoadFailure> failure = try_load(file);
@@ -86,11 +98,10 @@ class Loader {
 
   bool find_symbol(const std::string& file, const std::string& symbol) {
     if (is_symbol_of_python(symbol)) return add_python(file);
-    // The Python half of torch, whose symbols a PYBIND11_MODULE with tensors needs. Then those for CUDA.
-    for (const char* name : {"libtorch_python.so", "libc10_cuda.so", "libtorch_cuda.so"}) {
+    for (const std::string& name : further_torch_libraries()) {
       const fs::path library = torch_folder() / name;
       if (tried_.contains(library) || content_of(library).find(symbol) == std::string::npos) continue;
-      if (name == std::string_view("libtorch_python.so") && !add_python(file)) return false;
+      if (name == kPythonHalf && !add_python(file)) return false;
       if (add(library)) return true;
     }
     return std::ranges::any_of(suppliers_, [&](const std::string& supplier) {
@@ -99,14 +110,15 @@ class Loader {
   }
 
   bool find_library(const std::string& file, const std::string& name) {
-    if (name.starts_with("libpython") || name == "libtorch_python.so") {
+    if (name.starts_with("libpython") || name == kPythonHalf) {
       if (!add_python(file)) return false;
       if (name.starts_with("libpython")) return false;  // of another version, or it would have been found
     }
     if (add(torch_folder() / name)) return true;
     const auto is_it = [&](const fs::path& supplier) { return supplier.filename() == name && add(supplier); };
     if (std::ranges::any_of(suppliers_, is_it)) return true;
-    return std::ranges::any_of(nvidia_folders(), [&](const fs::path& folder) { return add(folder / name); });
+    return std::ranges::any_of(accelerator_folders(),
+                               [&](const fs::path& folder) { return add(folder / name); });
   }
 
   bool add_python(const std::string& file) {

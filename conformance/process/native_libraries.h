@@ -12,7 +12,7 @@ namespace opgate {
 /// How the libraries of a project are loaded without Python.
 struct NativeLibraries {
   /// Those that can be loaded, in an order that gives each one the symbols that it needs. Libraries of Python, torch
-  /// and CUDA that they need, and that nothing else has loaded, come before them.
+  /// and accelerators that they need, and that nothing else has loaded, come before them.
   std::vector<std::string> in_order;
   /// Those that only a Python process can load, and why.
   std::map<std::string, std::string> only_in_python;

@@ -16,7 +16,7 @@
 
 #include "base/dtypes.h"
 #include "base/tensors_in.h"
-#include "device/accelerator.h"
+#include "device/device.h"
 #include "device/simulator.h"
 #include "inputs/call_key.h"
 #include "spec/sample_json.h"
@@ -136,7 +136,9 @@ Domain values_of(const at::Tensor& tensor) {
   const bool integral = c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
   if (!tensor.is_cpu()) {
     if (is_simulated()) return values_of(copied_to_host(tensor));
-    if (integral) throw SpecError("integers on CUDA, whose values are not read");
+    if (integral)
+      throw SpecError(
+          fmt::format("integers on {}, whose values are not read", device_title(tensor.device().type())));
     return {"uniform", {}};
   }
   if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};

@@ -19,9 +19,9 @@ std::string kind_of_call(c10::ArrayRef<c10::IValue> arguments);
 
 /// The arguments with values, as a list with one element per argument: what spec/sample_json.h reads, and
 /// for tensors also dtype, device, strides, storage offset and requires_grad. Small tensors have all their
-/// numbers, larger ones the range of their numbers. Values on CUDA are read on the simulated device only, because that would make
+/// numbers, larger ones the range of their numbers. Values on an accelerator are read where it is simulated only, because that would make
 /// the program wait: floating-point tensors are `uniform` there. Throws SpecError as above, and for
-/// integers on CUDA.
+/// integers on an accelerator.
 nlohmann::json described_arguments(c10::ArrayRef<c10::IValue> arguments);
 
 }  // namespace opgate

@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/build.h"
+#include "device/accelerator.h"
 #include "judging/all_checks.h"
 
 extern char** environ;
@@ -34,14 +35,20 @@ fs::path cache_folder() {
   return {};
 }
 
-// The variables that Python itself reads (PYTHON*), those of OpGate and its users (OPGATE_*), and the one that hides
-// GPUs: modules may register kernels for CUDA only where there is one.
+// Modules may register kernels for an accelerator only where there is one.
+bool hides_devices(std::string_view variable) {
+  const auto is_it = [&](const Accelerator& each) {
+    return variable.starts_with(fmt::format("{}=", each.visible_devices()));
+  };
+  return find_accelerator(is_it) != nullptr;
+}
+
+// The variables that Python itself reads (PYTHON*), those of OpGate and its users (OPGATE_*), and those that hide devices.
 json relevant_environment() {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    if (text.starts_with("PYTHON") || text.starts_with("OPGATE_") ||
-        text.starts_with("CUDA_VISIBLE_DEVICES="))
+    if (text.starts_with("PYTHON") || text.starts_with("OPGATE_") || hides_devices(text))
       variables.emplace_back(text);
   }
   std::ranges::sort(variables);

@@ -71,11 +71,13 @@ void check_names(const Spec& spec) {
   };
   for (const std::string& name : spec.trusted) demand_argument(name, "trusts");
   for (const std::string& name : spec.wants_contiguous) demand_argument(name, "wants_contiguous");
-  for (const size_t result : spec.unspecified) {
-    if (result < schema.returns().size()) continue;
-    throw SpecError(fmt::format("{}: spec.unspecified({}): {} has {} results: {}", spec.where, result,
-                                spec.name, schema.returns().size(), c10::toString(schema)));
-  }
+  const auto demand_result = [&](size_t result, std::string_view word) {
+    if (result < schema.returns().size()) return;
+    throw SpecError(fmt::format("{}: spec.{}({}): {} has {} results: {}", spec.where, word, result, spec.name,
+                                schema.returns().size(), c10::toString(schema)));
+  };
+  for (const size_t result : spec.unspecified) demand_result(result, "unspecified");
+  for (const size_t result : spec.on_cpu) demand_result(result, "on_cpu");
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ struct Spec {
       assumed_trusted;  ///< those of `trusted` that a recording suggests, and nobody has written
   std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
   std::set<size_t> unspecified;            ///< indices of schema results whose values are not promised
+  std::set<size_t> on_cpu;                 ///< indices of schema results that lie on the CPU on every device
   std::set<std::string>
       unspecified_for;        ///< conditions under which results are not promised: "overlap", "nan"
   std::deque<Bench> benches;  ///< a deque, because BenchWriters keep references to elements

@@ -53,6 +53,7 @@ Spec op_from_json(const json& described) {
   described.at("trusted").get_to(spec.trusted);
   described.at("wants_contiguous").get_to(spec.wants_contiguous);
   described.at("unspecified").get_to(spec.unspecified);
+  described.at("on_cpu").get_to(spec.on_cpu);
   described.at("unspecified_for").get_to(spec.unspecified_for);
   if (const json& planted = described.at("planted"); !planted.is_null())
     spec.planted = Planted{planted.at("check"), planted.at("twin")};

@@ -99,6 +99,11 @@ SpecWriter& SpecWriter::unspecified_for(std::string condition) {
   return *this;
 }
 
+SpecWriter& SpecWriter::on_cpu(size_t index) {
+  spec_.on_cpu.insert(index);
+  return *this;
+}
+
 SpecWriter& SpecWriter::unspecified(size_t index) {
   spec_.unspecified.insert(index);
   return *this;

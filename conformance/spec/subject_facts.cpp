@@ -152,6 +152,7 @@ SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python) {
   facts.trusted = sorted_texts(spec.trusted);
   facts.wants_contiguous = sorted_texts(spec.wants_contiguous);
   facts.unspecified = sorted_texts(spec.unspecified);
+  facts.on_cpu = sorted_texts(spec.on_cpu);
   facts.unspecified_for = sorted_texts(spec.unspecified_for);
   for (const auto& [device, dtypes] : spec.dtypes) {
     std::vector<std::string>& names = facts.dtypes[c10::DeviceTypeName(device, true)];
@@ -184,6 +185,7 @@ void to_json(json& json, const SubjectFacts& facts) {
           {"trusted", facts.trusted},
           {"wants_contiguous", facts.wants_contiguous},
           {"unspecified", facts.unspecified},
+          {"on_cpu", facts.on_cpu},
           {"unspecified_for", facts.unspecified_for},
           {"dtypes", facts.dtypes},
           {"samples", facts.samples},
@@ -209,6 +211,7 @@ void from_json(const json& json, SubjectFacts& facts) {
   json.at("trusted").get_to(facts.trusted);
   json.at("wants_contiguous").get_to(facts.wants_contiguous);
   json.at("unspecified").get_to(facts.unspecified);
+  json.at("on_cpu").get_to(facts.on_cpu);
   json.at("unspecified_for").get_to(facts.unspecified_for);
   json.at("dtypes").get_to(facts.dtypes);
   json.at("samples").get_to(facts.samples);

@@ -45,6 +45,7 @@ struct SubjectFacts {
   std::vector<std::string> trusted;  ///< arguments whose values the operator need not check
   std::vector<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
   std::vector<std::string> unspecified;       ///< indices of results without promised values
+  std::vector<std::string> on_cpu;            ///< indices of results that lie on the CPU on every device
   std::vector<std::string> unspecified_for;   ///< conditions under which no result is promised
   std::map<std::string, std::vector<std::string>> dtypes;  ///< by device
   /// Descriptions of arguments, by sample: JSON, whose end is replaced by a digest where it is long. The

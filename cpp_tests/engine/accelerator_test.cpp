@@ -9,7 +9,13 @@
 #include <iostream>
 
 #include "device/device.h"
+#include "gate/partial.h"
 #include "inputs/call_key.h"
+#include "judging/all_checks.h"
+#include "judging/clear_message.h"
+#include "libraries/made_up_device/made_up_device.h"
+#include "plan/plan.h"
+#include "process/load_failure.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 #include "support.h"
@@ -21,16 +27,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::message_of;
-
-class MadeUp final : public Accelerator {
- public:
-  c10::DeviceType type() const override { return c10::kPrivateUse1; }
-  std::optional<std::string> missing() const override { return "nobody has built one"; }
-  std::string model() const override { return ""; }
-  std::string compiler() const override { return "a compiler"; }
-  void enable(DeviceAllocator) override {}
-  AcceleratorServices& services() const override { throw SetupError("it offers none"); }
-};
 
 const char* const kCall = "relu/float32/4/contiguous/privateuseone";
 
@@ -62,10 +58,14 @@ TEST(Accelerators, ThatNobodyRegisteredAreRefusedByName) {
               HasSubstr("none of the devices cpu, cuda, sim"));
 }
 
+size_t planned_for(const std::vector<Spec>& specs, const std::string& check) {
+  return make_plan(specs, native_checks(), {{}, {check}, {"privateuseone"}, {}}).cases();
+}
+
 // In a process of its own, because nothing forgets what is registered.
 TEST(Accelerators, ThatAreRegisteredTakePart) {
   const auto use = [] {
-    MadeUp made_up;
+    opgate_made_up::Device made_up;
     register_accelerator(made_up);
     std::vector<Spec> specs;
     specs.push_back(relu());
@@ -77,6 +77,40 @@ TEST(Accelerators, ThatAreRegisteredTakePart) {
   };
   EXPECT_EXIT(use(), ::testing::ExitedWithCode(0),
               std::string(kCall) + "; nobody has built one; PrivateUse1; PrivateUse1; 1");
+}
+
+TEST(Accelerators, ThatAreRegisteredArePlannedAndNamedInMessages) {
+  const auto use = [] {
+    opgate_made_up::Device made_up;
+    register_accelerator(made_up);
+    std::vector<Spec> specs;
+    specs.push_back(relu());
+    std::cerr << planned_for(specs, "value.reference") << "; " << planned_for(specs, "run.stream") << "; "
+              << planned_for(specs, "value.device") << "; " << useless_message("made-up error 7").value()
+              << "; " << is_symbol_of_accelerator("madeup_launch") << "; "
+              << explained({"", "", "libmadeup.so.1"}, "libops.so") << "\n";
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(
+      use(), ::testing::ExitedWithCode(0),
+      "1; 1; 1; an assert of a PrivateUse1 kernel names nothing, and leaves the device unusable; 1; "
+      "library libops.so cannot be loaded: it needs libmadeup.so.1, which is not found; it belongs to "
+      "PrivateUse1: install the PrivateUse1 version");
+}
+
+TEST(Accelerators, ThatAreRegisteredKeepTheirKernelsInTheLedger) {
+  const auto use = [] {
+    opgate_made_up::Device made_up;
+    register_accelerator(made_up);
+    State base, head;
+    base["relu"].facts.kernels = {"CPU", "PrivateUse1", "AutogradPrivateUse1"};
+    head["relu"].facts.kernels = {"CPU"};
+    const KeptKernels kept = keep_unchecked_devices(base, head);
+    std::cerr << (kept == KeptKernels{{c10::kPrivateUse1, 2}}) << "; "
+              << (head["relu"].facts.kernels == base["relu"].facts.kernels) << "\n";
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(use(), ::testing::ExitedWithCode(0), "1; 1");
 }
 
 }  // namespace

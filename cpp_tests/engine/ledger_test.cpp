@@ -35,6 +35,7 @@ SubjectState some_subject() {
   facts.trusted = {"index"};
   facts.wants_contiguous = {"x"};
   facts.unspecified = {"1"};
+  facts.on_cpu = {"2"};
   facts.unspecified_for = {"overlap"};
   facts.dtypes = {{"cpu", {"float32", "float64"}}};
   facts.samples = {{"4x8", R"([{"shape":[4,8],"values":"uniform"}])"}};
@@ -139,17 +140,18 @@ TEST(UncheckedDevices, KeepKernelsOfABuildWithCuda) {
   State base{{"op", some_subject()}, {"other", some_subject()}};
   base["op"].facts.kernels = {"CPU", "CUDA", "AutocastCUDA"};
   State head{{"op", some_subject()}, {"other", some_subject()}};
-  EXPECT_EQ(keep_unchecked_devices(base, head), 2u);
+  EXPECT_EQ(keep_unchecked_devices(base, head), (KeptKernels{{c10::kCUDA, 2}}));
   EXPECT_THAT(head["op"].facts.kernels, ElementsAre("CPU", "CUDA", "AutocastCUDA"));
   base["op"].facts.kernels = {"CPU", "CUDA", "Meta"};
   head = {{"op", some_subject()}, {"other", some_subject()}};
   head["op"].facts.kernels = {"CPU", "Meta"};
-  EXPECT_EQ(keep_unchecked_devices(base, head), 1u);
+  EXPECT_EQ(keep_unchecked_devices(base, head), (KeptKernels{{c10::kCUDA, 1}}));
   EXPECT_EQ(head["op"].facts.kernels, base["op"].facts.kernels)
       << "an accepted state does not change for its order";
   head = {{"op", some_subject()}, {"other", some_subject()}};
   head["other"].facts.kernels = {"CPU", "CUDA"};
-  EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "this build has CUDA, and `op` has lost its kernels";
+  EXPECT_EQ(keep_unchecked_devices(base, head), KeptKernels())
+      << "this build has CUDA, and `op` has lost its kernels";
   EXPECT_THAT(head["op"].facts.kernels, ElementsAre("CPU"));
 }
 
@@ -157,12 +159,12 @@ TEST(UncheckedDevices, KeepKernelsThatPythonRegistersWhereThereIsAGpu) {
   State base{{"op", some_subject()}}, head = base;
   base["op"].facts.python_kernels = {"CUDA", "Meta"};
   head["op"].facts.python_kernels = {};
-  EXPECT_EQ(keep_unchecked_devices(base, head), 1u);
+  EXPECT_EQ(keep_unchecked_devices(base, head), (KeptKernels{{c10::kCUDA, 1}}));
   EXPECT_THAT(head["op"].facts.python_kernels, ElementsAre("CUDA")) << "and Meta is gone";
-  EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "none is missing";
+  EXPECT_EQ(keep_unchecked_devices(base, head), KeptKernels()) << "none is missing";
   head["op"].facts.python_kernels = {};
   head["other"].devices["cuda"] = some_subject().devices["cpu"];
-  EXPECT_EQ(keep_unchecked_devices(base, head), 0u) << "a case ran on a GPU here";
+  EXPECT_EQ(keep_unchecked_devices(base, head), KeptKernels()) << "a case ran on a GPU here";
   EXPECT_TRUE(head["op"].facts.python_kernels.empty());
 }
 

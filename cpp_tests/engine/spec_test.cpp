@@ -103,6 +103,18 @@ TEST(SpecWriter, LeavesResultsUnspecifiedForKnownConditions) {
               HasSubstr("contradicts itself: refuses_overlap"));
 }
 
+TEST(SpecWriter, RefusesPlacesOfResultsThatTheSchemaDoesNotHave) {
+  const auto with_result = [](size_t index) {
+    return message_of<SpecError>([&] {
+      Spec spec = testing::spec_of("aten::relu", {{uniform({4})}});
+      SpecWriter(spec).on_cpu(index);
+      fit_to_schema(spec);
+    });
+  };
+  EXPECT_EQ(with_result(0), "nothing was thrown");
+  EXPECT_THAT(with_result(1), HasSubstr("spec.on_cpu(1): aten::relu has 1 results"));
+}
+
 TEST(SpecWriter, RefusesANameForNoSample) {
   EXPECT_THAT(message_of<SpecError>([] { written("aten::relu", [](SpecWriter& s) { s.named("small"); }); }),
               AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr(".named(\"small\") follows no sample")));

@@ -102,17 +102,6 @@ TEST(SimulatedToolsDeathTest, NothingWithoutTools) {
   });
 }
 
-TEST(SimulatedToolsDeathTest, AnUnknownToolIsRefused) {
-  EXPECT_IN_CHILD(
-      "opgate sim: OPGATE_SIM_TOOLS=init,memory names no tool with `memory` .there are init, race, sync and "
-      "stream.; "
-      "none is used",
-      {
-        use_tools("init,memory");
-        EXPECT_EQ(found_by_add(new_floats(4)), "");
-      });
-}
-
 TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
   EXPECT_IN_CHILD("opgate sim: init: kernel add, ld.global.f32", {
     const std::string file = ::testing::TempDir() + "opgate_findings_" + std::to_string(getpid());

@@ -23,6 +23,7 @@ REFUSED = {
     ),
     "wrong_gradient": ({"grad.reference"}, "grad.reference, cpu: fail"),
     "unspecified": ({"promise.weakened"}, "`unspecified` was added for 0"),
+    "on_cpu": ({"promise.weakened"}, "other results lie on the CPU"),
     "unspecified_for_nan": ({"case.lost", "promise.weakened"}, "`unspecified_for` was added for nan"),
     "refuses_strides": ({"output.metadata", "promise.weakened"}, "`wants_contiguous` was added for x"),
     "no_tag": ({"promise.weakened"}, "the tag pt2_compliant_tag is gone"),

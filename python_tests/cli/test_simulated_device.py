@@ -112,6 +112,63 @@ def test_the_gate_keeps_what_only_another_run_has_simulated(opgate: OpGate, proj
     assert "cases are owed, and --strict-gpu wants none" in strict.stdout
 
 
+def test_a_copy_to_another_device_is_ordered_with_both_streams(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> None:
+    project = new_project(**DEFECTS)
+    options = ["--device", "sim", "--op", "result_on_last_device", "--check", "value.reference"]
+    run = opgate("run", *options, folder=project)
+    assert run.returncode == 0, run
+
+
+def test_results_that_lie_elsewhere_are_told_unless_the_spec_says_so(
+    opgate: OpGate, new_project: Callable[..., Path], source: Path
+) -> None:
+    planted = {"python": ["opgate_planted"], "python_path": [str(source / "fixtures/defects/python")]}
+    project = new_project(**DEFECTS, **planted)
+    ops = ["count_on_the_host", "result_on_last_device", "lengths_on_host", "lengths_on_device"]
+    run = opgate("run", "--device", "sim", "--op", *ops, "--check", "run.device", folder=project)
+    assert run.returncode == 1, run
+    results = read_results(project / ".opgate")
+
+    def verdicts(op: str) -> set[str]:
+        return {line["verdict"] for line in results.of(op).values()}
+
+    assert verdicts("lengths_on_host") == {"pass"}
+    assert verdicts("count_on_the_host") == verdicts("lengths_on_device") == {"fail"}
+    assert "not kept: the output on the device of the arguments, cuda:0" in run.stdout
+    assert "seen     the output is on cpu" in run.stdout
+    assert "if it is meant to be there, say spec.on_cpu(0)" in run.stdout
+    assert "seen     the output is on cuda:1" in run.stdout
+    assert "not kept: the output on the CPU, as the spec says" in run.stdout
+
+
+def test_a_captured_call_that_leaves_another_stream_current_is_a_failure_with_its_reason(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> None:
+    project = new_project(**DEFECTS)
+    options = ["--device", "sim", "--op", "ends_on_its_stream", "--check", "run.graph", "-j", "1"]
+    run = opgate("run", *options, folder=project)
+    assert run.returncode == 1, run
+    cases = read_results(project / ".opgate").cases
+    assert {line["verdict"] for line in cases.values()} == {"fail"}
+    assert "it leaves another stream current than the one on which it was called" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "wanted"),
+    [
+        ("OPGATE_SIM_APPROXIMATE", "hgh", "give exact, low or high"),
+        ("OPGATE_SIM_FILL", "256", "give a number from 0 to 255"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_before_the_first_case(
+    opgate: OpGate, project: Path, variable: str, value: str, wanted: str
+) -> None:
+    run = opgate("run", *LAYOUT, "--device", "sim", folder=project, environment={variable: value})
+    assert_refused(run, f"{variable}={value}: {wanted}")
+
+
 def test_gradients_and_graphs_and_streams_are_asked(opgate: OpGate, new_project: Callable[..., Path]) -> None:
     project = new_project(libraries=["libopgate_ops.so"], specs=["libopgate_ops_specs.so"])
     checks = ["grad.reference", "run.stream", "run.graph", "run.device", "value.device"]

@@ -97,8 +97,7 @@ std::function<int()> declare(CommandLine& app) {
   options->project.declare(app);
   app.add_option("--op", options->ops, "only operators with this name; * and ? are wildcards")
       .type_name("PATTERN");
-  app.add_option("--device", options->devices, "only cases on cpu, cuda or sim, the simulated CUDA device")
-      .type_name("PATTERN");
+  declare_devices(app, options->devices);
   app.add_option("--blind", options->blind,
                  "count every verdict of this check as a pass, to see that the defects planted for it escape")
       .type_name("CHECK");

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "device/device.h"
 #include "plan/patterns.h"
 #include "spec/coverage.h"
 #include "spec/registration.h"
@@ -15,6 +16,8 @@
 
 namespace opgate {
 namespace {
+
+using c10::DispatchKey;
 
 constexpr std::string_view kNone = "-";
 constexpr std::string_view kOpcheck = "opcheck";
@@ -48,19 +51,39 @@ Kernels kernels_of(const std::string& name, const Project& project) {
 }
 
 // Where the kernel that answers for one of `keys` is: "C++", "Python", or "-".
-std::string language_of(const Kernels& kernels, std::initializer_list<std::string_view> keys) {
+std::string language_of(const Kernels& kernels, const std::vector<std::string>& keys) {
   const auto in = [&](const std::set<std::string>& names) {
-    return std::ranges::any_of(keys, [&](std::string_view key) { return names.contains(std::string(key)); });
+    return std::ranges::any_of(keys, [&](const std::string& key) { return names.contains(key); });
   };
   return in(kernels.native) ? "C++" : in(kernels.python) ? "Python" : std::string(kNone);
+}
+
+// The keys of kernels for dense tensors on the devices of torch, also on those that OpGate does not know.
+std::vector<DispatchKey> keys_of_backends() {
+  std::vector<DispatchKey> keys;
+  for (auto i = uint8_t(c10::BackendComponent::InvalidBit) + 1;
+       i <= uint8_t(c10::BackendComponent::EndOfBackendKeys); ++i) {
+    const auto key =
+        c10::toRuntimePerBackendFunctionalityKey(DispatchKey::Dense, static_cast<c10::BackendComponent>(i));
+    if (key != DispatchKey::Meta) keys.push_back(key);  // its kernels are the fake ones
+  }
+  return keys;
+}
+
+// The keys of the kernels that autograd calls.
+std::vector<std::string> keys_of_gradients() {
+  std::vector<std::string> keys{"Autograd", "CompositeImplicitAutograd"};
+  for (const c10::DeviceType device : device_types()) keys.emplace_back(c10::toString(autograd_key(device)));
+  return keys;
 }
 
 std::string devices_of(const Kernels& kernels) {
   if (kernels.has("CompositeImplicitAutograd") || kernels.has("CompositeExplicitAutograd")) return "all";
   std::string devices;
-  for (const auto& [key, device] :
-       {std::pair{"CPU", "cpu"}, {"CUDA", "cuda"}, {"MPS", "mps"}, {"XPU", "xpu"}}) {
-    if (kernels.has(key)) devices += (devices.empty() ? "" : ",") + std::string(device);
+  for (const DispatchKey key : keys_of_backends()) {
+    if (!kernels.has(c10::toString(key))) continue;
+    const std::string device = c10::DeviceTypeName(c10::dispatchKeyToDeviceType(key), /*lower_case=*/true);
+    devices += (devices.empty() ? "" : ",") + device;
   }
   return devices.empty() ? std::string(kNone) : devices;
 }
@@ -80,7 +103,7 @@ Row row_of(const std::string& name, const Spec* spec, bool opcheck, const Projec
           kernels.native_fake   ? "C++"
           : kernels.python_fake ? "Python"
                                 : std::string(kNone),
-          language_of(kernels, {"Autograd", "AutogradCPU", "AutogradCUDA", "CompositeImplicitAutograd"}),
+          language_of(kernels, keys_of_gradients()),
           opcheck ? "yes" : std::string(kNone)};
 }
 

@@ -1,6 +1,7 @@
 #include "cli/project/project.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
@@ -49,13 +50,20 @@ void declare_filter(CommandLine& app, Filter& filter) {
       .type_name(pattern);
   app.add_option("--check", filter.checks, "only checks with this id or group, such as value.layout or value")
       .type_name(pattern);
-  app.add_option("--device", filter.devices, "only cases on cpu, cuda or sim, the simulated CUDA device")
-      .type_name(pattern);
+  declare_devices(app, filter.devices);
   app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
   app.add_option("-k", filter.keywords,
                  "only cases whose ids hold these words, joined by and, or, not and parentheses")
       .type_name("EXPRESSION");
   declare_order(app, filter);
+}
+
+void declare_devices(CommandLine& app, std::vector<std::string>& devices) {
+  app.add_option(
+         "--device", devices,
+         fmt::format("only cases on {} or {}, the simulated {} device", fmt::join(device_type_names(), ", "),
+                     kSimulatedDevice, device_title(kSimulatedType)))
+      .type_name("PATTERN");
 }
 
 void declare_no_simulator(CommandLine& app, bool& no_simulator) {

@@ -37,6 +37,9 @@ std::filesystem::path outputs_folder(const std::filesystem::path& output);
 /// Declares the options that choose cases.
 void declare_filter(CommandLine& app, Filter& filter);
 
+/// Declares --device.
+void declare_devices(CommandLine& app, std::vector<std::string>& devices);
+
 /// Declares --no-sim.
 void declare_no_simulator(CommandLine& app, bool& no_simulator);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "device/device.h"
 #include "gate/rule.h"
 #include "spec/subject_facts.h"
 
@@ -42,13 +43,12 @@ class Losses {
       for (const std::string& id : lost_keys(change_.base, change_.head.state))
         refuse(id, "the operator no longer has a spec; remove it from the ledger with the operator");
     }
-    if (change_.kernels_kept > 0) {
-      remarks_.push_back(
-          {Remark::Kind::note, kRule, "",
-           fmt::format("{} kernels for CUDA were not compared, because there is no GPU here, or the "
-                       "libraries were built without CUDA",
-                       change_.kernels_kept),
-           ""});
+    for (const auto& [device, kept] : change_.kernels_kept) {
+      remarks_.push_back({Remark::Kind::note, kRule, "",
+                          fmt::format("{0} kernels for {1} were not compared, because there is no {1} device "
+                                      "here, or the libraries were built without {1}",
+                                      kept, device_title(device)),
+                          ""});
     }
     for_each_subject(change_, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
       for (const std::string& device : lost_keys(base.devices, head.devices))

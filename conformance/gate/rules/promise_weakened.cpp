@@ -49,6 +49,9 @@ class Comparing {
     judge_exemption("`wants_contiguous`", base_.wants_contiguous, head_.wants_contiguous);
     judge_exemption("`unspecified`", base_.unspecified, head_.unspecified);
     judge_exemption("`unspecified_for`", base_.unspecified_for, head_.unspecified_for);
+    if (base_.on_cpu != head_.on_cpu)
+      say(Remark::Kind::refused, "other results lie on the CPU",
+          fmt::format("[{}] -> [{}]", fmt::join(base_.on_cpu, ", "), fmt::join(head_.on_cpu, ", ")));
     if (base_.draft != head_.draft)
       say(head_.draft ? Remark::Kind::refused : Remark::Kind::better,
           head_.draft ? "the spec became a draft, which promises only what it says"
@@ -188,8 +191,9 @@ OPGATE_REGISTER_RULE(
     promise_weakened,
     {kRule,
      {"A spec promises no less than before: no promise, tag, dtype, rejection or limit is dropped, no "
-      "tolerance "
-      "is wider, and no argument or result is exempted from checks.",
+      "tolerance is wider, no argument or result is exempted from checks, and results stay where they were, "
+      "on "
+      "the CPU or on the device of the arguments.",
       "Promising less is the easiest way to pass, and the users who rely on the promise do not notice.",
       "Fix the operator. If the promise was wrong, say so in the change, and run `opgate accept`.",
       "A tolerance that was doubled in the same change as the kernel that needed it."},

@@ -106,6 +106,11 @@ class SpecWriter {
   /// a written argument that the call returns, for that argument.
   SpecWriter& unspecified(size_t index);
 
+  /// This result lies on the CPU wherever the arguments are, such as lengths that a launch needs. All others lie on the
+  /// device of the arguments. `index`, from 0, is that of the result in the schema; for a list it stands for all of its
+  /// tensors.
+  SpecWriter& on_cpu(size_t index);
+
   /// Results are not promised under this condition, and the cases that bring it about are not planned. "overlap": an
   /// argument that is written shares memory with another one. "nan": an element of an argument is NaN or infinite.
   SpecWriter& unspecified_for(std::string condition);

@@ -330,6 +330,10 @@ PYBIND11_MODULE(_engine, module) {
              "What has gone wrong on the simulated device since the last call, whether the device failed, "
              "and whether "
              "something was asked for that is not simulated; None where nothing has. Repairs the device.");
+  module.def("unsimulated_library", &opgate::unsimulated_library,
+             "The library or compiler that is not simulated and that the message of an exception names, or "
+             "None.",
+             pybind11::arg("message"));
   module.def("describe", &opgate::describe, "What a call id means, as a dict.", pybind11::arg("call_id"));
   module.def("arguments", &opgate::arguments, "The arguments of a call in schema order, freshly laid out.",
              pybind11::arg("call_id"));

@@ -65,26 +65,13 @@ def _judgement(check: Check, call: Call) -> Judgement:
         return invalid(f"OpGate itself failed: {first_line(error)}")
 
 
-# Libraries without PTX, and a compiler whose machine code the driver loads, as messages name them.
-NOT_SIMULATED = (
-    "triton",
-    "CUBLAS_STATUS",
-    "CUDNN_STATUS",
-    "CUSOLVER_STATUS",
-    "cusparse",
-    "CUFFT_",
-    "CURAND_STATUS",
-)
-
-
 def _of_simulator(judgement: Judgement) -> Judgement:
     """The judgement of a call on the simulated device, whose own limits tell nothing of the operator."""
     what, failed, unsupported = _engine.simulated_failure() or ("", False, False)
     if judgement.verdict == "pass" and not failed:
         return judgement
-    told = f"{judgement.reason} {judgement.happened}"
-    if needed := next((name for name in NOT_SIMULATED if name in told), ""):
-        return owed(f"it needs {needed.partition('_')[0]}, which is not simulated")
+    if needed := _engine.unsimulated_library(f"{judgement.reason} {judgement.happened}"):
+        return owed(f"it needs {needed}, which is not simulated")
     if unsupported:
         return owed(what)
     return Judgement("crash", reason=f"the simulated device failed: {what}") if failed else judgement

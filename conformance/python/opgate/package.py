@@ -65,7 +65,7 @@ def export(
 
 def needs_python(program: torch.export.ExportedProgram) -> bool:
     """Whether an operator in the program has its kernel in Python, so that no C++ program can run it."""
-    kernels = ("CPU", "CUDA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    kernels = (*_engine.device_types().values(), "CompositeExplicitAutograd", "CompositeImplicitAutograd")
     names = {
         node.target.name().partition(".")[0].replace("::", "/")
         for node in program.graph.nodes

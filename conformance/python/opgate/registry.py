@@ -43,7 +43,7 @@ class Check:
     promised: str | None = None
     """If set, the check is planned only where the spec makes this promise."""
     device: str = ""
-    """cpu or cuda, for a check that is planned on that device only."""
+    """`cpu` or an accelerator such as `cuda`, for a check that is planned on that device only."""
     reference: bool = False
     """Whether to plan the check only where the spec has a reference, which a draft may lack."""
     ops: bool = True

@@ -91,6 +91,7 @@ class OpSpec:
     trusted: set[str] = field(default_factory=set)
     contiguous: set[str] = field(default_factory=set)
     without_values: set[int] = field(default_factory=set)
+    results_on_cpu: set[int] = field(default_factory=set)
     without_results_for: set[str] = field(default_factory=set)
     is_draft: bool = False
     planted: dict[str, str] | None = None
@@ -187,6 +188,11 @@ class OpSpec:
         self.without_values.add(index)
         return self
 
+    def on_cpu(self, index: int) -> OpSpec:
+        """Result `index` lies on the CPU wherever the arguments are, such as lengths that a launch needs."""
+        self.results_on_cpu.add(index)
+        return self
+
     def unspecified_for(self, condition: str) -> OpSpec:
         """Results are not promised under this condition, and the cases that bring it about are not planned.
 
@@ -237,6 +243,7 @@ class OpSpec:
             "trusted": sorted(self.trusted),
             "wants_contiguous": sorted(self.contiguous),
             "unspecified": sorted(self.without_values),
+            "on_cpu": sorted(self.results_on_cpu),
             "unspecified_for": sorted(self.without_results_for),
             "draft": self.is_draft,
             "planted": self.planted,

@@ -3,6 +3,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/cuda/CUDAEvent.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
@@ -100,6 +101,24 @@ bool can_defer_copy(const c10::IValue* arguments) {
   return arguments[2].toBool() && host.is_pinned();
 }
 
+// The devices of tensors, as of a copy between two devices, other than the one on whose stream the call is made.
+std::vector<c10::Device> other_devices(const c10::IValue* arguments, std::size_t count, c10::Device device) {
+  std::vector<c10::Device> others;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!arguments[i].isTensor()) continue;
+    const at::Tensor tensor = arguments[i].toTensor();
+    if (tensor.defined() && tensor.is_cuda() && tensor.device() != device) others.push_back(tensor.device());
+  }
+  return others;
+}
+
+// The current stream of one device waits for that of another, as ATen makes both wait before and after a copy between them.
+void make_wait(c10::Device waiting, c10::Device for_device) {
+  at::cuda::CUDAEvent event;
+  event.record(c10::cuda::getCurrentCUDAStream(for_device.index()));
+  event.block(c10::cuda::getCurrentCUDAStream(waiting.index()));
+}
+
 // Numbers of Python stay on the CPU, where meta kernels that are in Python expect them.
 at::Tensor on_meta(const at::Tensor& tensor) {
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return tensor;
@@ -192,10 +211,13 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
     accesses.writes_argument(outputs.back());
   }
   call->arguments = converted(arguments, count, c10::DeviceType::CPU, on_cpu);
+  const std::vector<c10::Device> others = other_devices(arguments, count, device);
+  for (const c10::Device& other : others) make_wait(device, other);
   // Never freed: a graph may run it again for as long as the process lives.
   launch(
       op.operator_name().name, accesses.all(),
       [](void* deferred) { static_cast<DeferredCall*>(deferred)->run(); }, call.release());
+  for (const c10::Device& other : others) make_wait(other, device);
   torch::jit::drop(stack, count);
   for (at::Tensor& output : outputs) stack.emplace_back(std::move(output));
   return true;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,8 +38,13 @@ CompilationSettings CompilationSettings::from_environment() {
   CompilationSettings settings;
   const char* const text = std::getenv("OPGATE_SIM_COMPILE");
   const std::string_view mode = text == nullptr ? "" : text;
-  if (mode == "never") settings.when = When::never;
-  if (mode == "always") settings.when = When::always;
+  if (mode == "never") {
+    settings.when = When::never;
+  } else if (mode == "always") {
+    settings.when = When::always;
+  } else if (!mode.empty() && mode != "automatic") {
+    throw std::runtime_error("OPGATE_SIM_COMPILE=" + std::string(mode) + ": give never, always or automatic");
+  }
   return settings;
 }
 

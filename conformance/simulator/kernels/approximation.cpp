@@ -13,8 +13,7 @@ ApproximationEdge approximation_edge() {
   if (word.empty() || word == "exact") return ApproximationEdge::none;
   if (word == "low") return ApproximationEdge::low;
   if (word == "high") return ApproximationEdge::high;
-  throw std::runtime_error("OPGATE_SIM_APPROXIMATE is '" + std::string(word) +
-                           "', which is none of exact, low and high");
+  throw std::runtime_error("OPGATE_SIM_APPROXIMATE=" + std::string(word) + ": give exact, low or high");
 }
 
 }  // namespace opgate::simulator

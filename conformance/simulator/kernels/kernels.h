@@ -108,7 +108,7 @@ struct CompilationSettings {
   std::string folder;    ///< where compiled kernels are kept; empty: $OPGATE_SIM_CACHE, or that of XDG
   std::string compiler;  ///< a C compiler; empty: $OPGATE_SIM_CC, or the first of cc, gcc and clang
 
-  /// OPGATE_SIM_COMPILE: never, always or automatic.
+  /// OPGATE_SIM_COMPILE: never, always or automatic. Throws std::runtime_error for any other word.
   static CompilationSettings from_environment();
 };
 

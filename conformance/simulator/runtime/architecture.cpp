@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
-#include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 
 namespace opgate::simulator {
@@ -23,18 +21,17 @@ constexpr std::array kAll{
     Architecture{120, "RTX PRO 6000", 188, 1536, 24, 100 * kKilo, 99 * kKilo, 128 * kMega},
 };
 
-const Architecture& choose() {
-  const unsigned wanted = settings().architecture;
-  const auto* const found = std::ranges::find(kAll, wanted, &Architecture::capability);
-  if (found != kAll.end()) return *found;
-  report_notice("OPGATE_SIM_ARCH=" + std::to_string(wanted) + " is not known; 90 is used");
-  return *std::ranges::find(kAll, 90U, &Architecture::capability);
-}
-
 }  // namespace architectures
 
+std::vector<unsigned> known_capabilities() {
+  std::vector<unsigned> known;
+  for (const Architecture& each : architectures::kAll) known.push_back(each.capability);
+  return known;
+}
+
 const Architecture& architecture() {
-  static const Architecture& chosen = architectures::choose();
+  static const Architecture& chosen =
+      *std::ranges::find(architectures::kAll, settings().architecture, &Architecture::capability);
   return chosen;
 }
 

@@ -1,10 +1,13 @@
-// What environment variables say about the simulated devices. They are read once, when the first CUDA function is called.
+// What environment variables say about the simulated devices. They are read once, when the first CUDA function is called; where
+// one has a value that it cannot have, or a name that is none, the process says so and ends.
 // OPGATE_SIM_COMPILE, OPGATE_SIM_CACHE and OPGATE_SIM_CC, which say how kernels are executed, are those of
 // CompilationSettings in simulator/kernels/kernels.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "simulator/watch/tools.h"
 
@@ -47,6 +50,10 @@ struct Settings {
   Tools tools;
 };
 
+/// Ends the process with exit status 2 where wrong_settings() are any.
 const Settings& settings();
+
+/// What is wrong with the variables, and what they may be: "OPGATE_SIM_FILL=256: give a number from 0 to 255".
+std::vector<std::string> wrong_settings();
 
 }  // namespace opgate::simulator

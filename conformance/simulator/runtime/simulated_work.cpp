@@ -93,6 +93,13 @@ OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {
   return api_call([&](Simulator& simulator) { simulator.stream(stream)->held_up = true; });
 }
 
+OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes) {
+  std::string lines;
+  for (const std::string& wrong : wrong_settings()) lines += (lines.empty() ? "" : "\n") + wrong;
+  if (bytes > 0) text[lines.copy(text, bytes - 1)] = '\0';
+  return lines.size();
+}
+
 OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }
 
 OPGATE_SIM_API int opgate_sim_log() { return settings().log ? 1 : 0; }

@@ -53,6 +53,10 @@ cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);
 
+/// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room. To be asked before
+/// any other function, which would end the process.
+std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
+
 /// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.
 int opgate_sim_aten_at_once();
 int opgate_sim_log();
