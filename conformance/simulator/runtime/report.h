@@ -40,7 +40,8 @@ void report_progress(const std::string& text);
 /// That `function` is not simulated. Written once for each name, to the file as well.
 void report_unsupported(const std::string& function);
 
-/// A C++ name as people write it; the name itself where it is none.
+/// A C++ name as people write it; the name itself where it is none. Parameters, and the result, are left out of a long one:
+/// those of a kernel that takes accessors of tensors fill many lines.
 std::string readable_name(const std::string& mangled);
 
 }  // namespace opgate::simulator
