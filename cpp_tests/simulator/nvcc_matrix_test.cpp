@@ -2,6 +2,7 @@
 #include <random>
 
 #include "both_ways.h"
+#include "cuda_12_kernels.h"
 #include "nvcc_barrier_kernels.h"
 #include "nvcc_matrix_kernels.h"
 #include "reference_floats.h"
@@ -45,14 +46,17 @@ float product_of(const std::vector<std::vector<int>>& a, const std::vector<std::
 TEST(SimulatedMatrixKernels, FragmentsOfWmma) {
   const auto a = random_matrix(16, 64, 1);
   const auto b = random_matrix(16, 64, 2);
-  const Ran ran = run_both_ways(kMatrixKernels, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-    results.push_back(device.allocate(std::vector<float>(256)));
-    return launch_of("multiply_tiles", {}, {32},
-                     Arguments(results[0], device.allocate(in_halves(a)), device.allocate(in_halves(b)), 64));
-  });
-  expect_no_fault(ran.outcome);
-  const std::vector<float> out = as<float>(ran.memory[0]);
-  for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(out[i], product_of(a, b, i / 16, i % 16) / 2) << i;
+  for (const char* const ptx : {kMatrixKernels, kKernelsOfCuda12}) {
+    const Ran ran = run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+      results.push_back(device.allocate(std::vector<float>(256)));
+      return launch_of(
+          "multiply_tiles", {}, {32},
+          Arguments(results[0], device.allocate(in_halves(a)), device.allocate(in_halves(b)), 64));
+    });
+    expect_no_fault(ran.outcome);
+    const std::vector<float> out = as<float>(ran.memory[0]);
+    for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(out[i], product_of(a, b, i / 16, i % 16) / 2) << i;
+  }
 }
 
 TEST(SimulatedMatrixKernels, CopiesAndLdmatrixAndMma) {

@@ -1,8 +1,9 @@
-// Whole kernels from nvcc, against the same computation by the host.
+// Whole kernels from the compilers of CUDA 13 and of CUDA 12, against the same computation by the host.
 #include <bit>
 #include <cmath>
 #include <random>
 
+#include "cuda_12_kernels.h"
 #include "fake_device.h"
 #include "nvcc_kernels.h"
 #include "reference_floats.h"
@@ -10,22 +11,34 @@
 namespace opgate::simulator::tests {
 namespace nvcc_test {
 
-Outcome run_compiled(FakeDevice& device, const std::string& kernel, Extent grid, Extent block,
-                     const Arguments& arguments) {
-  const std::unique_ptr<Module> module = Module::parse(kCompiledKernels);
-  EXPECT_NE(module->find(kernel), nullptr);
-  return module->run(launch_of(kernel, grid, block, arguments), device);
-}
+struct Compiler {
+  const char *name, *ptx;
+};
+void PrintTo(const Compiler& compiler, std::ostream* out) { *out << compiler.name; }
 
-TEST(SimulatedCompiled, HalvesAndFunctions) {
+class SimulatedCompiled : public testing::TestWithParam<Compiler> {
+ protected:
+  Outcome run_compiled(const std::string& kernel, Extent grid, Extent block, const Arguments& arguments) {
+    const std::unique_ptr<Module> module = Module::parse(GetParam().ptx);
+    EXPECT_NE(module->find(kernel), nullptr);
+    return module->run(launch_of(kernel, grid, block, arguments), device);
+  }
+  FakeDevice device;
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, SimulatedCompiled,
+                         testing::Values(Compiler{"Cuda13For80", kCompiledKernels},
+                                         Compiler{"Cuda12For70", kKernelsOfCuda12}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST_P(SimulatedCompiled, HalvesAndFunctions) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-3, 3);
   std::vector<std::uint16_t> in(2000);
   for (std::uint16_t& bits : in) bits = static_cast<std::uint16_t>(half_format().bits(Quad(number(random))));
-  FakeDevice device;
   const std::uint64_t from = device.allocate(in);
   const std::uint64_t to = device.allocate(std::vector<std::uint16_t>(in.size()));
-  expect_no_fault(run_compiled(device, "gelu_half", {8}, {128}, Arguments(to, from, 1000)));
+  expect_no_fault(run_compiled("gelu_half", {8}, {128}, Arguments(to, from, 1000)));
   const std::vector<std::uint16_t> out = device.read<std::uint16_t>(to);
   for (std::size_t i = 0; i < in.size(); i += 2) {
     const double x = half_format().number(in[i]);
@@ -35,7 +48,7 @@ TEST(SimulatedCompiled, HalvesAndFunctions) {
   }
 }
 
-TEST(SimulatedCompiled, SumOfBlocks) {
+TEST_P(SimulatedCompiled, SumOfBlocks) {
   std::mt19937 random(2);
   std::vector<float> in(3001);
   double sum = 0;
@@ -43,11 +56,9 @@ TEST(SimulatedCompiled, SumOfBlocks) {
     value = static_cast<float>(random() % 1000);  // so that every order gives the same sum
     sum += value;
   }
-  FakeDevice device;
   const std::uint64_t from = device.allocate(in);
   const std::uint64_t to = device.allocate(std::vector<float>(1));
-  expect_no_fault(
-      run_compiled(device, "block_sums", {5}, {192}, Arguments(to, from, static_cast<int>(in.size()))));
+  expect_no_fault(run_compiled("block_sums", {5}, {192}, Arguments(to, from, static_cast<int>(in.size()))));
   EXPECT_EQ(device.read<float>(to)[0], static_cast<float>(sum));
 }
 
@@ -72,26 +83,24 @@ std::uint64_t hashed(std::uint64_t h, int rounds) {
   return h;
 }
 
-TEST(SimulatedCompiled, IntegersOf64Bits) {
+TEST_P(SimulatedCompiled, IntegersOf64Bits) {
   std::mt19937_64 random(3);
   std::vector<std::uint64_t> in(64);
   for (std::uint64_t& value : in) value = random();
   in[0] = 0;
   in[1] = ~std::uint64_t{0};
-  FakeDevice device;
   const std::uint64_t from = device.allocate(in);
   const std::uint64_t to = device.allocate(std::vector<std::uint64_t>(64));
-  expect_no_fault(run_compiled(device, "hash", {}, {64}, Arguments(to, from, 20)));
+  expect_no_fault(run_compiled("hash", {}, {64}, Arguments(to, from, 20)));
   const std::vector<std::uint64_t> out = device.read<std::uint64_t>(to);
   for (std::size_t i = 0; i < in.size(); ++i) EXPECT_EQ(out[i], hashed(in[i], 20)) << in[i];
 }
 
-TEST(SimulatedCompiled, RecursionOnLocalMemory) {
+TEST_P(SimulatedCompiled, RecursionOnLocalMemory) {
   const std::vector<double> in{1, -2, 0.5, 3, 0.25, -1, 2, 1.5, 0.75};
-  FakeDevice device;
   const std::uint64_t from = device.allocate(in);
   const std::uint64_t to = device.allocate(std::vector<double>(40));
-  expect_no_fault(run_compiled(device, "polynomial", {}, {40}, Arguments(to, from, 8)));
+  expect_no_fault(run_compiled("polynomial", {}, {40}, Arguments(to, from, 8)));
   const std::vector<double> out = device.read<double>(to);
   for (int i = 0; i < 40; ++i) {
     double expected = 0;

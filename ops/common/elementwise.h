@@ -39,23 +39,47 @@ OPGATE_OPS_MULTIVERSION void map_strided(const Function& function, int64_t count
   }
 }
 
-/// out = function(inputs...), element by element. All have the dtype scalar_t and broadcast to out's sizes.
-/// out is not resized, and must overlap no input.
+// An input that does not change along a row is repeated so many times, for the loop over dense elements to read it.
+inline constexpr int64_t kRepeated = 256;
+
+/// Whether the loop over dense elements can compute a row with these strides in bytes; out's comes first.
+inline bool is_dense_row(const int64_t* strides, size_t operands, int64_t element) {
+  return strides[0] == element && std::all_of(strides + 1, strides + operands, [&](int64_t stride) {
+           return stride == element || stride == 0;
+         });
+}
+
+/// out = function(inputs...), element by element. The inputs broadcast to out's sizes, and TensorIterator casts them to
+/// their common dtype, which must be out's, scalar_t. out is not resized, and must overlap no input.
 template <typename scalar_t, class Function, class... Inputs>
 void elementwise(at::Tensor& out, const Function& function, const Inputs&... inputs) {
   constexpr auto each_input = std::index_sequence_for<Inputs...>{};
   constexpr size_t operands = sizeof...(Inputs) + 1;
   const auto row = [&]<size_t... i>(char* const* data, const int64_t* strides, int64_t count,
                                     std::index_sequence<i...>) {
-    if (std::all_of(strides, strides + operands, [](int64_t stride) { return stride == sizeof(scalar_t); })) {
-      map_dense<scalar_t>(function, count, reinterpret_cast<scalar_t*>(data[0]),
-                          reinterpret_cast<const scalar_t*>(data[i + 1])...);
-    } else {
+    if (!is_dense_row(strides, operands, sizeof(scalar_t))) {
       map_strided<scalar_t>(function, count, data, strides, each_input);
+      return;
     }
+    std::array<std::array<scalar_t, kRepeated>, operands> repeated;
+    int64_t strip = count;
+    for (size_t operand = 1; operand < operands; ++operand) {
+      if (strides[operand] != 0) continue;
+      strip = kRepeated;
+      std::fill_n(repeated[operand].begin(), std::min(strip, count),
+                  *reinterpret_cast<const scalar_t*>(data[operand]));
+    }
+    const auto input = [&](size_t operand, int64_t first) {
+      return strides[operand] == 0 ? repeated[operand].data()
+                                   : reinterpret_cast<const scalar_t*>(data[operand]) + first;
+    };
+    for (int64_t first = 0; first < count; first += strip)
+      map_dense<scalar_t>(function, std::min(strip, count - first),
+                          reinterpret_cast<scalar_t*>(data[0]) + first, input(i + 1, first)...);
   };
   at::TensorIteratorConfig config;
   config.add_output(out).resize_outputs(false).set_check_mem_overlap(false);
+  config.promote_inputs_to_common_dtype(true);
   (config.add_const_input(inputs), ...);
   at::TensorIterator iterator = config.build();
   // TensorIterator has put the dimension with the smallest strides first and joined those that lie end to

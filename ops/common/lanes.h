@@ -12,6 +12,19 @@ namespace opgate_ops {
 // addition takes as long as four loads.
 inline constexpr int kLanes = 64;
 
+/// The sum of the numbers: each half is added to the other, until one number is left. It is a recursion, because a
+/// loop over the widths would keep them in memory.
+template <int width, typename T>
+inline T sum_in_pairs(const T (&numbers)[width]) {
+  if constexpr (width == 1) {
+    return numbers[0];
+  } else {
+    T halves[width / 2];
+    for (int i = 0; i < width / 2; ++i) halves[i] = numbers[i] + numbers[i + width / 2];
+    return sum_in_pairs(halves);
+  }
+}
+
 /// n sums over 0 ... count - 1 at once, where terms(i) is a std::array of n numbers of type T. The order is
 /// fixed: kLanes / n running sums over at most 64 terms each are added in pairs, and then in double. Call
 /// it inside a function that is OPGATE_OPS_MULTIVERSION.
@@ -29,11 +42,7 @@ inline std::array<double, n> sums_of(int64_t count, const Terms& terms) {
     for (; i + lanes <= end; i += lanes)
       for (int lane = 0; lane < lanes; ++lane) add(lane, terms(i + lane));
     for (int lane = 0; i < end; ++i, ++lane) add(lane, terms(i));
-    for (int k = 0; k < n; ++k) {
-      for (int width = lanes / 2; width > 0; width /= 2)
-        for (int lane = 0; lane < width; ++lane) running[k][lane] += running[k][lane + width];
-      totals[k] += running[k][0];
-    }
+    for (int k = 0; k < n; ++k) totals[k] += sum_in_pairs(running[k]);
   }
   return totals;
 }

@@ -1,6 +1,6 @@
-// The derivatives of layer_norm, to any order: layer_norm_backward computes those of the operator, and
-// ATen's operators, which are differentiable themselves, those of layer_norm_backward.
-#include <ATen/OpMathType.h>
+// The derivatives of layer_norm_with_statistics, to any order: layer_norm_backward computes those of its first
+// result, and ATen's operators, which are differentiable themselves, those of the statistics and of
+// layer_norm_backward.
 #include <ATen/TensorOperators.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -17,83 +17,110 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
+at::Tensor mean_of_row(const at::Tensor& a) { return a.mean(-1, /*keepdim=*/true); }
+at::Tensor sum_of_row(const at::Tensor& a) { return a.sum(-1, /*keepdim=*/true); }
+
+at::Tensor sum_of_rows(const at::Tensor& a) {
+  std::vector<int64_t> rows(static_cast<size_t>(a.dim() - 1));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows.empty() ? a : a.sum(rows);
+}
+
+// The gradient of input for those of its statistics, where they have any: with n columns,
+// d mean / d x = 1 / n and d rstd / d x = - rstd^3 (x - mean) / n.
+at::Tensor gradient_through_statistics(const at::Tensor& input, const at::Tensor& mean,
+                                       const at::Tensor& rstd, const at::Tensor& to_mean,
+                                       const at::Tensor& to_rstd) {
+  at::Tensor result;
+  if (to_mean.defined()) result = to_mean.expand_symint(input.sym_sizes());
+  if (to_rstd.defined()) {
+    const at::Tensor part = to_rstd * rstd * rstd * rstd * (mean - input);
+    result = result.defined() ? result + part : part;
+  }
+  return (result / at::Scalar(input.sym_size(-1))).to(input.scalar_type());
+}
+
 struct LayerNorm : Function<LayerNorm> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
-                            const at::Tensor& bias, double eps) {
+  static variable_list forward(AutogradContext* context, const at::Tensor& input, const at::Tensor& weight,
+                               const at::Tensor& bias, double eps) {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->set_materialize_grads(false);
-    context->save_for_backward({input, weight});
-    context->saved_data["eps"] = eps;
-    return layer_norm(input, weight, bias, eps);
+    const auto [out, mean, rstd] = layer_norm_with_statistics(input, weight, bias, eps);
+    context->save_for_backward({input, weight, mean, rstd});
+    return {out, mean, rstd};
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    if (!grads[0].defined()) return variable_list(4);
     const variable_list saved = context->get_saved_variables();
-    const auto [d_input, d_weight, d_bias] =
-        layer_norm_backward(grads[0], saved[0], saved[1], context->saved_data["eps"].toDouble());
-    return {d_input, d_weight, d_bias, at::Tensor()};
+    const at::Tensor &input = saved[0], &weight = saved[1], &mean = saved[2], &rstd = saved[3];
+    variable_list results(4);
+    if (grads[0].defined())
+      std::tie(results[0], results[1], results[2]) = layer_norm_backward(grads[0], input, mean, rstd, weight);
+    if (grads[1].defined() || grads[2].defined()) {
+      const at::Tensor part = gradient_through_statistics(input, mean, rstd, grads[1], grads[2]);
+      results[0] = results[0].defined() ? results[0] + part : part;
+    }
+    return results;
   }
 };
 
-// With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), where P is symmetric,
-// the results are rstd P(h), the sum over rows of grad y, and the sum over rows of grad. Their incoming
-// gradients are u, v and t. The gradients are:
+// The statistics count as arguments of their own here; how they depend on the input is the business of LayerNorm.
+// With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), where P is symmetric, the
+// results are rstd P(h), the sum over rows of grad y, and the sum over rows of grad. Their incoming gradients are
+// u, v and t. The gradients are:
 //
 //   grad:    weight rstd P(u) + v y + t
 //   weight:  the sum over rows of grad rstd P(u)
-//   input:   rstd P(a) - rstd^2 y mean(u P(h)),    a = v grad - rstd (mean(h y) u + mean(u y) h)
-//
-// The second term for input comes from the dependence of rstd on x.
+//   input:   rstd a,    where a = v grad - rstd (mean(h y) u + mean(u y) h) is the gradient of y
+//   mean:    - the sum over the row of rstd a
+//   rstd:    the sum over the row of a (x - mean) + u P(h)
 struct LayerNormBackward : Function<LayerNormBackward> {
   static variable_list forward(AutogradContext* context, const at::Tensor& grad, const at::Tensor& input,
-                               const at::Tensor& weight, double eps) {
+                               const at::Tensor& mean, const at::Tensor& rstd, const at::Tensor& weight) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({grad, input, weight});
-    context->saved_data["eps"] = eps;
-    const auto [d_input, d_weight, d_bias] = layer_norm_backward(grad, input, weight, eps);
+    context->save_for_backward({grad, input, mean, rstd, weight});
+    const auto [d_input, d_weight, d_bias] = layer_norm_backward(grad, input, mean, rstd, weight);
     return {d_input, d_weight, d_bias};
   }
   static variable_list backward(AutogradContext* context, const variable_list& outer) {
     const variable_list saved = context->get_saved_variables();
-    const at::ScalarType dtype = saved[0].scalar_type(), wide = at::toOpMathType(dtype);
-    const at::Tensor g = saved[0].to(wide), x = saved[1].to(wide), weight = saved[2].to(wide);
+    const at::ScalarType dtype = saved[0].scalar_type(), wide = statistics_dtype(dtype);
+    const at::Tensor g = saved[0].to(wide), x = saved[1].to(wide), weight = saved[4].to(wide);
+    const at::Tensor mean = saved[2].to(wide), rstd = saved[3].to(wide);
     const at::Tensor u = outer[0].to(wide), v = outer[1].to(wide), t = outer[2].to(wide);
-    const double eps = context->saved_data["eps"].toDouble();
 
-    const auto mean = [](const at::Tensor& a) { return a.mean(-1, /*keepdim=*/true); };
-    const at::Tensor centered = x - mean(x);
-    const at::Tensor rstd = (mean(centered * centered) + eps).rsqrt();
-    const at::Tensor y = centered * rstd;
-    const auto project = [&](const at::Tensor& a) { return a - mean(a) - y * mean(a * y); };
-    std::vector<int64_t> rows(static_cast<size_t>(x.dim() - 1));
-    std::iota(rows.begin(), rows.end(), 0);
-    const auto sum_of_rows = [&](const at::Tensor& a) { return rows.empty() ? a : a.sum(rows); };
-    const at::Tensor h = g * weight;
-    const at::Tensor a = v * g - rstd * (mean(h * y) * u + mean(u * y) * h);
-    const at::Tensor to_grad = weight * rstd * project(u) + v * y + t;
-    const at::Tensor to_input = rstd * project(a) - rstd * rstd * y * mean(u * project(h));
-    const at::Tensor to_weight = sum_of_rows(g * rstd * project(u));
-    return {to_grad.to(dtype), to_input.to(dtype), to_weight.to(dtype), at::Tensor()};
+    const at::Tensor centered = x - mean, y = centered * rstd, h = g * weight;
+    const auto project = [&](const at::Tensor& a) { return a - mean_of_row(a) - y * mean_of_row(a * y); };
+    const at::Tensor a = v * g - rstd * (mean_of_row(h * y) * u + mean_of_row(u * y) * h);
+    const at::Tensor projected = rstd * project(u), to_input = rstd * a;
+    const at::Tensor to_grad = weight * projected + v * y + t, to_weight = sum_of_rows(g * projected);
+    const at::Tensor to_mean = -sum_of_row(to_input), to_rstd = sum_of_row(a * centered + u * project(h));
+    return {to_grad.to(dtype), to_input.to(dtype), to_mean.to(saved[2].scalar_type()),
+            to_rstd.to(saved[3].scalar_type()), to_weight.to(dtype)};
   }
 };
 
-at::Tensor layer_norm_autograd(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
-                               double eps) {
-  return LayerNorm::apply(input, weight, bias, eps);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> three(const variable_list& results) {
+  return {results[0], results[1], results[2]};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_autograd(const at::Tensor& input,
+                                                                   const at::Tensor& weight,
+                                                                   const at::Tensor& bias, double eps) {
+  return three(LayerNorm::apply(input, weight, bias, eps));
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_autograd(const at::Tensor& grad,
                                                                             const at::Tensor& input,
-                                                                            const at::Tensor& weight,
-                                                                            double eps) {
-  const variable_list results = LayerNormBackward::apply(grad, input, weight, eps);
-  return {results[0], results[1], results[2]};
+                                                                            const at::Tensor& mean,
+                                                                            const at::Tensor& rstd,
+                                                                            const at::Tensor& weight) {
+  return three(LayerNormBackward::apply(grad, input, mean, rstd, weight));
 }
 
 }  // namespace
 }  // namespace opgate_ops
 
 TORCH_LIBRARY_IMPL(opgate_ops, Autograd, m) {
-  m.impl("layer_norm", &opgate_ops::layer_norm_autograd);
+  m.impl("layer_norm_with_statistics", &opgate_ops::layer_norm_autograd);
   m.impl("layer_norm_backward", &opgate_ops::layer_norm_backward_autograd);
 }

@@ -6,11 +6,12 @@
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
+
+#include <limits>
 
 #include "../common/launch.cuh"
 #include "layer_norm.h"
@@ -88,7 +89,7 @@ template <int team, bool kept, typename scalar_t, typename acc_t>
 __global__ void __launch_bounds__(kThreads)
     forward_rows(int64_t rows, int64_t columns, acc_t eps, const scalar_t* __restrict__ input,
                  const scalar_t* __restrict__ weight, const scalar_t* __restrict__ bias,
-                 scalar_t* __restrict__ out) {
+                 scalar_t* __restrict__ out, acc_t* __restrict__ means, acc_t* __restrict__ rstds) {
   __shared__ acc_t partial[kWarps];
   constexpr int teams = kThreads / team;
   const int rank = threadIdx.x % team, number = threadIdx.x / team;
@@ -101,16 +102,20 @@ __global__ void __launch_bounds__(kThreads)
       const acc_t scaled = (row[c] - mean) * rstd * static_cast<acc_t>(weight[c]);
       out[r * columns + c] = static_cast<scalar_t>(scaled + static_cast<acc_t>(bias[c]));
     }
+    if (rank == 0) {
+      means[r] = mean;
+      rstds[r] = rstd;
+    }
   }
 }
 
-// Computes d input = rstd (h - mean(h) - y mean(h y)) with y = (x - mean) rstd and h = grad * weight, and
-// writes the statistics for the sums over rows.
+// Computes d input = rstd (h - mean(h) - y mean(h y)) with y = (x - mean) rstd and h = grad * weight.
 template <int team, bool kept, typename scalar_t, typename acc_t>
 __global__ void __launch_bounds__(kThreads)
-    backward_rows(int64_t rows, int64_t columns, acc_t eps, const scalar_t* __restrict__ grad,
-                  const scalar_t* __restrict__ input, const scalar_t* __restrict__ weight,
-                  scalar_t* __restrict__ d_input, acc_t* __restrict__ means, acc_t* __restrict__ rstds) {
+    backward_rows(int64_t rows, int64_t columns, const scalar_t* __restrict__ grad,
+                  const scalar_t* __restrict__ input, const acc_t* __restrict__ means,
+                  const acc_t* __restrict__ rstds, const scalar_t* __restrict__ weight,
+                  scalar_t* __restrict__ d_input) {
   __shared__ acc_t partial[kWarps];
   constexpr int teams = kThreads / team;
   const int rank = threadIdx.x % team, number = threadIdx.x / team;
@@ -120,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
     const Row<team, kept, scalar_t, acc_t> g{grad + r * columns, mine + columns, columns, rank};
     row.load();
     g.load();
-    const auto [mean, rstd] = statistics(row, partial, eps);
+    const acc_t mean = means[r], rstd = rstds[r];
     const auto h = [&](int64_t c) { return g[c] * static_cast<acc_t>(weight[c]); };
     const auto y = [&](int64_t c) { return (row[c] - mean) * rstd; };
     const acc_t mean_h = row.sum(partial, h) / static_cast<acc_t>(columns);
@@ -128,10 +133,6 @@ __global__ void __launch_bounds__(kThreads)
         row.sum(partial, [&](int64_t c) { return h(c) * y(c); }) / static_cast<acc_t>(columns);
     for (int64_t c = rank; c < columns; c += team)
       d_input[r * columns + c] = static_cast<scalar_t>(rstd * (h(c) - mean_h - y(c) * mean_hy));
-    if (rank == 0) {
-      means[r] = mean;
-      rstds[r] = rstd;
-    }
   }
 }
 
@@ -204,13 +205,20 @@ void launch_rows(int64_t rows, int64_t columns, int kept_rows, const Launch& lau
   }
 }
 
-at::Tensor layer_norm_cuda(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
-                           double eps) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_with_statistics_cuda(const at::Tensor& input,
+                                                                               const at::Tensor& weight,
+                                                                               const at::Tensor& bias,
+                                                                               double eps) {
   check_layer_norm(input, weight, bias, eps);
   const c10::cuda::CUDAGuard device_guard(input.device());
-  at::Tensor out = at::empty(input.sizes(), input.options());
-  if (input.numel() == 0) return out;
-  const int64_t columns = input.size(-1), rows = input.numel() / columns;
+  auto results = empty_with_statistics(input);
+  auto& [out, mean, rstd] = results;
+  const int64_t columns = input.size(-1), rows = mean.numel();
+  if (columns == 0) {  // there may be rows all the same, and the mean of no numbers is none
+    mean.fill_(std::numeric_limits<double>::quiet_NaN());
+    rstd.fill_(std::numeric_limits<double>::quiet_NaN());
+  }
+  if (input.numel() == 0) return results;
   const at::Tensor x = input.contiguous(), w = weight.contiguous(), b = bias.contiguous();
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, input.scalar_type(), "layer_norm", [&] {
@@ -218,39 +226,45 @@ at::Tensor layer_norm_cuda(const at::Tensor& input, const at::Tensor& weight, co
     launch_rows<acc_t>(rows, columns, 1, [&]<int team, bool kept>(int blocks, size_t shared) {
       forward_rows<team, kept><<<blocks, kThreads, shared, stream>>>(
           rows, columns, static_cast<acc_t>(eps), x.const_data_ptr<scalar_t>(), w.const_data_ptr<scalar_t>(),
-          b.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>());
+          b.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), mean.mutable_data_ptr<acc_t>(),
+          rstd.mutable_data_ptr<acc_t>());
     });
   });
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  return out;
+  return results;
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cuda(const at::Tensor& grad,
                                                                         const at::Tensor& input,
-                                                                        const at::Tensor& weight,
-                                                                        double eps) {
-  check_layer_norm_backward(grad, input, weight, eps);
+                                                                        const at::Tensor& mean,
+                                                                        const at::Tensor& rstd,
+                                                                        const at::Tensor& weight) {
+  check_layer_norm_backward(grad, input, mean, rstd, weight);
   const c10::cuda::CUDAGuard device_guard(input.device());
-  at::Tensor d_input = at::empty(input.sizes(), input.options());
-  at::Tensor d_weight = at::zeros(weight.sizes(), weight.options());
-  at::Tensor d_bias = at::zeros(weight.sizes(), weight.options());
-  if (input.numel() == 0) return {d_input, d_weight, d_bias};
-  const int64_t columns = input.size(-1), rows = input.numel() / columns;
-  const at::Tensor x = input.contiguous(), g = grad.contiguous(), w = weight.contiguous();
+  auto results = empty_gradients(input, weight);
+  auto& [d_input, d_weight, d_bias] = results;
+  if (input.numel() == 0) {
+    d_weight.zero_();
+    d_bias.zero_();
+    return results;
+  }
+  const int64_t columns = input.size(-1), rows = mean.numel();
+  const at::ScalarType acc = statistics_dtype(input.scalar_type());
+  const at::Tensor x = input.contiguous(), g = grad.contiguous(), w = weight.contiguous(),
+                   means = mean.to(acc).contiguous(), rstds = rstd.to(acc).contiguous();
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
 
   // A chunk has at least 64 rows, and there are at most 128 chunks. Their number depends only on the shape.
   const int chunks = static_cast<int>(std::clamp<int64_t>(rows / 64, 1, 128));
-  const auto acc = input.options().dtype(at::toOpMathType(input.scalar_type()));
-  const at::Tensor means = at::empty({rows}, acc), rstds = at::empty({rows}, acc);
-  const at::Tensor to_weight = at::empty({chunks, columns}, acc), to_bias = at::empty({chunks, columns}, acc);
+  const at::Tensor to_weight = at::empty({chunks, columns}, means.options()),
+                   to_bias = at::empty({chunks, columns}, means.options());
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, input.scalar_type(), "layer_norm_backward", [&] {
     using acc_t = at::opmath_type<scalar_t>;
     launch_rows<acc_t>(rows, columns, 2, [&]<int team, bool kept>(int blocks, size_t shared) {
       backward_rows<team, kept><<<blocks, kThreads, shared, stream>>>(
-          rows, columns, static_cast<acc_t>(eps), g.const_data_ptr<scalar_t>(), x.const_data_ptr<scalar_t>(),
-          w.const_data_ptr<scalar_t>(), d_input.mutable_data_ptr<scalar_t>(), means.mutable_data_ptr<acc_t>(),
-          rstds.mutable_data_ptr<acc_t>());
+          rows, columns, g.const_data_ptr<scalar_t>(), x.const_data_ptr<scalar_t>(),
+          means.const_data_ptr<acc_t>(), rstds.const_data_ptr<acc_t>(), w.const_data_ptr<scalar_t>(),
+          d_input.mutable_data_ptr<scalar_t>());
     });
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     const dim3 grid(static_cast<unsigned>(std::min<int64_t>((columns + kWarp - 1) / kWarp, kMaxBlocks)),
@@ -265,13 +279,13 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cuda(const at
         d_weight.mutable_data_ptr<scalar_t>(), d_bias.mutable_data_ptr<scalar_t>());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   });
-  return {d_input, d_weight, d_bias};
+  return results;
 }
 
 }  // namespace
 }  // namespace opgate_ops
 
 TORCH_LIBRARY_IMPL(opgate_ops, CUDA, m) {
-  m.impl("layer_norm", &opgate_ops::layer_norm_cuda);
+  m.impl("layer_norm_with_statistics", &opgate_ops::layer_norm_with_statistics_cuda);
   m.impl("layer_norm_backward", &opgate_ops::layer_norm_backward_cuda);
 }

@@ -8,22 +8,24 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cuda_extension import assert_it_is_checked_without_a_gpu
 
 TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
-def run(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(*words: str | Path, folder: Path, tools: str = TOOLS) -> subprocess.CompletedProcess[str]:
     """Runs it with the tools of this environment first, and none of the paths of the tests themselves."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [str(word) for word in words]
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment | {"PATH": TOOLS},
+        env=environment | {"PATH": tools},
         capture_output=True,
         text=True,
         timeout=1800,
@@ -128,6 +130,16 @@ def test_what_is_installed_needs_no_build_tree(project: Path, prefix: Path, buil
     loaded = run("ldd", prefix / "bin" / "opgate", folder=project).stdout
     assert f"{prefix}/" in loaded
     assert str(build) not in loaded
+
+
+@pytest.mark.exhaustive
+def test_a_cuda_library_is_checked_on_the_simulated_device(
+    source: Path, prefix: Path, tmp_path: Path, has_simulator: bool
+) -> None:
+    if not has_simulator:
+        pytest.skip("no simulated device here")
+    tools = f"{prefix / 'bin'}{os.pathsep}{TOOLS}"
+    assert_it_is_checked_without_a_gpu(partial(run, tools=tools), source, tmp_path)
 
 
 def test_another_torch_is_told_apart(project: Path, prefix: Path, tmp_path: Path) -> None:
