@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "device/accelerator.h"
+#include "inputs/larger_samples.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/late_inputs.h"
@@ -48,6 +49,33 @@ Outcome replay(CallUnderTest& under_test, CapturedGraph& graph, const Arguments&
     seed_default_generator(under_test.key().device);
   return invoke(
       under_test.op(), [&](torch::jit::Stack&) { graph.replay(); }, {}, under_test.key().device);
+}
+
+// Samples with more elements; those of the spec where sizes cannot be chosen.
+std::vector<Sample> other_samples(const CallKey& key) {
+  constexpr int64_t kElements = int64_t{1} << 14;
+  constexpr size_t kMost = 4;
+  std::vector<Sample> samples = larger_samples(*key.spec, *key.sample, kElements);
+  if (samples.empty()) samples.assign(key.spec->samples.begin(), key.spec->samples.end());
+  samples.resize(std::min(samples.size(), kMost));
+  return samples;
+}
+
+// Memory that the operator keeps from one call to the next is replaced where it is too small, although the graph has its address.
+// Whether the operator is right for these samples is the matter of other checks.
+void call_on_other_samples(CallUnderTest& under_test) {
+  for (const Sample& sample : other_samples(under_test.key())) {
+    CallKey other = under_test.key();
+    other.sample = &sample;
+    WorkerCache cache = under_test.cache().with_values_of_its_own();
+    try {
+      observe(other, cache.values, {.take_snapshots = false});
+    } catch (const DeviceFailed&) {
+      continue;
+    } catch (const NotSimulated&) {
+      continue;
+    }
+  }
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -96,10 +124,20 @@ Judgement judge(CallUnderTest& under_test) {
       "a pointer or parameter that was kept outside the graph, where a later call changed it";
   const Outcome first = replay(under_test, *graph, arguments, others);
   if (!first.ok()) return judge_like_eager(under_test, first, promised, likely);
-  // This call overwrites whatever the operator keeps from one call to the next.
+  // These calls overwrite whatever the operator keeps from one call to the next.
+  call_on_other_samples(under_test);
   call_on(key, materialize(key, under_test.cache().values, {.take_snapshots = false}).stack);
-  const Outcome last = replay(under_test, *graph, arguments, values);
-  return judge_like_eager(under_test, last.ok() ? captured : last, promised, likely);
+  try {
+    const Outcome last = replay(under_test, *graph, arguments, values);
+    return judge_like_eager(under_test, last.ok() ? captured : last, promised, likely);
+  } catch (const DeviceFailed& failed) {
+    return Judgement::fail(
+        {promised,
+         fmt::format("the second replay failed, after calls on larger tensors: {}", failed.what()),
+         "a workspace that is kept from call to call was replaced when a larger input came, and the graph "
+         "uses the memory that was freed then",
+         {}});
+  }
 }
 
 OPGATE_REGISTER_CHECK(
@@ -112,7 +150,7 @@ OPGATE_REGISTER_CHECK(
           .why = "Inference servers and torch.compile's reduce-overhead mode capture a model once and replay "
                  "it for every request. A replay repeats the launches of the capture, in the same memory, "
                  "and nothing that the host did in between. The check captures the call on some values and "
-                 "replays it twice on others, with an eager call in between.",
+                 "replays it twice on others, with eager calls in between, some of them on larger tensors.",
           .fix = "Launch on the current stream. Read no value of a tensor on the host. Give a kernel its "
                  "sizes, strides and pointers as arguments, not through a buffer that the host fills; "
                  "allocate workspaces with at::empty in each call.",

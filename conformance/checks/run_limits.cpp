@@ -48,8 +48,7 @@ bool is_far_off(const at::Tensor& got, const at::Tensor& want) {
 }
 
 // The position of the first result that is far off.
-std::optional<size_t> first_far_off(CallUnderTest& call) {
-  const Outcome& outcome = call.observed().outcome;
+std::optional<size_t> first_far_off(CallUnderTest& call, const Outcome& outcome) {
   const std::vector<at::Tensor> got = outcome.values();
   const std::vector<at::Tensor> want = expected_values(call.reference(), outcome);
   const std::set<size_t> unspecified = outcome.tensors_of(call.key().spec->unspecified);
@@ -59,9 +58,8 @@ std::optional<size_t> first_far_off(CallUnderTest& call) {
 }
 
 // The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody knows.
-bool has_large_results(CallUnderTest& call) {
-  const Arguments arguments = materialize(call.key(), call.cache().values, {.take_snapshots = false});
-  const Outcome fake = call_on_meta(call.op(), arguments);
+bool has_large_results(const c10::OperatorHandle& op, const Arguments& arguments) {
+  const Outcome fake = call_on_meta(op, arguments);
   if (!fake.ok()) return false;
   int64_t elements = 0;
   for (const at::Tensor& tensor : fake.values())
@@ -73,15 +71,14 @@ bool has_large_results(CallUnderTest& call) {
 std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
   CallKey key = under_test.key();
   key.sample = &sample;
-  WorkerCache own = under_test.cache();
-  own.values = ValueCache();  // it knows samples by their addresses
-  CallUnderTest larger(key, own);
+  WorkerCache cache = under_test.cache().with_values_of_its_own();
+  CallUnderTest larger(key, cache);
   const std::string promised =
       "sizes at which a launch meets a limit of the device are computed, or refused in words";
-  if (has_large_results(larger)) return std::nullopt;
-  const Outcome& outcome = larger.observed().outcome;
-  const Accelerator& device = accelerator(key.device);
-  if (!outcome.ok() && !device.is_error_of_runtime(outcome.raised->message)) return std::nullopt;
+  const Arguments arguments = materialize(key, cache.values, {.take_snapshots = false});
+  if (has_large_results(larger.op(), arguments)) return std::nullopt;
+  const Outcome outcome = call_on(key, arguments.stack);
+  if (!outcome.ok() && !accelerator(key.device).is_error_of_runtime(outcome.raised->message)) return std::nullopt;
   if (!outcome.ok() || !outcome.left_error.empty()) {
     return Finding{promised,
                    fmt::format("{}: {}", sample.name,
@@ -92,7 +89,7 @@ std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sampl
                    {}};
   }
   if (key.spec->reference == nullptr || !larger.reference().ok()) return std::nullopt;
-  const auto wrong = first_far_off(larger);
+  const auto wrong = first_far_off(larger, outcome);
   if (!wrong) return std::nullopt;
   return Finding{promised,
                  fmt::format("{}: result {} is not what the reference says, by more than rounding explains",

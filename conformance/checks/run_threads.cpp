@@ -201,8 +201,7 @@ Judgement judge_larger(CallUnderTest& under_test) {
   for (const Sample& sample : samples_to_enlarge_to(key)) {
     CallKey larger_key = key;
     larger_key.sample = &sample;
-    WorkerCache cache = under_test.cache();
-    cache.values = ValueCache();  // it knows samples by their addresses
+    WorkerCache cache = under_test.cache().with_values_of_its_own();
     CallUnderTest larger(larger_key, cache);
     if (!larger.observed().outcome.ok()) continue;
     // A size that does not fit the others is the matter of error.raises, which asks with the operator's own samples.

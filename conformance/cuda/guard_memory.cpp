@@ -80,9 +80,26 @@ void GuardMemory::use(const Poison& poison) {
   poison_ = poison;
 }
 
-void GuardMemory::hold(int change) {
+void GuardMemory::begin_capture() {
   const std::lock_guard lock(mutex_);
-  holds_ += change;
+  ++holds_;
+  is_capturing_ = true;
+}
+
+void GuardMemory::end_capture() {
+  const std::lock_guard lock(mutex_);
+  is_capturing_ = false;
+}
+
+void GuardMemory::forget_graph() {
+  const std::lock_guard lock(mutex_);
+  --holds_;
+  is_capturing_ = false;
+}
+
+// On a GPU the freed block could become another tensor, which the graph would then overwrite.
+bool GuardMemory::is_held(const Record& record) const {
+  return holds_ > 0 && (record.of_graph || !is_simulated());
 }
 
 std::vector<Block> GuardMemory::alive_since(uint64_t serial) {
@@ -132,7 +149,8 @@ void* GuardMemory::allocate(size_t bytes, int device, cudaStream_t stream) {
   if (zone() > 0) fill(data - zone(), zone(), poison_.zone, stream);
   fill(data, bytes, poison_.fresh, stream);
   if (zone() > 0) fill(data + bytes, zone(), poison_.zone, stream);
-  alive_[data] = {{data, bytes, guard::take_serial()}, capacity, device, poison_};
+  alive_[data] = {
+      {data, bytes, guard::take_serial()}, capacity, device, poison_, false, false, is_capturing_};
   return data;
 }
 
@@ -145,6 +163,7 @@ void GuardMemory::give_back(void* data, int device, cudaStream_t stream) noexcep
   Record record = found->second;
   alive_.erase(found);
   record.poison.freed = poison_.freed;
+  record.of_graph |= is_capturing_;
   int current = device;
   C10_CUDA_CHECK_WARN(cudaGetDevice(&current));
   if (current != device) C10_CUDA_CHECK_WARN(cudaSetDevice(device));
@@ -198,8 +217,8 @@ void GuardMemory::synchronize() const {
 
 // Callers have waited for the device, so that no running kernel uses a freed block.
 void GuardMemory::reuse_freed() {
-  if (holds_ > 0) return;
   for (const Record& record : freed_) {
+    if (is_held(record)) continue;
     std::byte* const base = const_cast<std::byte*>(begin_of(record.block)) - zone();
     // The simulated device keeps freed memory out of use for a while.
     if (is_simulated())
@@ -207,7 +226,7 @@ void GuardMemory::reuse_freed() {
     else
       cache_[{record.device, record.capacity}].push_back(base);
   }
-  freed_.clear();
+  std::erase_if(freed_, [this](const Record& record) { return !is_held(record); });
 }
 
 void GuardMemory::release_cache() {

@@ -39,13 +39,16 @@ class GuardMemory final : public DeviceMemory {
   std::vector<Block> alive_since(uint64_t serial) override;
   std::vector<Damage> take_damage_since(uint64_t serial) override;
 
-  /// While a Hold exists, no freed block is reused.
+  /// To be made before a graph is captured. While it exists, no freed block is reused; on the simulated device, none that was
+  /// allocated or freed during the capture. Other blocks are freed there, so that a replayed graph which uses one fails.
   class Hold {
    public:
-    Hold() { instance().hold(1); }
-    ~Hold() { instance().hold(-1); }
+    Hold() { instance().begin_capture(); }
+    ~Hold() { instance().forget_graph(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
+
+    void end_capture() { instance().end_capture(); }
   };
 
  private:
@@ -56,10 +59,14 @@ class GuardMemory final : public DeviceMemory {
     Poison poison;
     bool used_on_another_stream = false;  // Tensor::record_stream was called
     bool freed_filled = false;            // the block was freed and holds poison.freed
+    bool of_graph = false;  // it was allocated or freed, and so filled, while a graph was captured
   };
 
   GuardMemory() = default;
-  void hold(int change);
+  void begin_capture();
+  void end_capture();
+  void forget_graph();
+  bool is_held(const Record& record) const;
   void* allocate(size_t bytes, int device, cudaStream_t stream);
   void give_back(void* data, int device, cudaStream_t stream) noexcept;
   void use_on_another_stream(void* data);
@@ -71,6 +78,7 @@ class GuardMemory final : public DeviceMemory {
   std::mutex mutex_;
   Poison poison_ = kFirstPoison;
   int holds_ = 0;
+  bool is_capturing_ = false;
   std::unordered_map<const void*, Record> alive_;
   std::vector<Record> freed_;                                        // blocks that may still be in use
   std::map<std::pair<int, size_t>, std::vector<std::byte*>> cache_;  // reusable, by device and capacity

@@ -22,6 +22,7 @@ class Captured final : public CapturedGraph {
 
   // Ends the capture, whether or not the call raised. Throws c10::Error where the graph is not usable.
   void end() {
+    hold_.end_capture();
     try {
       graph_->capture_end();
     } catch (const c10::Error&) {

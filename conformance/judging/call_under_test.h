@@ -23,6 +23,13 @@ struct WorkerCache {
   /// Makes the Python interpreter of this process free the reference cycles that it holds; empty where this
   /// process has no interpreter. With `keep_the_rest`, later collections do not look at what is left.
   std::function<void(bool keep_the_rest)> collect_garbage;
+
+  /// The same for samples that live shorter than this cache, whose values know samples by their addresses.
+  WorkerCache with_values_of_its_own() const {
+    WorkerCache other = *this;
+    other.values = ValueCache();
+    return other;
+  }
 };
 
 class CallUnderTest {

@@ -86,6 +86,7 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
     }
     instructions += static_cast<double>(outcome.instructions);
     if (!observer.findings().take().empty()) state.SkipWithError("a tool has found something");
+    benchmark::DoNotOptimize(observer.accessed().take());
   }
   state.counters["instructions"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
@@ -95,11 +96,17 @@ const Case kMultiply{"multiply", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kMultiplyTiles{"multiply_tiles", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kRowNorms{"row_norms", {256}, {256}, 262144, 1024, true};
 
+constexpr Tools kInit{.init = true};
 constexpr Tools kRace{.race = true};
-constexpr Tools kAllTools{.init = true, .race = true, .sync = true};
+constexpr Tools kStream{.stream = true};
+constexpr Tools kAllTools{.init = true, .race = true, .sync = true, .stream = true};
 
 #define OPGATE_BOTH_WAYS(name, of)                                                      \
+  BENCHMARK_CAPTURE(run, name##_init, of, CompilationSettings::When::never, kInit)      \
+      ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_race, of, CompilationSettings::When::never, kRace)      \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_stream, of, CompilationSettings::When::never, kStream)  \
       ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_tools, of, CompilationSettings::When::never, kAllTools) \
       ->Unit(benchmark::kMillisecond);                                                  \

@@ -90,6 +90,18 @@ def test_a_failure_of_the_device_tells_kernel_and_place_and_costs_one_case(
     )
 
 
+def test_a_failure_of_the_device_in_an_explored_sample_is_a_crash(
+    opgate: OpGate, new_project: Callable[..., Path]
+) -> None:
+    project = new_project(**DEFECTS)
+    options = ["--device", "sim", "--op", "last_block_unasked", "-j", "1"]
+    run = opgate("run", "--check", "explore.samples", *options, folder=project)
+    assert run.returncode == 1, run
+    (line,) = read_results(project / ".opgate").cases.values()
+    assert line["verdict"] == "crash"
+    assert "the simulated device failed: an illegal memory access was encountered" in line["reason"]
+
+
 def test_the_gate_keeps_what_only_another_run_has_simulated(opgate: OpGate, project: Path) -> None:
     assert opgate("run", *LAYOUT, "--output", "with", folder=project).returncode == 0
     assert opgate("run", *LAYOUT, "--no-sim", "--output", "without", folder=project).returncode == 0

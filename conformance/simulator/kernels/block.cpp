@@ -215,11 +215,8 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
       return;
     if constexpr (watched) {
-      const Function& function = thread.function();
-      const Annotation& annotation =
-          function.annotations[static_cast<std::size_t>(&instruction - function.code.data())];
-      if (annotation.kind != Annotation::Kind::none) {
-        grid_.watch()->execute(*watch_, thread, instruction, annotation);
+      if (instruction.annotation->kind != Annotation::Kind::none) {
+        grid_.watch()->execute(*watch_, thread, instruction);
         return;
       }
     }

@@ -150,7 +150,9 @@ void annotate(Program& program) {
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       Annotation annotation = annotations::annotation_of(function.code[at]);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
+      annotation.number(function.first_annotation + static_cast<std::uint32_t>(at));
       function.annotations.push_back(annotation);
+      function.code[at].annotation = &function.annotations.back();
     }
   }
 }

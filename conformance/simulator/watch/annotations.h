@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "simulator/kernels/types.h"
+#include "simulator/watch/access_record.h"
 
 namespace opgate::simulator {
 
@@ -36,6 +37,7 @@ struct Annotation {
   };
 
   Kind kind = Kind::none;
+  std::uint32_t site = 0;  ///< numbers the instructions of the program, from 1
   Space space = Space::generic;
   std::uint8_t bytes = 0;  ///< of all elements
   std::uint8_t lanes =
@@ -49,6 +51,16 @@ struct Annotation {
   bool releases = false;
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
   bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
+  std::uint32_t how = 0;     ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
+
+  /// Once all else is known.
+  void number(std::uint32_t in_program) {
+    site = in_program;
+    how = AccessRecord::who_and_how_of(0, site,
+                                       (is_strong ? AccessRecord::kStrong : 0) |
+                                           (is_volatile ? AccessRecord::kVolatile : 0) |
+                                           (scope == Scope::block ? AccessRecord::kInBlock : 0));
+  }
 };
 
 /// Annotates all functions of a program, once.

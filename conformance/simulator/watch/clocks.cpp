@@ -11,11 +11,8 @@ void BlockClocks::start(std::uint32_t block, std::size_t threads) {
   time_ = base_ = 1;
   warp_bases_.assign((threads + 31) / 32, 1);
   // Most blocks leave nothing behind but clocks.
-  if (!is_plain_ || threads_.size() != threads) {
-    threads_.assign(threads, {});
-  } else {
-    for (ThreadClocks& thread : threads_) thread.clock = 1;
-  }
+  if (!is_plain_ || threads_.size() != threads) threads_.assign(threads, {});
+  clocks_.assign(threads, 1);
   arrived_.clear();
   acquired_.clear();
   released_ = nullptr;
@@ -24,20 +21,20 @@ void BlockClocks::start(std::uint32_t block, std::size_t threads) {
 }
 
 bool BlockClocks::knows(std::uint32_t thread, const AccessRecord& access) const {
-  const ThreadClocks& own = threads_[thread];
+  const Knowledge& own = threads_[thread];
   if (access.block == block_) {
     if (access.clock < base_) return true;
-    if (access.thread / 32 == thread / 32 && access.clock < warp_bases_[thread / 32]) return true;
-    if (own.others != nullptr && access.clock < (*own.others)[access.thread]) return true;
+    if (access.thread() / 32 == thread / 32 && access.clock < warp_bases_[thread / 32]) return true;
+    if (own.others != nullptr && access.clock < (*own.others)[access.thread()]) return true;
   }
   if (!has_acquired_) return false;
-  return ReleaseLog::knows(own.acquired, block_, access.block, access.thread, access.clock) ||
-         ReleaseLog::knows(acquired_, block_, access.block, access.thread, access.clock);
+  return ReleaseLog::knows(own.acquired, block_, access.block, access.thread(), access.clock) ||
+         ReleaseLog::knows(acquired_, block_, access.block, access.thread(), access.clock);
 }
 
 View BlockClocks::view_of(std::uint32_t thread) const {
-  const ThreadClocks& own = threads_[thread];
-  return {block_, base_, thread / 32, warp_bases_[thread / 32], thread, own.clock, own.others};
+  const Knowledge& own = threads_[thread];
+  return {block_, base_, thread / 32, warp_bases_[thread / 32], thread, clocks_[thread], own.others};
 }
 
 void BlockClocks::add_view(Clocks& clocks, const View& view) const {
@@ -84,7 +81,7 @@ std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32
   return joined(releases);
 }
 
-void BlockClocks::settle_pending(ThreadClocks& thread) {
+void BlockClocks::settle_pending(Knowledge& thread) {
   merge(thread.acquired, thread.pending);
   thread.pending.clear();
 }
@@ -95,21 +92,21 @@ void BlockClocks::meet_all() {
     std::iota(all.begin(), all.end(), 0u);
     if (has_fences_) {
       if (auto release = combined(all)) released_ = std::move(release);
-      for (ThreadClocks& thread : threads_) thread.released = nullptr;
+      for (Knowledge& thread : threads_) thread.released = nullptr;
       has_fences_ = false;
     }
-    for (ThreadClocks& thread : threads_) {
+    for (Knowledge& thread : threads_) {
       settle_pending(thread);
       merge(acquired_, thread.acquired);
       thread.acquired.clear();
     }
   }
   if (has_others_) {
-    for (ThreadClocks& thread : threads_) thread.others = nullptr;
+    for (Knowledge& thread : threads_) thread.others = nullptr;
     has_others_ = false;
   }
   base_ = ++time_;
-  for (ThreadClocks& thread : threads_) thread.clock = time_;
+  std::fill(clocks_.begin(), clocks_.end(), time_);
 }
 
 // What the threads have acquired and made ready becomes that of each of them.
@@ -144,11 +141,11 @@ void BlockClocks::meet_in_warp(std::uint32_t warp, std::span<const std::uint32_t
     }
   }
   warp_bases_[warp] = ++time_;
-  for (const std::uint32_t thread : threads) threads_[thread].clock = time_;
+  for (const std::uint32_t thread : threads) clocks_[thread] = time_;
 }
 
 void BlockClocks::arrive(std::uint32_t thread, unsigned barrier) {
-  threads_[thread].clock = ++time_;
+  clocks_[thread] = ++time_;
   arrived_.push_back({barrier, view_of(thread), threads_[thread].acquired});
 }
 
@@ -157,7 +154,7 @@ void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier)
   Clocks clocks(threads_.size(), 0);
   ++time_;
   for (const std::uint32_t thread : threads) {
-    threads_[thread].clock = time_;
+    clocks_[thread] = time_;
     add_view(clocks, view_of(thread));
   }
   for (const Arrived& arrived : arrived_) {
@@ -173,7 +170,7 @@ void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier)
 }
 
 void BlockClocks::settle(std::uint32_t thread, Scope scope) {
-  ThreadClocks& own = threads_[thread];
+  Knowledge& own = threads_[thread];
   std::vector<Acquired> pending = own.pending;
   // What a fence of the block has acquired, one of the device may acquire again.
   if (scope == Scope::device) own.pending.clear();
@@ -182,14 +179,14 @@ void BlockClocks::settle(std::uint32_t thread, Scope scope) {
 }
 
 std::shared_ptr<const Release> BlockClocks::snapshot(std::uint32_t thread) {
-  threads_[thread].clock = ++time_;
+  clocks_[thread] = ++time_;
   auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, Scope::device});
   merge(release->acquired, threads_[thread].acquired);
   return release;
 }
 
 void BlockClocks::learn(std::uint32_t thread, const Release& release) {
-  ThreadClocks& own = threads_[thread];
+  Knowledge& own = threads_[thread];
   if (own.others == nullptr) {
     own.others = release.view.others;
   } else if (own.others != release.view.others) {
@@ -207,8 +204,8 @@ void BlockClocks::learn(std::uint32_t thread, const Release& release) {
 
 void BlockClocks::fence(std::uint32_t thread, Scope scope) {
   settle(thread, scope);
-  ThreadClocks& own = threads_[thread];
-  own.clock = ++time_;
+  Knowledge& own = threads_[thread];
+  clocks_[thread] = ++time_;
   auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, scope});
   merge(release->acquired, own.acquired);
   (scope == Scope::device ? own.released : own.released_in_block) = std::move(release);
@@ -217,7 +214,7 @@ void BlockClocks::fence(std::uint32_t thread, Scope scope) {
 }
 
 void BlockClocks::release(std::uint32_t thread, ReleaseLog& log) const {
-  const ThreadClocks& own = threads_[thread];
+  const Knowledge& own = threads_[thread];
   if (released_ != nullptr) log.add(released_);
   if (own.released != nullptr) log.add(own.released);
   if (own.released_in_block != nullptr) log.add(own.released_in_block);

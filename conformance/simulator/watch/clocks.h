@@ -21,7 +21,7 @@ class BlockClocks {
   std::uint32_t block() const { return block_; }
   std::uint32_t base() const { return base_; }
   std::uint32_t warp_base(std::uint32_t thread) const { return warp_bases_[thread / 32]; }
-  std::uint32_t clock(std::uint32_t thread) const { return threads_[thread].clock; }
+  std::uint32_t clock(std::uint32_t thread) const { return clocks_[thread]; }
 
   /// Whether the access comes before what the thread does now.
   bool knows(std::uint32_t thread, const AccessRecord& access) const;
@@ -56,8 +56,8 @@ class BlockClocks {
   void acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log);
 
  private:
-  struct ThreadClocks {
-    std::uint32_t clock = 1;
+  /// What a thread knows beyond clocks.
+  struct Knowledge {
     std::shared_ptr<const Clocks> others;
     std::vector<Acquired> acquired;
     std::vector<Acquired> pending;  ///< read, but not yet acquired
@@ -73,14 +73,15 @@ class BlockClocks {
   View view_of(std::uint32_t thread) const;
   void add_view(Clocks& clocks, const View& view) const;
   std::shared_ptr<const Release> combined(std::span<const std::uint32_t> threads) const;
-  void settle_pending(ThreadClocks& thread);
+  void settle_pending(Knowledge& thread);
   void share(std::span<const std::uint32_t> threads);
 
   std::uint32_t block_ = 0;
   std::uint32_t time_ = 1;
   std::uint32_t base_ = 1;
   std::vector<std::uint32_t> warp_bases_;
-  std::vector<ThreadClocks> threads_;
+  std::vector<std::uint32_t> clocks_;  ///< of the threads
+  std::vector<Knowledge> threads_;
   std::vector<Arrived> arrived_;
   std::vector<Acquired> acquired_;           ///< by all threads
   std::shared_ptr<const Release> released_;  ///< by fences of all threads that came before a barrier

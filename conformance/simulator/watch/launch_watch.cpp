@@ -32,8 +32,8 @@ bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& ho
   return true;
 }
 
-WatchedAccess access_to(const Thread& thread, const Annotation& how, std::uint64_t address) {
-  WatchedAccess access{&how, how.space, address, thread.linear, 0};
+inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std::uint64_t address) {
+  WatchedAccess access{&how, how.space, address, thread.linear};
   if (access.space == Space::generic) {
     access.space = space_of(access.address);
     access.address -= window_of(access.space);
@@ -68,18 +68,19 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   for (WrittenBits& local : block.local) local.start(program_.functions.front()->local_bytes);
 }
 
-void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                          const Annotation& annotation) {
+void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
+  const Annotation& annotation = *instruction.annotation;
   switch (annotation.kind) {
     case Kind::load:
     case Kind::store:
     case Kind::atomic:
     case Kind::reduction:
       if (annotation.is_fragment) {
-        access_matrix(block, thread, instruction, annotation);
-      } else {
-        access(block, thread, instruction, annotation);
+        access_matrix(block, thread, instruction);
+      } else if (thread.lane < annotation.rows) {
+        const std::uint64_t address = address_of(thread, instruction, annotation.operand);
+        watch_access(block, thread, instruction, launch_watch::access_to(thread, annotation, address));
       }
       break;
     case Kind::copy:
@@ -87,7 +88,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       return;
     case Kind::bulk_load:
     case Kind::bulk_store:
-      begin_bulk_copy(block, thread, instruction, annotation);
+      begin_bulk_copy(block, thread, instruction);
       return;
     case Kind::copy_wait:
       wait_for_copies(block, thread, instruction);
@@ -95,7 +96,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::promise:
     case Kind::mbarrier:
     case Kind::mbarrier_look:
-      use_mbarrier(block, thread, instruction, annotation);
+      use_mbarrier(block, thread, instruction);
       return;
     case Kind::fence:
       if (tools_.race) block.races.clocks.fence(thread.linear, annotation.scope);
@@ -120,17 +121,9 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
   instruction.execute(thread, instruction);
 }
 
-void LaunchWatch::access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                         const Annotation& annotation) {
-  if (thread.lane >= annotation.rows) return;
-  watch_access(
-      block, thread, instruction,
-      launch_watch::access_to(thread, annotation, address_of(thread, instruction, annotation.operand)));
-}
-
 // Each lane accesses the elements that it has registers for.
-void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                                const Annotation& annotation) {
+void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  const Annotation& annotation = *instruction.annotation;
   for_each_element_of_wmma(
       thread, annotation.kind == Annotation::Kind::load, [&](std::uint64_t address, unsigned bytes) {
         Annotation element = annotation;
@@ -140,42 +133,19 @@ void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruc
 }
 
 void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                               WatchedAccess access) {
+                               const WatchedAccess& access) {
   const Annotation& how = *access.annotation;
   if (access.space == Space::parameter) return;
   // A fault of the kernel.
   if ((access.address & (how.bytes - 1u)) != 0) return;
-  access.site = site_of(thread, instruction);
   if (tools_.stream && access.space == Space::global)
     accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
-                  how.is_strong && how.scope == Scope::device, access.site);
+                  how.is_strong && how.scope == Scope::device, how.site);
   if (tools_.race && access.space != Space::local) {
-    races_.access(block.races, access, [&](const RaceDetector::Race& race) {
-      if (race.before_wrote && how.kind == Annotation::Kind::store &&
-          launch_watch::stores_the_same(thread, instruction, how, access))
-        return;
-      report_race(thread, access, race);
-    });
+    races_.access(block.races, access,
+                  [&](const RaceDetector::Race& race) { consider_race(thread, instruction, access, race); });
   }
   if (tools_.init) look_for_unwritten(block, thread, access);
-}
-
-void LaunchWatch::look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
-  const Annotation& how = *access.annotation;
-  const auto look_in = [&](auto& memory) {
-    if (how.kind != Annotation::Kind::store) {
-      const std::uint32_t unwritten = memory.unwritten(access.address, how.bytes);
-      if (unwritten != 0) report_unwritten(thread, access, unwritten);
-    }
-    if (how.kind != Annotation::Kind::load) memory.store(access.address, how.bytes);
-  };
-  if (access.space == Space::shared) {
-    look_in(block.shared);
-  } else if (access.space == Space::local) {
-    look_in(block.local[thread.linear]);
-  } else {
-    look_in(memory_);
-  }
 }
 
 // Local memory grows by that of the function, in which only the arguments are written.
@@ -204,15 +174,25 @@ void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& in
   }
 }
 
+void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
+                                const RaceDetector::Race& race) {
+  const Annotation& how = *access.annotation;
+  if (race.before_wrote && how.kind == Annotation::Kind::store &&
+      launch_watch::stores_the_same(thread, instruction, how, access))
+    return;
+  report_race(thread, access, race);
+}
+
 void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
                               const RaceDetector::Race& race, const std::string& hint) {
-  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.site, race.before.site)) return;
+  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, race.before.site()))
+    return;
   Finding finding;
   finding.kind = Finding::Kind::race;
   finding.other = place_of(race.before);
   const bool in_block = blocks_[race.before.block] == linear_index(thread.block->index(), launch_.grid);
   const std::string space = launch_watch::name_of(access.space);
-  finding.place = place_of(thread, access.site);
+  finding.place = place_of(thread, access.annotation->site);
   finding.message = finding.place.instruction + " races with " + finding.other->instruction + " of thread " +
                     in_words(finding.other->thread) +
                     (in_block ? " of the same block" : " of block " + in_words(finding.other->block)) +
@@ -226,23 +206,18 @@ void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
 
 void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& access,
                                    std::uint32_t unwritten) {
-  if (!findings_.is_new(Finding::Kind::init, launch_.kernel, access.site)) return;
+  if (!findings_.is_new(Finding::Kind::init, launch_.kernel, access.annotation->site)) return;
   const int bytes = std::popcount(unwritten);
   Finding finding;
   finding.kind = Finding::Kind::init;
-  finding.message = *instruction_at(program_, access.site).text + " reads " + std::to_string(bytes) +
-                    (bytes == 1 ? " byte of " : " bytes of ") + launch_watch::name_of(access.space) +
-                    " memory that nobody has written";
+  finding.message = *instruction_at(program_, access.annotation->site).text + " reads " +
+                    std::to_string(bytes) + (bytes == 1 ? " byte of " : " bytes of ") +
+                    launch_watch::name_of(access.space) + " memory that nobody has written";
   finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
   finding.bytes = static_cast<std::size_t>(bytes);
   finding.space = launch_watch::name_of(access.space);
-  finding.place = place_of(thread, access.site);
+  finding.place = place_of(thread, access.annotation->site);
   add(std::move(finding));
-}
-
-std::uint32_t LaunchWatch::site_of(const Thread& thread, const Instruction& instruction) const {
-  const Function& function = thread.function();
-  return function.first_annotation + static_cast<std::uint32_t>(&instruction - function.code.data());
 }
 
 FindingPlace LaunchWatch::place_of(const Thread& thread, std::uint32_t site) const {
@@ -251,9 +226,9 @@ FindingPlace LaunchWatch::place_of(const Thread& thread, std::uint32_t site) con
 }
 
 FindingPlace LaunchWatch::place_of(const AccessRecord& access) const {
-  const Instruction& instruction = instruction_at(program_, access.site);
+  const Instruction& instruction = instruction_at(program_, access.site());
   return {*instruction.text, location_in(program_, instruction),
-          index_at(blocks_[access.block], launch_.grid), index_at(access.thread, launch_.block)};
+          index_at(blocks_[access.block], launch_.grid), index_at(access.thread(), launch_.block)};
 }
 
 void LaunchWatch::add(Finding finding) {

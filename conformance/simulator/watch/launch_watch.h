@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/kernels/kernels.h"
+#include "simulator/kernels/thread.h"
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/observer.h"
@@ -16,8 +17,6 @@
 namespace opgate::simulator {
 
 class Barrier;
-class Thread;
-struct Instruction;
 struct Program;
 
 /// What the tools know of a block while it runs.
@@ -36,8 +35,7 @@ class LaunchWatch {
   void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
 
   /// Executes an instruction whose guard holds.
-  void execute(BlockWatch& block, Thread& thread, const Instruction& instruction,
-               const Annotation& annotation);
+  void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);
 
   /// All threads that the barrier is for have come, and are about to go on.
   void meet(BlockWatch& block, const Barrier& barrier, unsigned id, const std::vector<Thread>& threads);
@@ -47,12 +45,28 @@ class LaunchWatch {
                     std::uint32_t named);
 
  private:
-  void access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-              const Annotation& annotation);
-  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction, WatchedAccess access);
-  void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                     const Annotation& annotation);
-  void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access);
+  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                    const WatchedAccess& access);
+  void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
+    const Annotation& how = *access.annotation;
+    const auto look_in = [&](auto& memory) {
+      if (how.kind != Annotation::Kind::store) {
+        const std::uint32_t unwritten = memory.unwritten(access.address, how.bytes);
+        if (unwritten != 0) report_unwritten(thread, access, unwritten);
+      }
+      if (how.kind != Annotation::Kind::load) memory.store(access.address, how.bytes);
+    };
+    if (access.space == Space::shared) {
+      look_in(block.shared);
+    } else if (access.space == Space::local) {
+      look_in(block.local[thread.linear]);
+    } else {
+      look_in(memory_);
+    }
+  }
+  void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
+                     const RaceDetector::Race& race);
   void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
                    const std::string& hint = {});
   void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
@@ -61,8 +75,7 @@ class LaunchWatch {
   void exit(BlockWatch& block, Thread& thread);
 
   void begin_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
-  void begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                       const Annotation& annotation);
+  void begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
                    const WatchedCopy& copy);
   void wait_for_copies(BlockWatch& block, Thread& thread, const Instruction& instruction);
@@ -70,8 +83,7 @@ class LaunchWatch {
   void finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock);
   void finish_reading(BlockWatch& block, WatchedCopy& copy);
 
-  void use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                    const Annotation& annotation);
+  void use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void keep_promises(BlockWatch& block, std::uint64_t place);
   void keep(BlockWatch& block, WatchedPromise& promise);
   std::shared_ptr<const Release> snapshot(BlockWatch& block, const Thread& thread) const;
@@ -79,7 +91,6 @@ class LaunchWatch {
   void check_barrier(const Barrier& barrier, const std::vector<Thread>& threads);
   void check_mask(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named);
 
-  std::uint32_t site_of(const Thread& thread, const Instruction& instruction) const;
   FindingPlace place_of(const Thread& thread, std::uint32_t site) const;
   FindingPlace place_of(const AccessRecord& access) const;
   void add(Finding finding);

@@ -14,10 +14,7 @@ namespace meetings {
 
 constexpr unsigned kNoBarrier = ~0u;
 
-const Annotation& annotation_at(const Thread& thread) {
-  const Function& function = thread.function();
-  return function.annotations[static_cast<std::size_t>(&thread.current() - function.code.data())];
-}
+const Annotation& annotation_at(const Thread& thread) { return *thread.current().annotation; }
 
 bool is_alive(const Thread& thread) { return thread.state != Thread::State::exited; }
 
@@ -67,8 +64,8 @@ void LaunchWatch::meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes
 
 void LaunchWatch::check_barrier(const Barrier& barrier, const std::vector<Thread>& threads) {
   const auto report = [&](const Thread& thread, const Thread* other, const std::string& message) {
-    const std::uint32_t other_site = other == nullptr ? 0 : site_of(*other, other->current());
-    const std::uint32_t site = site_of(thread, thread.current());
+    const std::uint32_t other_site = other == nullptr ? 0 : meetings::annotation_at(*other).site;
+    const std::uint32_t site = meetings::annotation_at(thread).site;
     if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site, other_site)) return;
     Finding finding;
     finding.kind = Finding::Kind::sync;
@@ -128,7 +125,7 @@ void LaunchWatch::check_mask(std::span<Thread* const> lanes, std::uint32_t here,
   const int gone = std::popcount(named & exited);
   if (absent + gone == 0) return;
   const Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
-  const std::uint32_t site = site_of(thread, thread.current());
+  const std::uint32_t site = meetings::annotation_at(thread).site;
   if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site)) return;
   std::string which;
   if (gone != 0) which = meetings::in_number(gone, "lane") + " whose thread has exited";

@@ -18,7 +18,6 @@ struct WatchedAccess {
   Space space = Space::global;  ///< no longer generic
   std::uint64_t address = 0;    ///< in the space
   std::uint32_t thread = 0;     ///< in the block
-  std::uint32_t site = 0;       ///< numbers the instructions of the program
 };
 
 /// The places of one memory through which threads synchronise, by their addresses.
@@ -107,63 +106,59 @@ class RaceDetector {
 
  private:
   static AccessRecord record_of(const BlockRaces& block, const WatchedAccess& access) {
-    const Annotation& how = *access.annotation;
-    AccessRecord record;
-    record.block = block.clocks.block();
-    record.clock = block.clocks.clock(access.thread);
-    record.thread = access.thread & 0x3ff;
-    record.site = access.site & 0x7ffff;
-    record.is_strong = how.is_strong ? 1 : 0;
-    record.is_volatile = how.is_volatile ? 1 : 0;
-    record.in_block = how.scope == Scope::block ? 1 : 0;
-    return record;
+    const std::uint32_t who_and_how = access.annotation->how | access.thread;
+    return {block.clocks.block(), block.clocks.clock(access.thread), who_and_how};
   }
 
   static bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
                     bool shared) {
     if (before.block == 0) return false;
     if (before.block == now.block) {
-      if (before.thread == now.thread || before.clock < block.clocks.base()) return false;
+      if (before.clock < block.clocks.base() || before.is_of_thread_of(now)) return false;
     } else if (shared) {
       return false;  // left behind by a block that had this shared memory before
     }
-    return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread, before);
+    return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread(), before);
   }
 
   static bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
                               bool shared) {
     if (other.block == 0 || (shared && other.block != copy.block)) return false;
-    if (other.block == copy.block && begin.view.knows(other.thread, other.clock)) return false;
-    return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread, other.clock);
+    if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
+    return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread(), other.clock);
   }
 
   // Warps that exchange values through volatile shared memory rely on lock step, which devices no longer
   // promise. Between warps, the same accesses are a way to synchronise.
   static bool are_both_strong(const AccessRecord& now, const AccessRecord& before, bool shared) {
-    if (now.is_strong == 0 || before.is_strong == 0) return false;
-    if (now.block != before.block) return now.in_block == 0 && before.in_block == 0;
-    const bool in_warp = now.thread / 32 == before.thread / 32;
-    return !shared || !in_warp || (now.is_volatile == 0 && before.is_volatile == 0);
+    const auto either_is = [&](std::uint32_t flag) { return now.has(flag) || before.has(flag); };
+    if (!now.has(AccessRecord::kStrong) || !before.has(AccessRecord::kStrong)) return false;
+    if (now.block != before.block) return !either_is(AccessRecord::kInBlock);
+    return !shared || !now.is_of_warp_of(before) || !either_is(AccessRecord::kVolatile);
   }
 
   // Whoever races with what came before a write races with the write too, unless both are strong.
   static void note_write(Granule& granule, const AccessRecord& write) {
     const AccessRecord& before = granule.write;
-    if (write.is_strong == 0) {
+    if (!write.has(AccessRecord::kStrong)) {
       granule = {write, {}};
-    } else if (before.is_strong != 0 || before.block != write.block || before.thread != write.thread ||
-               before.clock != write.clock) {
+    } else if (before.has(AccessRecord::kStrong) || before.block != write.block ||
+               !before.is_of_thread_of(write) || before.clock != write.clock) {
       granule.write = write;
     }
   }
   static void note_read(const BlockRaces& block, Granule& granule, const AccessRecord& read, bool shared) {
     // What comes before this read need not be remembered: a writer that is ordered after this one is ordered
     // after that one too.
+    const std::uint32_t base = block.clocks.base();
+    const std::uint32_t warp_base = block.clocks.warp_base(read.thread());
     const auto is_covered = [&](const AccessRecord& earlier) {
       if (earlier.block != read.block) return shared || earlier.block == 0;
-      if (earlier.thread == read.thread && earlier.is_strong >= read.is_strong) return true;
-      return earlier.clock < block.clocks.base() ||
-             (earlier.thread / 32 == read.thread / 32 && earlier.clock < block.clocks.warp_base(read.thread));
+      if (earlier.clock < base) return true;
+      if (!earlier.is_of_warp_of(read)) return false;
+      return earlier.clock < warp_base ||
+             (earlier.is_of_thread_of(read) &&
+              (earlier.has(AccessRecord::kStrong) || !read.has(AccessRecord::kStrong)));
     };
     auto& [first, second] = granule.reads;
     if (is_covered(first)) {
@@ -178,7 +173,7 @@ class RaceDetector {
   // Reads of two blocks or warps are kept where there are such, because a writer is more likely to be ordered
   // after those of its own.
   static bool are_near(const AccessRecord& a, const AccessRecord& b) {
-    return a.block == b.block && a.thread / 32 == b.thread / 32;
+    return a.block == b.block && a.is_of_warp_of(b);
   }
 
   static void synchronise(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);

@@ -4,12 +4,6 @@
 
 namespace opgate::simulator {
 
-void Shadow::look_up(std::uint64_t number) {
-  std::unique_ptr<Page>& page = pages_[number];
-  if (page == nullptr) page = std::make_unique<Page>();
-  cache_[number % cache_.size()] = {number, page.get()};
-}
-
 void Shadow::divide(Page& page, unsigned bytes) {
   unsigned shift = page.shift;
   while (bytes < (1u << shift)) --shift;

@@ -26,12 +26,13 @@ void for_each_piece(std::uint32_t bytes, Visit visit) {
   }
 }
 
-Annotation annotation_of(Annotation::Kind kind, Space space, std::uint32_t bytes) {
+Annotation annotation_of(Annotation::Kind kind, const WatchedCopy& copy, std::uint32_t bytes) {
   Annotation annotation;
   annotation.kind = kind;
-  annotation.space = space;
+  annotation.space = kind == Annotation::Kind::load ? copy.from_space : copy.to_space;
   annotation.bytes = static_cast<std::uint8_t>(bytes);
   annotation.lanes = 0;
+  annotation.number(copy.site);
   return annotation;
 }
 
@@ -51,8 +52,8 @@ std::shared_ptr<const Release> LaunchWatch::snapshot(BlockWatch& block, const Th
 void LaunchWatch::read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
                               const WatchedCopy& copy) {
   watched_copies::for_each_piece(copy.bytes_read, [&](std::uint32_t done, std::uint32_t bytes) {
-    const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy.from_space, bytes);
-    watch_access(block, thread, instruction, {&how, copy.from_space, copy.from + done, thread.linear, 0});
+    const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy, bytes);
+    watch_access(block, thread, instruction, {&how, how.space, copy.from + done, thread.linear});
   });
 }
 
@@ -61,7 +62,7 @@ void LaunchWatch::begin_copy(BlockWatch& block, Thread& thread, const Instructio
   instruction.execute(thread, instruction);
   WatchedCopy copy;
   copy.thread = &thread;
-  copy.site = site_of(thread, instruction);
+  copy.site = instruction.annotation->site;
   copy.to = address_of(thread, instruction, 0) & watched_copies::kSharedAddress;
   copy.bytes = read<std::uint32_t>(thread, instruction, 3);
   copy.from = watched_copies::sum_of_slots(thread, instruction, 1);
@@ -72,13 +73,13 @@ void LaunchWatch::begin_copy(BlockWatch& block, Thread& thread, const Instructio
   block.async.copies[&thread].push_back(std::move(copy));
 }
 
-void LaunchWatch::begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                                  const Annotation& annotation) {
+void LaunchWatch::begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  const Annotation& annotation = *instruction.annotation;
   instruction.execute(thread, instruction);
   const bool is_load = annotation.kind == Annotation::Kind::bulk_load;
   WatchedCopy copy;
   copy.thread = &thread;
-  copy.site = site_of(thread, instruction);
+  copy.site = instruction.annotation->site;
   copy.to = address_of(thread, instruction, 0);
   copy.from = watched_copies::sum_of_slots(thread, instruction, 1);
   copy.bytes = copy.bytes_read = read<std::uint32_t>(thread, instruction, 3);
@@ -118,8 +119,8 @@ void LaunchWatch::settle_copies(BlockWatch& block, Thread& thread, std::uint32_t
 
 void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock) {
   watched_copies::for_each_piece(copy.bytes, [&](std::uint32_t done, std::uint32_t bytes) {
-    const Annotation how = watched_copies::annotation_of(Annotation::Kind::store, copy.to_space, bytes);
-    const WatchedAccess access{&how, copy.to_space, copy.to + done, copy.thread->linear, copy.site};
+    const Annotation how = watched_copies::annotation_of(Annotation::Kind::store, copy, bytes);
+    const WatchedAccess access{&how, how.space, copy.to + done, copy.thread->linear};
     if (tools_.race) {
       races_.finish_copy(block.races, access, *copy.begin, clock, [&](const RaceDetector::Race& race) {
         report_race(*copy.thread, access, race, watched_copies::kHint);
@@ -134,8 +135,8 @@ void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_
 void LaunchWatch::finish_reading(BlockWatch& block, WatchedCopy& copy) {
   if (!tools_.race || std::exchange(copy.is_read, true)) return;
   watched_copies::for_each_piece(copy.bytes_read, [&](std::uint32_t done, std::uint32_t bytes) {
-    const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy.from_space, bytes);
-    const WatchedAccess access{&how, copy.from_space, copy.from + done, copy.thread->linear, copy.site};
+    const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy, bytes);
+    const WatchedAccess access{&how, how.space, copy.from + done, copy.thread->linear};
     races_.finish_reading(block.races, access, *copy.begin, [&](const RaceDetector::Race& race) {
       report_race(*copy.thread, access, race, watched_copies::kHint);
     });

@@ -20,9 +20,9 @@ bool phase_of(Block& block, std::uint64_t place) {
 
 }  // namespace watched_mbarriers
 
-void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                               const Annotation& annotation) {
+void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
+  const Annotation& annotation = *instruction.annotation;
   const std::uint64_t place = address_of(thread, instruction, annotation.operand) & 0xffffffffu;
   const bool exists = place + sizeof(std::uint64_t) <= thread.block->shared_bytes();
   const bool before = exists && watched_mbarriers::phase_of(*thread.block, place);
@@ -32,7 +32,7 @@ void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruct
   if (tools_.race) {
     Annotation how = annotation;
     how.kind = looks ? Kind::load : Kind::atomic;
-    const WatchedAccess access{&how, Space::shared, place, thread.linear, site_of(thread, instruction)};
+    const WatchedAccess access{&how, Space::shared, place, thread.linear};
     races_.look_at(block.races, access,
                    [&](const RaceDetector::Race& race) { report_race(thread, access, race); });
     if (annotation.releases) barrier.arrived.push_back(snapshot(block, thread));

@@ -10,37 +10,20 @@ bool WrittenMemory::is_blank(std::uint64_t number) const {
   return next != blank_.begin() && number < std::prev(next)->second;
 }
 
-WrittenMemory::Cached& WrittenMemory::look_up(std::uint64_t number) {
-  Cached& cached = cache_[number % cache_.size()];
-  if (cached.number == number) return cached;
+void WrittenMemory::fill(Cached& cached, std::uint64_t number) const {
   const auto page = pages_.find(number);
   cached.number = number;
   cached.page = page == pages_.end() ? nullptr : page->second.get();
   cached.is_blank = page == pages_.end() && is_blank(number);
-  return cached;
 }
 
-std::uint32_t WrittenMemory::unwritten(std::uint64_t address, std::size_t bytes) {
-  const Cached& cached = look_up(address / kPage);
-  const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1);
-  if (cached.is_blank) return all;
-  if (cached.page == nullptr) return 0;
-  const std::uint64_t at = address % kPage;
-  return static_cast<std::uint32_t>((*cached.page)[at / 64] >> (at % 64)) & all;
-}
-
-void WrittenMemory::store(std::uint64_t address, std::size_t bytes) {
-  Cached& cached = look_up(address / kPage);
-  if (cached.is_blank) {
-    std::unique_ptr<Page>& page = pages_[address / kPage];
-    page = std::make_unique<Page>();
-    page->fill(~std::uint64_t{0});
-    cached.page = page.get();
-    cached.is_blank = false;
-  }
-  if (cached.page == nullptr) return;
-  const std::uint64_t at = address % kPage;
-  (*cached.page)[at / 64] &= ~(((std::uint64_t{1} << bytes) - 1) << (at % 64));
+// The first bytes of a page of which nothing was written are about to be.
+void WrittenMemory::begin_page(Cached& cached) {
+  std::unique_ptr<Page>& page = pages_[cached.number];
+  page = std::make_unique<Page>();
+  page->fill(~std::uint64_t{0});
+  cached.page = page.get();
+  cached.is_blank = false;
 }
 
 void WrittenMemory::mark_written(std::uint64_t begin, std::size_t bytes) {

@@ -19,10 +19,22 @@ class WrittenMemory {
   void forget(std::uint64_t begin, std::size_t bytes);
 
   /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number.
-  std::uint32_t unwritten(std::uint64_t address, std::size_t bytes);
+  std::uint32_t unwritten(std::uint64_t address, std::size_t bytes) {
+    const Cached& cached = look_up(address / kPage);
+    const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1);
+    if (cached.page == nullptr) return cached.is_blank ? all : 0;
+    const std::uint64_t at = address % kPage;
+    return static_cast<std::uint32_t>((*cached.page)[at / 64] >> (at % 64)) & all;
+  }
 
   /// The same as `mark_written`, for an access of a kernel.
-  void store(std::uint64_t address, std::size_t bytes);
+  void store(std::uint64_t address, std::size_t bytes) {
+    Cached& cached = look_up(address / kPage);
+    if (cached.is_blank) begin_page(cached);
+    if (cached.page == nullptr) return;
+    const std::uint64_t at = address % kPage;
+    (*cached.page)[at / 64] &= ~(((std::uint64_t{1} << bytes) - 1) << (at % 64));
+  }
 
  private:
   static constexpr std::uint64_t kPage = 4096;
@@ -34,7 +46,13 @@ class WrittenMemory {
     bool is_blank = false;  ///< none of it
   };
 
-  Cached& look_up(std::uint64_t number);
+  Cached& look_up(std::uint64_t number) {
+    Cached& cached = cache_[number % cache_.size()];
+    if (cached.number != number) fill(cached, number);
+    return cached;
+  }
+  void fill(Cached& cached, std::uint64_t number) const;
+  void begin_page(Cached& cached);
   bool is_blank(std::uint64_t number) const;
   void add_blank(std::uint64_t first, std::uint64_t last);
   void clear_cache() { cache_.fill({}); }

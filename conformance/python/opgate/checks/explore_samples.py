@@ -83,9 +83,10 @@ def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -
 
 
 def judge_example(call: Call, example: Example) -> None:
-    """Raises Found where a check fails; rejects the example where the operator or the reference refuses it.
+    """Raises Found where a check or the device fails; rejects the example where the operator or the reference refuses it.
 
-    The example is judged contiguous, too, because only a contiguous call is compared with the reference.
+    The example is judged contiguous, too, because only a contiguous call is compared with the reference. Where the device
+    fails in another layout only, other examples say more.
     """
     from hypothesis import assume
 
@@ -96,7 +97,9 @@ def judge_example(call: Call, example: Example) -> None:
         )
         assume(answered is not None)
         for name, judgement in answered.items():
-            if judgement["verdict"] == "fail":
+            if judgement["verdict"] == "fail" or (
+                judgement["verdict"] == "crash" and variant == "contiguous"
+            ):
                 raise Found(seen, name, judgement)
         assume(all(judgement["verdict"] in ("pass", "owed") for judgement in answered.values()))
 
@@ -110,10 +113,12 @@ def finding(call: Call, found: Found) -> Judgement:
     """The finding for the smallest failing example, with the line to keep it as a sample."""
     kept = json.dumps({"op": call.subject, "sample": found.example.sample})
     layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
+    example = f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}"
+    if found.judgement["verdict"] == "crash":
+        return Judgement("crash", reason=f"{example}: {found.judgement['reason']}")
     said = fail(
         f"{found.name} passes for every sample like those of the spec",
-        f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}: "
-        f"{found.judgement.get('happened', '')}",
+        f"{example}: {found.judgement.get('happened', '')}",
         found.judgement.get("likely", ""),
         detail=[
             "to keep it as a sample, put this line into a .json file of the folder that `regressions` in "
