@@ -78,7 +78,8 @@ std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sampl
   const Arguments arguments = materialize(key, cache.values, {.take_snapshots = false});
   if (has_large_results(larger.op(), arguments)) return std::nullopt;
   const Outcome outcome = call_on(key, arguments.stack);
-  if (!outcome.ok() && !accelerator(key.device).is_error_of_runtime(outcome.raised->message)) return std::nullopt;
+  const Accelerator& device = accelerator(key.device);
+  if (!outcome.ok() && !device.is_error_of_runtime(outcome.raised->message)) return std::nullopt;
   if (!outcome.ok() || !outcome.left_error.empty()) {
     return Finding{promised,
                    fmt::format("{}: {}", sample.name,
