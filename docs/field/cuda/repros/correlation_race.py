@@ -1,4 +1,4 @@
-"""Thread 0 adds up sums of the other threads, which meanwhile set them to 0: a barrier is missing at the end of the loop."""
+"""Thread 0 adds up sums of other threads, which meanwhile set them to 0: a barrier is missing."""
 
 import torch
 from spatial_correlation_sampler import spatial_correlation_sample

@@ -1,4 +1,4 @@
-"""The gradient of a sum has strides of 0: the kernels of the backward read it as if it were dense, and past its end."""
+"""The gradient of a sum has strides of 0: the backward reads it as if it were dense, and past its end."""
 
 import torch
 import torch_spline_conv  # noqa: F401, it registers the operator

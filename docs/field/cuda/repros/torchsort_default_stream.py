@@ -1,4 +1,4 @@
-"""The kernels of torchsort run in the default stream, whatever stream is current: no value is near 1, 2 or 3."""
+"""The kernels of torchsort run in the default stream, whatever stream is current: 1, 2, 3 is expected."""
 
 import torch
 import torchsort

@@ -1,4 +1,4 @@
-"""The gradient of soft_sort asks `sizes[b][size] > 0 && size < n`: for n values that all differ it reads sizes[b][n]."""
+"""The gradient of soft_sort reads sizes[b][n] of n sizes, where all n values differ."""
 
 import torch
 import torchsort

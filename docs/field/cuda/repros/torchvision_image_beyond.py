@@ -1,4 +1,4 @@
-"""A region of image 2, where there are two: the CPU's kernels refuse it, those for CUDA read past the end of the input."""
+"""A region of image 2, where there are two: the CPU's kernel refuses it, that for CUDA reads past the end."""
 
 import torch
 from torchvision.ops import roi_align
