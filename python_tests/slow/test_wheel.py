@@ -11,10 +11,12 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from cuda_extension import assert_it_is_checked_without_a_gpu
 
 VERSION = torch.__version__.partition("+")[0]
 PROGRAM = """
@@ -60,7 +62,8 @@ def wheel(source: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -
         "--config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0",
     ]
     settings += [
-        "--config-settings=cmake.define.OPGATE_CUDA=OFF",
+        # One architecture, in PTX: the code of others takes time and is not used.
+        "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-virtual",
         "--config-settings=build.tool-args=-j2",
         f"--config-settings=build-dir={build / 'wheel' / 'objects'}",
     ]
@@ -139,6 +142,23 @@ def test_a_project_is_built_against_the_wheel_and_its_ctests_pass(
         opgate("run", "--check", "value", "effect", "fake", "opcheck", "--device", "cpu", folder=project)
     )
     assert re.search(r"^\d+ passed, 0 failed, 0 owed", checked.stdout, re.MULTILINE)
+
+
+def test_the_simulated_device_is_in_it(wheel: Path, has_simulator: bool) -> None:
+    if not has_simulator:
+        pytest.skip("no simulated device here")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name.removeprefix("opgate/lib/simulator/") for name in archive.namelist()}
+    assert names >= {"libcudart.so.13", "libcuda.so.1", "libopgate_simulator_aten.so"}
+
+
+@needs_uv
+def test_a_cuda_library_is_checked_on_the_simulated_device(
+    programs: Path, source: Path, tmp_path: Path, has_simulator: bool
+) -> None:
+    if not has_simulator:
+        pytest.skip("no simulated device here")
+    assert_it_is_checked_without_a_gpu(partial(run, path=programs), source, tmp_path)
 
 
 @needs_uv
