@@ -19,7 +19,7 @@ namespace opgate_ops {
 namespace {
 
 // Fewer elements than this are not worth a second thread.
-constexpr int64_t kGrainElements = 16384;
+constexpr int64_t kGrainElements = 8192;
 // For the gradients of weight and bias, this many rows are added in the type of the statistics, and then in
 // double.
 constexpr int64_t kRowsAdded = 64;
