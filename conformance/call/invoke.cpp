@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/function_name.h"
 #include "base/tensors_in.h"
 #include "base/text.h"
 #include "device/accelerator.h"
@@ -59,21 +60,6 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   }
 }
 
-// "twice<float>" of "void twice<float>(float const*, float*, long)". Names in an anonymous namespace have parentheses and a
-// space, which are no list of parameters and no end of a type.
-std::string name_of_function(std::string function) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  for (size_t at = function.find(kAnonymous); at != std::string::npos; at = function.find(kAnonymous))
-    function.erase(at, kAnonymous.size());
-  function.resize(std::min(function.size(), function.rfind('(')));
-  int depth = 0;
-  for (size_t i = function.size(); i > 0; --i) {
-    depth += (function[i - 1] == '>') - (function[i - 1] == '<');
-    if (depth == 0 && function[i - 1] == ' ') return function.substr(i);
-  }
-  return function;
-}
-
 // Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
 void demand_simulated(const std::optional<Raised>& raised) {
   if (!is_simulated()) return;
@@ -86,7 +72,7 @@ void demand_simulated(const std::optional<Raised>& raised) {
   throw DeviceFailed(fmt::format("the simulated device failed: {} ({})", failure->error, failure->what),
                      failure->kernel.empty()
                          ? ""
-                         : fmt::format("{} at {}", name_of_function(failure->kernel), failure->location));
+                         : fmt::format("{} at {}", short_function_name(failure->kernel), failure->location));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/function_name.h"
 #include "process/crash_handlers.h"
 
 namespace opgate {
@@ -66,30 +67,6 @@ std::optional<uint64_t> address_in_elf(const std::string& file, uint64_t offset)
   return std::nullopt;
 }
 
-// "(anonymous namespace)::scale(at::Tensor const&, double) [clone ._omp_fn.0]" as "scale": what a reader searches for.
-std::string short_name(std::string name) {
-  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
-  if (const size_t clone = name.find("._omp_fn"); clone != std::string::npos) name.resize(clone);
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  for (size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
-    name.erase(at, kAnonymous.size());
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && !std::string_view(name).substr(0, i).ends_with("operator"))
-      name.resize(i);
-  }
-  // The result of a template comes before its name.
-  depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
-  }
-  return name;
-}
-
 std::string relative_to_here(const std::string& file) {
   std::error_code unreadable;
   const fs::path here = fs::current_path(unreadable);
@@ -125,7 +102,7 @@ StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string
   if (!address) return frame;
   const torch::unwind::Frame found = symbolizer.symbolize(library, *address);
   const std::string name = found.funcname != "??" ? found.funcname : exported_name(library, *address);
-  if (!name.empty()) frame.function = short_name(name);
+  if (!name.empty()) frame.function = short_function_name(name);
   // Where a function of a header is inlined, the line is that of the header, which is not where to look.
   if (found.filename != library && !is_a_header_of_others(found.filename)) {
     frame.file = relative_to_here(found.filename);

@@ -17,3 +17,9 @@ TEST(ReadableName, OfManyParametersLeavesThemOut) {
   const std::string mangled = "_Z5scaleIfEvPFvT_S0_ES0_" + std::string(40, 'i');
   EXPECT_EQ(readable_name(mangled), "scale<float>");
 }
+
+TEST(ReadableName, KeepsTheArgumentsOfATemplate) {
+  // The same, for T = int (char).
+  const std::string mangled = "_Z5scaleIFicEEvPFvT_S1_ES1_" + std::string(40, 'i');
+  EXPECT_EQ(readable_name(mangled), "scale<int (char)>");
+}

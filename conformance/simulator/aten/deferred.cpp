@@ -101,17 +101,6 @@ bool can_defer_copy(const c10::IValue* arguments) {
   return arguments[2].toBool() && host.is_pinned();
 }
 
-// The devices of tensors, as of a copy between two devices, other than the one on whose stream the call is made.
-std::vector<c10::Device> other_devices(const c10::IValue* arguments, std::size_t count, c10::Device device) {
-  std::vector<c10::Device> others;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!arguments[i].isTensor()) continue;
-    const at::Tensor tensor = arguments[i].toTensor();
-    if (tensor.defined() && tensor.is_cuda() && tensor.device() != device) others.push_back(tensor.device());
-  }
-  return others;
-}
-
 // The current stream of one device waits for that of another, as ATen makes both wait before and after a copy between them.
 void make_wait(c10::Device waiting, c10::Device for_device) {
   at::cuda::CUDAEvent event;

@@ -65,12 +65,8 @@ c10::IValue on_device(const c10::IValue& value, const Counterparts& tensors) {
 // A copy between two devices waits for both.
 void wait_for_streams(const c10::IValue* arguments, std::size_t count, c10::Device device) {
   c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
-  for (std::size_t i = 0; i < count; ++i) {
-    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
-      if (tensor.is_cuda() && tensor.device() != device)
-        c10::cuda::getCurrentCUDAStream(tensor.device().index()).synchronize();
-    });
-  }
+  for (const c10::Device other : other_devices(arguments, count, device))
+    c10::cuda::getCurrentCUDAStream(other.index()).synchronize();
 }
 
 }  // namespace

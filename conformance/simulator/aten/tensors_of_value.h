@@ -5,7 +5,9 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace opgate::simulator::aten {
 
@@ -27,6 +29,18 @@ void for_each_tensor(const c10::IValue& value, const Visit& visit) {
     visit(tensor);
     return tensor;
   });
+}
+
+/// The devices of the tensors, as of a copy between two devices, other than the one on whose stream the call is made.
+inline std::vector<c10::Device> other_devices(const c10::IValue* arguments, std::size_t count,
+                                              c10::Device device) {
+  std::vector<c10::Device> others;
+  for (std::size_t i = 0; i < count; ++i) {
+    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
+      if (tensor.is_cuda() && tensor.device() != device) others.push_back(tensor.device());
+    });
+  }
+  return others;
 }
 
 }  // namespace opgate::simulator::aten

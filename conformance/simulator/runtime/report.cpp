@@ -14,8 +14,8 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string_view>
 
+#include "base/function_name.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/watch/findings.h"
 
@@ -56,22 +56,6 @@ std::string to_json(const Mistake& mistake) {
   return "{\"tool\": " + quoted(mistake.tool) + ", \"message\": " + quoted(mistake.text) +
          ", \"error\": " + quoted(mistake.error) + ", \"kernel\": " + quoted(mistake.kernel) +
          ", \"location\": " + quoted(mistake.location) + "}";
-}
-
-constexpr std::size_t kLongName = 120;
-
-std::string shortened(std::string name) {
-  if (name.size() <= kLongName || !name.ends_with(')')) return name;
-  std::size_t begin = name.size();
-  int depth = 0;
-  do {
-    --begin;
-    if (name[begin] == ')') ++depth;
-    if (name[begin] == '(') --depth;
-  } while (begin > 0 && depth > 0);
-  name.erase(begin);
-  constexpr std::string_view result = "void ";
-  return name.starts_with(result) ? name.substr(result.size()) : name;
 }
 
 }  // namespace reporting
@@ -129,7 +113,9 @@ std::string readable_name(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text != nullptr ? reporting::shortened(text.get()) : mangled;
+  const std::string name = status == 0 && text != nullptr ? text.get() : mangled;
+  constexpr std::size_t kLong = 120;
+  return name.size() <= kLong ? name : short_function_name(name);
 }
 
 }  // namespace opgate::simulator
