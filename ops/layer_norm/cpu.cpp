@@ -23,8 +23,6 @@ constexpr int64_t kGrainElements = 8192;
 // For the gradients of weight and bias, this many rows are added in the type of the statistics, and then in
 // double.
 constexpr int64_t kRowsAdded = 64;
-// This many rows are added to those sums at once.
-constexpr int kRowsTogether = 8;
 // Rows are divided into at most this many blocks, independent of the number of threads, so that the bits of
 // the results do not depend on it.
 constexpr int64_t kMaxBlocks = 64;
@@ -91,68 +89,42 @@ struct Saved {
   const acc_t *mean, *rstd, *weight;
 };
 
-// The derivative of one row, whose grad is g and whose y is (x - mean) rstd. With h = g * weight it is rstd (h - mean(h) -
-// y mean(h y)).
+// Computes row r, whose grad is g. With y = (x - mean) rstd and h = g * weight, the derivative is rstd (h - mean(h) - y mean(h y)).
+// g y is added to `to_weight`, and g to `to_bias`. The first pass reads the row from memory, the others from cache. The result
+// is written by the last one, so that the next row is read while those writes are still under way.
 template <typename scalar_t, typename acc_t>
-inline void input_gradient(int64_t columns, const Statistics<acc_t>& of_row, const acc_t* x, const acc_t* g,
-                           const acc_t* __restrict weight, scalar_t* __restrict d_input) {
-  const auto [mean, rstd] = of_row;
+inline void backward_row(int64_t r, int64_t columns, const Saved<scalar_t, acc_t>& saved, acc_t* scratch,
+                         scalar_t* d_input, acc_t* __restrict to_weight, acc_t* __restrict to_bias) {
+  const acc_t* x = widened(saved.input + r * columns, columns, scratch);
+  const acc_t* g = widened(saved.grad + r * columns, columns, scratch + columns);
+  const acc_t* __restrict weight = saved.weight;
+  const acc_t mean = saved.mean[r], rstd = saved.rstd[r];
   const auto y = [&](int64_t c) { return (x[c] - mean) * rstd; };
   const auto [sum_h, sum_hy] = sums_of<acc_t, 2>(columns, [&](int64_t c) {
     const acc_t h = g[c] * weight[c];
     return std::array{h, h * y(c)};
   });
-  const auto mean_h = static_cast<acc_t>(sum_h / columns), mean_hy = static_cast<acc_t>(sum_hy / columns);
-  for (int64_t c = 0; c < columns; ++c)
-    d_input[c] = static_cast<scalar_t>(rstd * std::fma(-y(c), mean_hy, g[c] * weight[c] - mean_h));
-}
-
-// Computes the rows from `first` on. grad y is added to `to_weight`, and grad to `to_bias`, for all rows at once, while they
-// are in cache. Their results are written one row after the other, because memory is slow to take several at once.
-// `scratch` holds 2 rows for each of the rows.
-template <int rows, typename scalar_t, typename acc_t>
-inline void backward_together(int64_t first, int64_t columns, const Saved<scalar_t, acc_t>& saved,
-                              acc_t* scratch, scalar_t* d_input, acc_t* __restrict to_weight,
-                              acc_t* __restrict to_bias) {
-  const acc_t* x = widened(saved.input + first * columns, rows * columns, scratch);
-  const acc_t* g = widened(saved.grad + first * columns, rows * columns, scratch + rows * columns);
-  acc_t mean[rows], rstd[rows];
-  for (int r = 0; r < rows; ++r) {
-    mean[r] = saved.mean[first + r];
-    rstd[r] = saved.rstd[first + r];
-    input_gradient(columns, Statistics<acc_t>{mean[r], rstd[r]}, x + r * columns, g + r * columns,
-                   saved.weight, d_input + (first + r) * columns);
-  }
   for (int64_t c = 0; c < columns; ++c) {
-    acc_t weights = to_weight[c], biases = to_bias[c];
-    for (int r = 0; r < rows; ++r) {
-      const acc_t here = g[r * columns + c];
-      weights = std::fma(here, (x[r * columns + c] - mean[r]) * rstd[r], weights);
-      biases += here;
-    }
-    to_weight[c] = weights;
-    to_bias[c] = biases;
+    to_weight[c] = std::fma(g[c], y(c), to_weight[c]);
+    to_bias[c] += g[c];
   }
+  const auto mean_h = static_cast<acc_t>(sum_h / columns), mean_hy = static_cast<acc_t>(sum_hy / columns);
+  scalar_t* __restrict to = d_input + r * columns;
+  for (int64_t c = 0; c < columns; ++c)
+    to[c] = static_cast<scalar_t>(rstd * std::fma(-y(c), mean_hy, g[c] * weight[c] - mean_h));
 }
 
-// Computes the rows [begin, end) and adds the sums over them to the doubles.
+// Computes the rows [begin, end) and adds the sums over them to the doubles. `scratch` holds 4 rows.
 template <typename scalar_t, typename acc_t>
 OPGATE_OPS_MULTIVERSION void backward_rows(int64_t begin, int64_t end, int64_t columns,
                                            const Saved<scalar_t, acc_t>& saved, acc_t* scratch,
                                            scalar_t* d_input, double* __restrict d_weight,
                                            double* __restrict d_bias) {
-  acc_t* some_weight = scratch + 2 * kRowsTogether * columns;
-  acc_t* some_bias = some_weight + columns;
-  const auto rows_from = [&]<int rows>(std::integral_constant<int, rows>, int64_t r) {
-    backward_together<rows>(r, columns, saved, scratch, d_input, some_weight, some_bias);
-  };
+  acc_t *some_weight = scratch + 2 * columns, *some_bias = scratch + 3 * columns;
   for (int64_t first = begin; first < end; first += kRowsAdded) {
     std::fill_n(some_weight, 2 * columns, acc_t(0));
-    const int64_t last = std::min(first + kRowsAdded, end);
-    int64_t r = first;
-    for (; r + kRowsTogether <= last; r += kRowsTogether)
-      rows_from(std::integral_constant<int, kRowsTogether>(), r);
-    for (; r < last; ++r) rows_from(std::integral_constant<int, 1>(), r);
+    for (int64_t r = first; r < std::min(first + kRowsAdded, end); ++r)
+      backward_row(r, columns, saved, scratch, d_input, some_weight, some_bias);
     for (int64_t c = 0; c < columns; ++c) {
       d_weight[c] += some_weight[c];
       d_bias[c] += some_bias[c];
@@ -226,7 +198,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cpu(const at:
     std::vector<double> sums(static_cast<size_t>(std::max<int64_t>(blocks, 1) * 2 * columns));
     at::parallel_for(0, blocks, kGrainElements / std::max<int64_t>(block_rows * columns, 1) + 1,
                      [&](int64_t begin, int64_t end) {
-                       std::vector<acc_t> scratch(static_cast<size_t>((2 * kRowsTogether + 2) * columns));
+                       std::vector<acc_t> scratch(static_cast<size_t>(4 * columns));
                        for (int64_t block = begin; block < end; ++block) {
                          double* sum = sums.data() + block * 2 * columns;
                          backward_rows(block * block_rows, std::min((block + 1) * block_rows, rows), columns,
