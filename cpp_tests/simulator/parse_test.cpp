@@ -33,8 +33,15 @@ TEST(SimulatedParsing, DeclarationsOfKernels) {
   EXPECT_EQ(module->find("first")->required_cluster, 4u);
   EXPECT_EQ(module->find("first")->local_bytes, 24u);
   EXPECT_EQ(module->find("third")->max_threads, 1024u);
+  EXPECT_EQ(module->find("third")->target, 80u);
   EXPECT_EQ(module->find("third")->parameters[1].offset, 8u);
   EXPECT_EQ(module->find("outside"), nullptr);
+}
+
+TEST(SimulatedParsing, TargetsOfOneArchitectureAlone) {
+  const std::string entry = ".entry k() { ret; }";
+  EXPECT_EQ(Module::parse(".version 8.6\n.target sm_90a\n" + entry)->find("k")->target, 90u);
+  EXPECT_EQ(Module::parse(".version 9.0\n.target sm_120, debug\n" + entry)->find("k")->target, 120u);
 }
 
 TEST(SimulatedParsing, DeclarationsOfVariables) {

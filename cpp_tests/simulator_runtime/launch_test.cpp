@@ -39,6 +39,9 @@ TEST(SimulatedLaunch, HasTheKernelsOwnLimit) {
   cudaFuncAttributes attributes{};
   ASSERT_EQ(cudaFuncGetAttributes(&attributes, &symbols().bounded), cudaSuccess);
   EXPECT_EQ(attributes.maxThreadsPerBlock, 128);
+  // CUB launches its kernels with what suits the architecture that they were compiled for.
+  EXPECT_EQ(attributes.ptxVersion, 80);
+  EXPECT_EQ(attributes.binaryVersion, 90);
 }
 
 TEST(SimulatedLaunch, HasLimitsOfSharedMemory) {

@@ -14,8 +14,10 @@ namespace opgate::simulator {
 namespace {
 
 constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
-// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
-constexpr int kTurnsOfBlock = 1 << 6;
+// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it. Most blocks end
+// before. One that has stopped before may still be waiting, and has few.
+constexpr int kFirstTurnsOfBlock = 1 << 6;
+constexpr int kTurnsOfBlock = 1;
 
 Extent index_of(const Extent& extent, std::size_t linear) {
   return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
@@ -43,6 +45,7 @@ const Program& Block::program() const { return grid_.program(); }
 void Block::start(const Extent& index) {
   index_ = index;
   exited_ = 0;
+  turns_ = kFirstTurnsOfBlock;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
@@ -80,7 +83,7 @@ void Block::start_threads() {
 
 bool Block::run() {
   bool released = false;
-  for (int used_up = 0; used_up < kTurnsOfBlock;) {
+  for (int used_up = 0; used_up < turns_;) {
     bool progress = false;
     yielded_ = false;
     const Together all{0, threads_.size(), kBlockTogether};
@@ -97,6 +100,7 @@ bool Block::run() {
     if (!progress) report_deadlock();
     if (yielded_) ++used_up;
   }
+  turns_ = kTurnsOfBlock;
   return false;
 }
 
@@ -146,6 +150,7 @@ bool Block::run_warp(std::size_t first, std::size_t from) {
     if (!settle_collectives(first) && !settle_active_masks(first)) return progress;
     progress = true;
   }
+  yielded_ = true;
   return progress;
 }
 

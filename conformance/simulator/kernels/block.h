@@ -24,8 +24,8 @@ constexpr unsigned kBarriers = 16;
 
 /// Instructions. A thread that runs longer may be waiting for another one, as at a lock.
 constexpr int kTurnOfThread = 1 << 10;
-/// How often a warp meets before the next one has its turn.
-constexpr int kTurnsOfWarp = 1 << 12;
+/// How often a warp meets before the next one has its turn. One that meets more often may be waiting, as a thread may.
+constexpr int kTurnsOfWarp = 1 << 6;
 
 class Block {
  public:
@@ -94,9 +94,10 @@ class Block {
   std::vector<std::uint64_t> frame_values_;
   std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
   std::vector<std::uint64_t*> registers_of_;
+  int turns_ = 0;              ///< how many a thread may use up before another block runs
   std::size_t not_begun_ = 0;  ///< the first thread that has not begun
   std::size_t exited_ = 0;
-  bool yielded_ = false;  ///< whether a thread has stopped in this turn without waiting
+  bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
   Thread* running_ = nullptr;
   std::unique_ptr<BlockWatch> watch_;  ///< where the launch is watched
 };

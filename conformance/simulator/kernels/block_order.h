@@ -1,8 +1,10 @@
 // The order in which the blocks of a grid begin. On a device it is unspecified, and in practice another one each time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <vector>
 
 namespace opgate::simulator {
 
@@ -34,6 +36,40 @@ class BlockOrder {
   std::uint64_t blocks_;
   std::uint64_t factor_ = 1;
   std::uint64_t first_ = 0;
+};
+
+/// The blocks that have not begun yet.
+class BlocksToBegin {
+ public:
+  BlocksToBegin(std::uint64_t blocks, std::uint64_t seed) : blocks_(blocks), order_(blocks, seed) {}
+
+  std::uint64_t begun() const { return begun_; }
+  std::uint64_t left() const { return blocks_ - begun_; }
+
+  /// The index of the block that begins now. There must be one left.
+  std::uint64_t next() {
+    if (!by_index_) return order_.block(begun_++);
+    while (has_begun_[next_]) ++next_;
+    ++begun_;
+    return next_++;
+  }
+
+  /// From now on, those that are left begin in the order of their indices. A block may be waiting for one with a lower index,
+  /// as in the scans of CUB. Devices begin them in this order, although CUDA does not promise it.
+  void go_on_by_index() {
+    if (by_index_) return;
+    by_index_ = true;
+    has_begun_.resize(static_cast<std::size_t>(blocks_));
+    for (std::uint64_t i = 0; i < begun_; ++i) has_begun_[order_.block(i)] = true;
+  }
+
+ private:
+  std::uint64_t blocks_;
+  BlockOrder order_;
+  std::uint64_t begun_ = 0;
+  bool by_index_ = false;
+  std::vector<bool> has_begun_;  ///< from the time on when they begin by their index
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace opgate::simulator

@@ -1,8 +1,10 @@
 #include "simulator/kernels/declarations.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 
 namespace opgate::simulator {
 namespace declarations {
@@ -37,7 +39,7 @@ class Reader {
     if (word.is(".version") || word.is(".address_size")) {
       tokens_.next();
     } else if (word.is(".target")) {
-      do tokens_.next();
+      do read_target(tokens_.next().text);
       while (tokens_.accept(","));
     } else if (word.is(".file")) {
       read_file();
@@ -61,6 +63,13 @@ class Reader {
     } else {
       throw ParseError(word.line, "`" + std::string(word.text) + "` is not known outside of functions");
     }
+  }
+
+  // sm_90, sm_90a, or an option such as `debug`
+  void read_target(std::string_view word) {
+    constexpr std::string_view kPrefix = "sm_";
+    if (word.starts_with(kPrefix))
+      std::from_chars(word.data() + kPrefix.size(), word.data() + word.size(), result_.target);
   }
 
   // .file 1 "name", and perhaps the time and the size of the file

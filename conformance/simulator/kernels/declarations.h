@@ -50,6 +50,7 @@ struct DeclaredFunction {
 };
 
 struct Declarations {
+  unsigned target = 0;  ///< 90 for `.target sm_90a`
   std::map<std::string, DeclaredFunction> functions;
   std::vector<std::string> kernels;  ///< in the order of the PTX
   std::vector<Declared> variables;   ///< in global and constant memory

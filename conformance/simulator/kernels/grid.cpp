@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "simulator/compiled/compilation.h"
-#include "simulator/kernels/block_order.h"
 #include "simulator/kernels/faults.h"
 #include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 namespace {
 
-// So many blocks are begun before the first has ended, where it waits for others as `grid.sync()` does.
+// So many blocks are begun before the first has ended, where the launch gives no limit.
 constexpr std::size_t kMostResident = 256;
 
 // The host may flush subnormal numbers or round in another direction. The kernel does not.
@@ -38,7 +37,8 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, K
       memory_(memory),
       compilation_(compilation),
       windows_(program.sites + 1),
-      context_(context_of(program, launch)) {
+      context_(context_of(program, launch)),
+      waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z, launch.order_seed) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
   for (const auto& function : program.functions)
@@ -74,40 +74,54 @@ Block& Grid::begin_block(std::uint64_t linear) {
   return *running_;
 }
 
+bool Grid::is_full() const {
+  return resident_.size() >= (launch_.most_resident == 0 ? kMostResident : launch_.most_resident);
+}
+
 void Grid::run_all() {
-  const std::uint64_t blocks = std::uint64_t{launch_.grid.x} * launch_.grid.y * launch_.grid.z;
-  const BlockOrder order(blocks, launch_.order_seed);
-  std::uint64_t begun = 0;
-  std::size_t turn = 0;
-  while (begun < blocks || !resident_.empty()) {
-    if (begun < blocks && resident_.size() < kMostResident) {
-      begin_block(order.block(begun++));
-      turn = resident_.size() - 1;
+  std::size_t next = 0;  // of the resident blocks, the one that goes on next
+  bool may_begin = true;
+  while (waiting_.left() != 0 || !resident_.empty()) {
+    std::size_t turn = resident_.size();
+    if (waiting_.left() != 0 && !is_full() && (may_begin || resident_.empty())) {
+      begin_block(waiting_.next());
     } else {
-      turn = (turn + 1) % resident_.size();
+      turn = next < resident_.size() ? next : 0;
+      next = turn + 1;
       running_ = resident_[turn].get();
     }
     const bool ended = running_->run();
-    consider_compiling(begun, blocks);
-    if (!ended) continue;
-    idle_.push_back(std::move(resident_[turn]));
-    resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
+    consider_compiling();
+    if (ended) {
+      idle_.push_back(std::move(resident_[turn]));
+      resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
+      if (turn < next) --next;
+    } else {
+      waiting_.go_on_by_index();
+    }
+    // Those that have stopped go on in turns with new ones.
+    may_begin = resident_.empty() || !may_begin;
   }
 }
 
-void Grid::consider_compiling(std::uint64_t begun, std::uint64_t blocks) {
+void Grid::consider_compiling() {
   if (watch_ != nullptr) return;
   constexpr std::uint64_t kNowAndThen = 1'000'000;
   if (instructions_ - considered_ < kNowAndThen) return;
   considered_ = instructions_;
-  compilation_.go_on(instructions_, instructions_ / begun * (blocks - begun));
+  compilation_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
 }
 
 std::uint64_t Grid::turn(std::uint64_t most) const {
   const std::uint64_t limit = launch_.instruction_limit;
   if (limit == 0) return most;
-  if (instructions_ >= limit)
-    throw KernelFault{Fault::timeout, "the limit of " + std::to_string(limit) + " instructions is reached"};
+  if (instructions_ >= limit) {
+    std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
+    if (waiting_.left() != 0 && is_full())
+      message += "; " + std::to_string(waiting_.left()) + " blocks have not begun, because the device holds " +
+                 std::to_string(resident_.size()) + " of them at once, of which none has ended";
+    throw KernelFault{Fault::timeout, message};
+  }
   return std::min(most, limit - instructions_);
 }
 

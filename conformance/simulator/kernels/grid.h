@@ -8,6 +8,7 @@
 
 #include "simulator/compiled/compiled_thread.h"
 #include "simulator/kernels/block.h"
+#include "simulator/kernels/block_order.h"
 #include "simulator/kernels/kernels.h"
 #include "simulator/kernels/program.h"
 
@@ -71,7 +72,8 @@ class Grid {
                      const std::string& text);
   Block& begin_block(std::uint64_t linear);
   void run_all();
-  void consider_compiling(std::uint64_t begun, std::uint64_t blocks);
+  void consider_compiling();
+  bool is_full() const;
   void describe(Outcome& outcome) const;
 
   const Program& program_;
@@ -85,6 +87,7 @@ class Grid {
   std::uint64_t reserve_ = 0;
   std::uint64_t clock_ = 0;
   std::uint64_t instructions_ = 0;
+  BlocksToBegin waiting_;
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;

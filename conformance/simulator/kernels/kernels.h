@@ -58,6 +58,7 @@ struct Signature {
   std::size_t local_bytes = 0;    ///< of each thread
   unsigned max_threads = 1024;    ///< of a block: `.maxntid`, or the device's limit
   unsigned required_cluster = 0;  ///< `.reqnctapercluster`; 0 where the kernel asks for none
+  unsigned target = 0;            ///< the compute capability that the PTX was written for: 90 for `.target sm_90a`
 };
 
 /// A variable in global or constant memory that a module declares.
@@ -79,6 +80,8 @@ struct Launch {
   unsigned char fill = 0xFF;              ///< what new shared and local memory holds
   std::uint64_t order_seed =
       0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
+  /// How many blocks the device holds at once; 0: 256. Others begin when one of those has ended.
+  std::size_t most_resident = 0;
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
   std::uint64_t grid_workspace = 0;
   /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run in an

@@ -28,6 +28,7 @@ void ProgramBuilder::describe(const DeclaredFunction& kernel) {
   constexpr unsigned kMostOfDevice = 1024;
   if (kernel.max_threads != 0) signature.max_threads = std::min(kernel.max_threads, kMostOfDevice);
   signature.required_cluster = kernel.cluster;
+  signature.target = declarations_.target;
 }
 
 int ProgramBuilder::function_index(const std::string& name) {

@@ -56,7 +56,7 @@ void read_attributes(Simulator& simulator, Kernel& kernel, int device, cudaFuncA
                                                           : kSharedByDefault - signature.static_shared_bytes);
   // PTX does not say how many registers the machine code needs. This is what a block of the largest size may have.
   result.numRegs = static_cast<int>(kRegisters / kThreadsOfBlock / 2);
-  result.ptxVersion = static_cast<int>(architecture().capability);
+  result.ptxVersion = static_cast<int>(signature.target);
   result.binaryVersion = static_cast<int>(architecture().capability);
   result.preferredShmemCarveout = -1;
 }

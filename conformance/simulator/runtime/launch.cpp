@@ -158,14 +158,13 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
     refuse(cudaErrorNotSupported,
            "kernel " + readable_name(kernel->name) + " needs thread block clusters, which are not simulated");
   }
-  if (request.cooperative) {
-    const std::size_t resident =
-        std::size_t{resident_blocks(signature, static_cast<unsigned>(threads), request.dynamic_shared)} *
-        architecture().multiprocessors;
-    if (std::size_t{request.grid.x} * request.grid.y > resident / request.grid.z)
-      refuse(cudaErrorCooperativeLaunchTooLarge);
-  }
+  const std::size_t resident =
+      std::size_t{resident_blocks(signature, static_cast<unsigned>(threads), request.dynamic_shared)} *
+      architecture().multiprocessors;
+  if (request.cooperative && std::size_t{request.grid.x} * request.grid.y > resident / request.grid.z)
+    refuse(cudaErrorCooperativeLaunchTooLarge);
   Launch launch;
+  launch.most_resident = std::max<std::size_t>(resident, 1);
   launch.kernel = kernel->name;
   launch.grid = launching::extent(request.grid);
   launch.block = launching::extent(request.block);
