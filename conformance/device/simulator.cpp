@@ -46,6 +46,8 @@ std::map<std::string, std::string> simulator_environment() {
   };
   return {{"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
           {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
+          // torch's Python half looks at it, and the simulated runtime does not: all devices are there.
+          {"CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"},
           // Each tensor is an allocation of its own, so that a kernel which leaves it is noticed.
           {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"}};
 }

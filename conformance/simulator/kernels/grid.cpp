@@ -118,8 +118,9 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
   if (instructions_ >= limit) {
     std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
     if (waiting_.left() != 0 && is_full())
-      message += "; " + std::to_string(waiting_.left()) + " blocks have not begun, because the device holds " +
-                 std::to_string(resident_.size()) + " of them at once, of which none has ended";
+      message += "; " + std::to_string(waiting_.left()) +
+                 " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
+                 " of them at once, of which none has ended";
     throw KernelFault{Fault::timeout, message};
   }
   return std::min(most, limit - instructions_);

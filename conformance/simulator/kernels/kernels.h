@@ -58,7 +58,7 @@ struct Signature {
   std::size_t local_bytes = 0;    ///< of each thread
   unsigned max_threads = 1024;    ///< of a block: `.maxntid`, or the device's limit
   unsigned required_cluster = 0;  ///< `.reqnctapercluster`; 0 where the kernel asks for none
-  unsigned target = 0;            ///< the compute capability that the PTX was written for: 90 for `.target sm_90a`
+  unsigned target = 0;  ///< the compute capability that the PTX was written for: 90 for `.target sm_90a`
 };
 
 /// A variable in global or constant memory that a module declares.
