@@ -1,4 +1,7 @@
 // Barriers of blocks, and blocks that wait for each other.
+#include <cstring>
+#include <numeric>
+
 #include "fake_device.h"
 
 namespace opgate::simulator::tests {
@@ -68,6 +71,49 @@ wait: bar.sync 0; @%p1 exit; atom.global.add.u32 %r4, [%rd1+4], %r3;)");
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(2));
   expect_no_fault(run(device, ptx, {20}, {64}, Arguments(memory)));
   EXPECT_EQ(device.read<std::uint32_t>(memory), (std::vector<std::uint32_t>{20, 400}));
+}
+
+TEST(SimulatedBarriers, WarpsWaitTogetherForTheBlockBefore) {
+  // As the scans of CUB: a warp votes whether the block before has stored its sum, until it has. More blocks than are resident.
+  const std::string ptx = kernel_of(R"(
+    mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, 1; @%p1 bra store;
+    mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd1, %rd2;
+again: ld.relaxed.gpu.global.u32 %r3, [%rd2+-4]; setp.eq.u32 %p2, %r3, 0; vote.sync.any.pred %p3, %p2, -1; @%p3 bra again;
+    add.u32 %r3, %r3, 1;
+store: mul.wide.u32 %rd3, %r2, 4; add.u64 %rd3, %rd1, %rd3; st.relaxed.gpu.global.u32 [%rd3], %r3;)");
+  constexpr std::uint32_t kBlocks = 1000;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    FakeDevice device;
+    const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(kBlocks));
+    Launch launch = launch_of("k", {kBlocks}, {32}, Arguments(memory));
+    launch.order_seed = seed;
+    launch.most_resident = 16;
+    expect_no_fault(Module::parse(ptx)->run(launch, device));
+    std::vector<std::uint32_t> expected(kBlocks);
+    std::iota(expected.begin(), expected.end(), 1u);
+    EXPECT_EQ(device.read<std::uint32_t>(memory), expected);
+  }
+}
+
+TEST(SimulatedBarriers, BlocksThatWaitForOnesThatCannotBegin) {
+  // grid.sync() without a cooperative launch, with more blocks than the device holds.
+  const std::string ptx = kernel_of(R"(mov.u32 %r5, %nctaid.x; atom.global.add.u32 %r2, [%rd1], 1;
+again: ld.acquire.gpu.global.u32 %r3, [%rd1]; setp.lt.u32 %p2, %r3, %r5; @%p2 bra again;)");
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(1));
+  Launch launch = launch_of("k", {20}, {1}, Arguments(memory));
+  launch.instruction_limit = 10'000'000;
+  launch.most_resident = 20;
+  expect_no_fault(Module::parse(ptx)->run(launch, device));
+  launch.most_resident = 16;
+  const std::uint64_t again = device.allocate(std::vector<std::uint32_t>(1));
+  std::memcpy(launch.parameters.data(), &again, sizeof(again));
+  const Outcome outcome = Module::parse(ptx)->run(launch, device);
+  EXPECT_EQ(outcome.fault, Fault::timeout);
+  EXPECT_EQ(
+      outcome.message,
+      "the limit of 10000000 instructions is reached; 4 blocks have not begun, because the device holds 16 "
+      "of them at once, of which none has ended");
 }
 
 TEST(SimulatedBarriers, ThreadsOfAWarpWaitForEachOther) {

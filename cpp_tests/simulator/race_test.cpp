@@ -59,6 +59,24 @@ TEST(SimulatedRaces, ANamedBarrierOrdersItsThreads) {
   expect_race(races_of(exchanged(pairs, 64), {128}));
 }
 
+TEST(SimulatedRaces, TheFirstGuessOfACompareAndSwap) {
+  // old = *sum; do assumed = old, old = atomicCAS(sum, assumed, assumed + 1); while (old != assumed)
+  const std::string add = R"(OLD
+again: add.u32 %r3, %r2, 1; mov.u32 %r4, %r2; atom.global.cas.b32 %r2, [%rd1+PLACE], %r4, %r3;
+    setp.ne.u32 %p1, %r2, %r4; @%p1 bra again;)";
+  const auto with = [&](const std::string& old, const std::string& place) {
+    std::string body = add;
+    body.replace(body.find("OLD"), 3, old);
+    return races_of(body.replace(body.find("PLACE"), 5, place), {64}, {2});
+  };
+  expect_nothing(with("ld.global.u32 %r2, [%rd1];", "0"));
+  expect_nothing(with("ld.global.u32 %r2, [%rd1+4];", "4"));
+  // Nobody looks whether what was loaded elsewhere, or in another size, still holds.
+  expect_race(with("ld.global.u32 %r2, [%rd1]; ld.global.u8 %r7, [%rd1];", "0"), "ld.global.u8 races with");
+  expect_race(races_of("ld.global.u32 %r2, [%rd1]; atom.global.exch.b32 %r3, [%rd1], %r2;", {64}),
+              "races with");
+}
+
 TEST(SimulatedRaces, KnowledgeIsPassedOn) {
   // Warp 0 writes and meets warp 1, which then meets warp 2, which reads.
   const std::string chain = R"(.shared .align 4 .b8 s[4];

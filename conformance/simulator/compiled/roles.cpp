@@ -75,7 +75,7 @@ Roles roles_of(const Function& function, std::size_t index) {
   const OperandForm& form = function.forms[index];
   Roles all;
   if (in.execute == &execute_unsupported) return all;
-  if (in.execute == &execute_call || in.execute == &execute_assertion) {
+  if (in.execute == &execute_call || in.execute == &execute_assertion || in.execute == &execute_print) {
     add_call(function, in, all);
     all.stops = in.execute == &execute_call;
     return all;

@@ -162,7 +162,8 @@ class FunctionTranslator {
 
   bool known(Source& source) {
     const Handler handler = source.in.execute;
-    if (handler == &execute_unsupported || handler == &execute_assertion || handler == &execute_clock)
+    if (handler == &execute_unsupported || handler == &execute_assertion || handler == &execute_print ||
+        handler == &execute_clock)
       return false;
     if (handler == &execute_not_predicate) {
       out_.set(source.slot(0), Type::pred, "!" + out_.get(source.slot(1), Type::pred));

@@ -279,7 +279,7 @@ class Reader {
   Handler choose_call(const Token& callee, Call& call) {
     const std::string name(callee.text);
     if (name == "__assertfail") return &execute_assertion;
-    if (name == "vprintf") return &execute_nothing;
+    if (name == "vprintf") return &execute_print;
     call.callee = builder_.function_index(name);
     if (call.callee >= 0) return &execute_call;
     if (builder_.declarations().function(name) != nullptr) return &execute_unsupported;

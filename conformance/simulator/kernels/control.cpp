@@ -1,7 +1,4 @@
 // What decides which instruction comes next, and what ends a thread.
-#include <algorithm>
-#include <cstring>
-
 #include "simulator/kernels/faults.h"
 #include "simulator/kernels/memory.h"
 #include "simulator/kernels/select.h"
@@ -22,34 +19,6 @@ void trap(Thread&, const Instruction&) { throw KernelFault{Fault::trap, "trap"};
 void wait_some_time(Thread& thread, const Instruction& in) {
   thread.block->grid().let_pass(read<std::uint32_t>(thread, in, 0));
   thread.state = Thread::State::yields;
-}
-
-// Where a call hands its argument over: 8 bytes, or fewer where the argument is shorter.
-std::uint64_t argument_of(Thread& thread, const Call& call, std::size_t index) {
-  if (index >= call.arguments.size()) return 0;
-  const Argument& argument = call.arguments[index];
-  if (argument.in_register) return thread.registers[argument.slot];
-  std::uint64_t value = 0;
-  std::memcpy(&value, thread.local_memory().data() + thread.local_base() + argument.offset,
-              std::min<std::size_t>(argument.bytes, 8));
-  return value;
-}
-
-// A text of the program in global memory, as far as it can be read.
-std::string text_at(Thread& thread, std::uint64_t address) {
-  constexpr std::size_t kMost = 400;
-  std::string text;
-  try {
-    while (text.size() < kMost) {
-      const auto c = static_cast<char>(
-          *thread.block->grid().global(0, address + text.size(), 1, Access::load, "assert"));
-      if (c == '\0') break;
-      text += c;
-    }
-  } catch (const KernelFault&) {
-    text += "...";
-  }
-  return text;
 }
 
 }  // namespace control
@@ -97,17 +66,6 @@ void execute_branch_table(Thread& thread, const Instruction& in) {
     throw KernelFault{Fault::trap, "brx.idx with index " + std::to_string(index) + " of " +
                                        std::to_string(table.size()) + " targets"};
   thread.branch(table[index]);
-}
-
-// __assertfail(message, file, line, function, bytes of a character)
-void execute_assertion(Thread& thread, const Instruction& in) {
-  const Call& call = thread.function().calls[static_cast<std::size_t>(in.immediate)];
-  const std::string message = control::text_at(thread, control::argument_of(thread, call, 0));
-  const std::string file = control::text_at(thread, control::argument_of(thread, call, 1));
-  const std::uint64_t line = control::argument_of(thread, call, 2);
-  const std::string function = control::text_at(thread, control::argument_of(thread, call, 3));
-  throw KernelFault{Fault::assertion, "assertion `" + message + "` failed at " + file + ":" +
-                                          std::to_string(line) + ", in " + function};
 }
 
 void execute_clock(Thread& thread, const Instruction& in) {

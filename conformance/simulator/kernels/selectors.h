@@ -67,6 +67,7 @@ void execute_unsupported(Thread& thread, const Instruction& in);
 void execute_call(Thread& thread, const Instruction& in);
 void execute_branch_table(Thread& thread, const Instruction& in);
 void execute_assertion(Thread& thread, const Instruction& in);
+void execute_print(Thread& thread, const Instruction& in);
 void execute_clock(Thread& thread, const Instruction& in);
 void execute_not_predicate(Thread& thread, const Instruction& in);
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "simulator/runtime/report.h"
@@ -24,6 +25,14 @@ struct Texts {
 Texts& texts() {
   static auto* const only = new Texts;
   return *only;
+}
+
+// "wgmma.fence (kernel multiply(float*), matrix.cu:41)" for "wgmma.fence is not simulated"
+std::string what_is_missing(std::string why, const FaultPlace& place) {
+  constexpr std::string_view kWords = " is not simulated";
+  if (const std::size_t at = why.find(kWords); at != std::string::npos) why.erase(at, kWords.size());
+  if (!place.kernel.empty()) why += " (kernel " + place.kernel + ", " + place.location + ")";
+  return why;
 }
 
 }  // namespace error_state
@@ -72,7 +81,10 @@ cudaError_t take() {
 }
 
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
-  if (!why.empty()) report_mistake({"memory", why, error_name(code), place.kernel, place.location});
+  if (code == cudaErrorNotSupported)
+    report_unsupported(error_state::what_is_missing(why, place));
+  else if (!why.empty())
+    report_mistake({"memory", why, error_name(code), place.kernel, place.location});
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
   const std::lock_guard lock(error_state::texts().mutex);

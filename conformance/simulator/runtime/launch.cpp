@@ -64,6 +64,8 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
 
 void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
   KernelMemory memory(simulator.memory, device);
+  if (launch.grid_workspace != 0)
+    std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
   if (launch.observer != nullptr) {
     tool_findings::keep(launch.observer->findings().take());
@@ -73,10 +75,11 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;
-  errors::set_sticky(error_of(outcome.fault),
-                     outcome.message + " (block " + in_short(outcome.block_index) + ", thread " +
-                         in_short(outcome.thread_index) + ")",
-                     {readable_name(kernel.name), outcome.location});
+  std::string message = outcome.message;
+  if (outcome.fault != Fault::unsupported)
+    message +=
+        " (block " + in_short(outcome.block_index) + ", thread " + in_short(outcome.thread_index) + ")";
+  errors::set_sticky(error_of(outcome.fault), message, {readable_name(kernel.name), outcome.location});
 }
 
 // Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated stream waits in any
@@ -165,6 +168,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
     refuse(cudaErrorCooperativeLaunchTooLarge);
   Launch launch;
   launch.most_resident = std::max<std::size_t>(resident, 1);
+  if (request.cooperative) launch.grid_workspace = simulator.grid_workspace(device);
   launch.kernel = kernel->name;
   launch.grid = launching::extent(request.grid);
   launch.block = launching::extent(request.block);

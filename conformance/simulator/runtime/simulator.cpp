@@ -40,6 +40,15 @@ void Simulator::watch(const Tools& tools) {
   execution.tell(stream_watch);
 }
 
+std::uint64_t Simulator::grid_workspace(int device) {
+  std::uint64_t& address = grid_workspaces[device];
+  if (address == 0) {
+    address = memory.allocate(device, kBytesOfGridWorkspace);
+    memory.mark_written(address, kBytesOfGridWorkspace);
+  }
+  return address;
+}
+
 std::shared_ptr<Stream> Simulator::stream(cudaStream_t handle) {
   return streams.resolve(handle, devices::current());
 }

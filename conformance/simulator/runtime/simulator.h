@@ -1,7 +1,9 @@
 // Everything that is simulated, for the functions of the CUDA runtime.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -19,6 +21,9 @@
 
 namespace opgate::simulator {
 
+/// `grid.sync()` keeps here how many blocks have arrived.
+constexpr std::size_t kBytesOfGridWorkspace = 8;
+
 struct Simulator {
   Simulator();
 
@@ -35,10 +40,14 @@ struct Simulator {
   MemoryPools pools;
   std::set<std::uint64_t> memory_of_graphs;  ///< that torch allocated while it captured one; never freed
   std::uint64_t launches = 0;
+  std::map<int, std::uint64_t> grid_workspaces;  ///< by device
   Handles<cudaEvent_t, Event> events;
   Handles<cudaGraph_t, Graph> graphs;
   Handles<cudaGraphExec_t, GraphProgram> graph_programs;
   Handles<cudaUserObject_t, UserObject> user_objects;
+
+  /// Device memory of kBytesOfGridWorkspace bytes, for the cooperative launches of a device, of which one runs at a time.
+  std::uint64_t grid_workspace(int device);
 
   /// The stream of a handle that a function got, with the calling thread's current device.
   std::shared_ptr<Stream> stream(cudaStream_t handle);

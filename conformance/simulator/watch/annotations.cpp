@@ -1,5 +1,8 @@
 #include "simulator/watch/annotations.h"
 
+#include <set>
+#include <tuple>
+
 #include "simulator/kernels/modifiers.h"
 #include "simulator/kernels/program.h"
 #include "simulator/kernels/selectors.h"
@@ -108,6 +111,7 @@ Annotation of_mbarrier(Modifiers& modifiers) {
 
 Annotation annotation_of(const Instruction& instruction) {
   if (instruction.execute == &execute_call) return {.kind = Kind::call};
+  if (instruction.execute == &execute_print) return {.kind = Kind::host_call};
   if (instruction.execute == &execute_unsupported) return {};
   Modifiers modifiers(*instruction.text);
   const std::string& name = modifiers.name();
@@ -137,6 +141,22 @@ void settle_parameter_space(Annotation& annotation, const OperandForm& form, boo
   }
 }
 
+using PlacesOfCas = std::set<std::tuple<Slot, std::int64_t, unsigned>>;
+
+std::tuple<Slot, std::int64_t, unsigned> place_of(const Instruction& instruction,
+                                                  const Annotation& annotation) {
+  return {instruction.slot(annotation.operand), instruction.immediate, annotation.bytes};
+}
+
+PlacesOfCas places_of_cas(const Function& function) {
+  PlacesOfCas places;
+  for (const Instruction& instruction : function.code) {
+    if (instruction.text->starts_with("atom.") && Modifiers(*instruction.text).has("cas"))
+      places.insert(place_of(instruction, annotation_of(instruction)));
+  }
+  return places;
+}
+
 }  // namespace annotations
 
 void annotate(Program& program) {
@@ -147,9 +167,15 @@ void annotate(Program& program) {
     function.first_annotation = first;
     first += static_cast<std::uint32_t>(function.code.size());
     function.annotations.reserve(function.code.size());
+    const annotations::PlacesOfCas of_cas = annotations::places_of_cas(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       Annotation annotation = annotations::annotation_of(function.code[at]);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
+      // The first guess of a loop around `atom.cas`, as the programming guide shows it, and as CUDA's own headers have it: a
+      // stale value costs one more turn.
+      if (annotation.kind == Annotation::Kind::load &&
+          of_cas.contains(annotations::place_of(function.code[at], annotation)))
+        annotation.is_strong = true;
       annotation.number(function.first_annotation + static_cast<std::uint32_t>(at));
       function.annotations.push_back(annotation);
       function.code[at].annotation = &function.annotations.back();

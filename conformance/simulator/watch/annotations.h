@@ -32,8 +32,9 @@ struct Annotation {
     mbarrier,       ///< changes an object: an arrival, or a count of bytes
     mbarrier_look,  ///< asks whether a phase is complete
     call,
-    leave,    ///< a function
-    unknown,  ///< accesses memory in a way that no tool knows
+    host_call,  ///< which returns at once
+    leave,      ///< a function
+    unknown,    ///< accesses memory in a way that no tool knows
   };
 
   Kind kind = Kind::none;

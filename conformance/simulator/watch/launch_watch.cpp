@@ -107,6 +107,10 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::call:
       call(block, thread, instruction);
       return;
+    case Kind::host_call:
+      instruction.execute(thread, instruction);
+      mark_results(block, thread, instruction);
+      return;
     case Kind::leave:
       leave(block, thread, instruction);
       return;
@@ -166,8 +170,12 @@ void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& in
     exit(block, thread);
     return;
   }
+  mark_results(block, thread, thread.current());
+}
+
+void LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call) {
   if (!tools_.init) return;
-  const Call& call = thread.function().calls[static_cast<std::size_t>(thread.current().immediate)];
+  const Call& call = thread.function().calls[static_cast<std::size_t>(of_call.immediate)];
   for (const Argument& result : call.results) {
     if (!result.in_register)
       block.local[thread.linear].mark(thread.local_base() + result.offset, result.bytes);

@@ -72,6 +72,7 @@ class LaunchWatch {
   void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
   void call(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void leave(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call);
   void exit(BlockWatch& block, Thread& thread);
 
   void begin_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
