@@ -39,6 +39,13 @@ def test_a_right_program_runs_as_it_does_on_a_gpu(sim: SimulatedProgram) -> None
     assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
 
 
+def test_what_cuda_s_own_libraries_do_is_right(opgate: OpGate, build: Path) -> None:
+    run = opgate("sim", "--", build / "bin" / "opgate_cuda_idioms")
+    lines = ["scan 1", "grid 1", "compare and swap 1", "thread 0 of block 0: 0.5", "thread 1 of block 0: 0.5"]
+    assert (run.returncode, run.stdout.splitlines()) == (0, [*lines, "no error"])
+    assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
+
+
 def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> None:
     run = sim("past-the-end")
     assert run.returncode == 1, run

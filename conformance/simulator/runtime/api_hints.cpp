@@ -1,0 +1,93 @@
+// What makes programs faster on a device, or gives it more room, and changes nothing that they compute: where managed memory
+// lies, what stays in caches, and how much there is of stacks and buffers.
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "simulator/runtime/api.h"
+#include "simulator/runtime/host_memory.h"
+
+using namespace opgate::simulator;
+
+namespace {
+
+void require_managed(Simulator& simulator, const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const HostBlock* const block = simulator.memory.host().find(address);
+  if (block == nullptr || block->kind != HostBlock::Kind::managed || bytes == 0)
+    refuse(cudaErrorInvalidValue);
+}
+
+// What a device has at first, in bytes, or levels of nested launches.
+const std::map<cudaLimit, std::size_t> kLimits = {{cudaLimitStackSize, 1024},
+                                                  {cudaLimitPrintfFifoSize, 7340032},
+                                                  {cudaLimitMallocHeapSize, 8388608},
+                                                  {cudaLimitDevRuntimeSyncDepth, 2},
+                                                  {cudaLimitDevRuntimePendingLaunchCount, 2048},
+                                                  {cudaLimitMaxL2FetchGranularity, 64},
+                                                  {cudaLimitPersistingL2CacheSize, 0}};
+
+// Of the current device.
+std::size_t& limit(cudaLimit which) {
+  static std::map<std::pair<int, cudaLimit>, std::size_t> limits;
+  const auto first = kLimits.find(which);
+  if (first == kLimits.end()) refuse(cudaErrorUnsupportedLimit);
+  return limits.try_emplace({devices::current(), which}, first->second).first->second;
+}
+
+}  // namespace
+
+OPGATE_SIM_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
+                                                cudaMemLocation /*location*/, unsigned flags,
+                                                cudaStream_t stream) {
+  return api_call([&](Simulator& simulator) {
+    static_cast<void>(simulator.stream(stream));
+    if (flags != 0) refuse(cudaErrorInvalidValue);
+    require_managed(simulator, pointer, bytes);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise /*advice*/,
+                                         cudaMemLocation /*location*/) {
+  return api_call([&](Simulator& simulator) { require_managed(simulator, pointer, bytes); });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
+  return api_call([&](Simulator&) { limit(which) = value; });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
+  return api_call([&](Simulator&) {
+    require(value);
+    *value = limit(which);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*preference*/) {
+  return api_call([](Simulator&) {});
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference) {
+  return api_call([&](Simulator&) {
+    require(preference);
+    *preference = cudaFuncCachePreferNone;
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaCtxResetPersistingL2Cache() {
+  return api_call([](Simulator&) {});
+}
+
+OPGATE_SIM_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                                  const cudaStreamAttrValue* value) {
+  return api_call([&](Simulator& simulator) {
+    require(value);
+    static_cast<void>(simulator.stream(stream));
+    if (attribute != cudaStreamAttributeAccessPolicyWindow &&
+        attribute != cudaStreamAttributeSynchronizationPolicy)
+      refuse(cudaErrorNotSupported,
+             "cudaStreamSetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
+  });
+}
