@@ -46,6 +46,12 @@ def test_what_cuda_s_own_libraries_do_is_right(opgate: OpGate, build: Path) -> N
     assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
 
 
+@pytest.mark.parametrize("words", [["--nonsense", "--", "true"], ["--nonsense", "true"]])
+@pytest.mark.parametrize("subcommand", ["sim", "record"])
+def test_an_option_that_nobody_knows_is_refused(opgate: OpGate, subcommand: str, words: list[str]) -> None:
+    assert_refused(opgate(subcommand, *words), "not expected: --nonsense")
+
+
 def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> None:
     run = sim("past-the-end")
     assert run.returncode == 1, run
