@@ -121,6 +121,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
   const ForkedChildGuard forked_child_guard;
   std::optional<Raised> raised;
+  if (device == kSimulatedType) restart_block_orders();
   try {
     call(stack);
     synchronize(device);  // kernels fail asynchronously, and the error would be reported for a later case

@@ -1,6 +1,7 @@
 // run.deterministic: the result has the same bits on every call.
 #include <fmt/format.h>
 
+#include "device/simulator.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
@@ -15,6 +16,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Spec& spec = *under_test.key().spec;
   const std::vector<at::Tensor> first = under_test.observed().outcome.values();
   for (int call = 2; call <= kCalls; ++call) {
+    const BlockOrders other(static_cast<unsigned>(call));
     const Observation again = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
     if (!again.outcome.ok()) {
       return Judgement::fail({"the same bits on every call",

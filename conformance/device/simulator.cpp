@@ -6,6 +6,7 @@
 #include <opgate/error.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -87,6 +88,22 @@ std::optional<SimulatedFailure> take_simulated_failure() {
   std::getline(lines, failure.location);
   return failure;
 }
+
+namespace simulated {
+
+std::atomic<unsigned> block_orders{0};
+
+}  // namespace simulated
+
+void restart_block_orders() {
+  static const auto restart =
+      reinterpret_cast<int (*)(unsigned)>(dlsym(RTLD_DEFAULT, "opgate_sim_restart_block_orders"));
+  if (restart != nullptr) restart(simulated::block_orders);
+}
+
+BlockOrders::BlockOrders(unsigned number) { simulated::block_orders = number; }
+
+BlockOrders::~BlockOrders() { simulated::block_orders = 0; }
 
 std::optional<std::string> unsimulated_library(std::string_view message) {
   constexpr std::array<std::string_view, 7> kInMessages{

@@ -1,5 +1,6 @@
 #include "simulator/runtime/simulated_work.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,10 @@ OPGATE_SIM_API cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_
 
 OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {
   return api_call([&](Simulator& simulator) { simulator.stream(stream)->held_up = true; });
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
+  return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });
 }
 
 OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes) {

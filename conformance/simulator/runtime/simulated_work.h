@@ -53,6 +53,10 @@ cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);
 
+/// The blocks of kernels that are launched from now on begin in the same orders as after each other call with this number, so
+/// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
+cudaError_t opgate_sim_restart_block_orders(unsigned number);
+
 /// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room. To be asked before
 /// any other function, which would end the process.
 std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
