@@ -1,4 +1,4 @@
-"""Modules that look at CUDA while they are imported, as many do. torch uses no device in a process that was forked after it."""
+"""Modules that look at CUDA while they are imported: in a process that was forked later, torch uses no device."""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ class Worker:
     """
 
     def __init__(self, setup: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-        # Many modules ask torch.cuda.is_available() when they are imported. With this variable torch asks NVML and not the
-        # driver, with which no forked process could use devices.
+        # Many modules ask torch.cuda.is_available() when they are imported. With this variable torch asks
+        # NVML and not the driver, after which no forked process could use devices.
         os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         try:
             import torch
