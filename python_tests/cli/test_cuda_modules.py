@@ -1,4 +1,4 @@
-"""Modules that look at CUDA while they are imported: in a process that was forked later, torch uses no device."""
+"""Modules that look at CUDA while they are imported: in a process forked later, torch may use no device."""
 
 from __future__ import annotations
 
