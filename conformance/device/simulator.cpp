@@ -70,6 +70,8 @@ void enable_simulated_device(DeviceAllocator allocator) {
   if (!is_simulated())
     throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
   simulated::demand_right_settings();
+  // The next case needs this process, too.
+  reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opgate_sim_survive_host_faults"))();
   accelerator(kSimulatedType).enable(allocator);
 }
 

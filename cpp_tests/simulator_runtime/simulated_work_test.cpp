@@ -2,6 +2,7 @@
 #include "simulator/runtime/simulated_work.h"
 
 #include <array>
+#include <csignal>
 #include <string>
 
 #include "device_code.h"
@@ -78,6 +79,37 @@ TEST(SimulatedFailure, IsToldOnceAndLeavesADeviceThatWorks) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   store(data, 3, 7);
   EXPECT_EQ(value_at(data, 3), 7);
+}
+
+TEST(SimulatedFailure, TheHostOutlivesWhatItDereferences) {
+  EXPECT_IN_CHILD("the host dereferences device memory", {
+    opgate_sim_survive_host_faults();
+    float* const data = device_floats(4096, 1);
+    const auto read = [&](int i) { return static_cast<volatile float*>(data)[i]; };
+    EXPECT_EQ(read(0) + read(1) + read(2048), 0);
+    static_cast<volatile float*>(data)[1] = 5;
+    const Told told = take_failure();
+    EXPECT_EQ(told.kind, 1);
+    EXPECT_TRUE(told.text.starts_with(
+        "an illegal memory access was encountered\nthe host dereferences device memory: "))
+        << told.text;
+    EXPECT_EQ(take_failure().kind, 0);
+    EXPECT_EQ(value_at(data, 1), 1);  // the device's own memory is as it was
+    EXPECT_EQ(read(1), 0);            // what the host has written is gone
+    EXPECT_EQ(take_failure().kind, 1);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  });
+}
+
+TEST(SimulatedFailureDeathTest, TheHostDiesOfOtherAddresses) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        opgate_sim_survive_host_faults();
+        device_floats(1, 0);
+        *reinterpret_cast<volatile int*>(8) = 1;
+      },
+      ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(SimulatedFailure, TellsWhatIsNotSimulated) {

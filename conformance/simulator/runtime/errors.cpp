@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "simulator/runtime/host_fault.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 
@@ -105,6 +107,13 @@ void note_unsupported(const std::string& what) {
 }
 
 Failure take_failure() {
+  if (const std::optional<HostFault> fault = take_host_fault()) {
+    report_mistake({"memory", fault->what, {}, fault->function, fault->library});
+    set_sticky(cudaErrorIllegalAddress, "", {fault->function, fault->library});
+    const std::lock_guard lock(error_state::texts().mutex);
+    error_state::texts().sticky = fault->what + ", of which a process with a GPU dies";
+    error_state::texts().place = {fault->function, fault->library};
+  }
   const std::lock_guard lock(error_state::texts().mutex);
   Failure failure{error_state::sticky.exchange(cudaSuccess), std::exchange(error_state::texts().sticky, {}),
                   std::exchange(error_state::texts().place, {}), false};

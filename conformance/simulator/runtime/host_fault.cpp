@@ -1,28 +1,69 @@
 #include "simulator/runtime/host_fault.h"
 
+#include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 
 #include "simulator/runtime/report.h"
 
 namespace opgate::simulator {
 namespace host_fault {
 
+constexpr std::uint64_t kPage = 4096;
+
 const AddressRange* watched = nullptr;
 struct sigaction former {};
+std::atomic<bool> survives{false};
+std::atomic<std::uint64_t> first_address{0};
+std::atomic<std::uint64_t> first_instruction{0};
+// Pages that the host may access since it has faulted there.
+std::array<std::atomic<std::uint64_t>, 4096> opened{};
+std::atomic<std::size_t> opened_count{0};
+
+std::uint64_t instruction_of([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<ucontext_t*>(context)->uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+// Lets the instruction that faulted go on. Only functions that a handler of a signal may call.
+bool open_page(std::uint64_t address, void* context) {
+  if (!survives) return false;
+  const std::uint64_t page = address / kPage * kPage;
+  const std::size_t place = opened_count++;
+  if (place >= opened.size() || mprotect(reinterpret_cast<void*>(page), kPage, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  opened[place] = page;
+  std::uint64_t none = 0;
+  if (first_address.compare_exchange_strong(none, address)) first_instruction = instruction_of(context);
+  return true;
+}
+
+void describe(char* line, std::size_t bytes, std::uint64_t address) {
+  std::snprintf(line, bytes, "the host dereferences device memory: the address %p of device %d",
+                reinterpret_cast<void*>(address), watched->device_of(address));
+}
 
 // The former handler is restored, and the instruction that faulted runs again into it: a debugger or a crash handler of the
 // program then sees the fault as if this handler did not exist.
-void on_fault(int /*signal*/, siginfo_t* info, void* /*context*/) {
+void on_fault(int /*signal*/, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (watched->holds(address)) {
+    if (open_page(address, context)) return;
     std::array<char, 160> line{};
-    std::snprintf(line.data(), line.size(),
-                  "the host dereferences device memory: the address %p of device %d", info->si_addr,
-                  watched->device_of(address));
+    describe(line.data(), line.size(), address);
     report_fault_of_host(line.data());
   }
   sigaction(SIGSEGV, &former, nullptr);
@@ -37,6 +78,30 @@ void report_host_faults(const AddressRange& range) {
   action.sa_sigaction = &host_fault::on_fault;
   sigemptyset(&action.sa_mask);
   sigaction(SIGSEGV, &action, &host_fault::former);
+}
+
+void survive_host_faults() { host_fault::survives = true; }
+
+std::optional<HostFault> take_host_fault() {
+  using namespace host_fault;
+  const std::uint64_t address = first_address.exchange(0);
+  if (address == 0) return std::nullopt;
+  const std::size_t count = std::min(opened_count.load(), opened.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    void* const page = reinterpret_cast<void*>(opened[i].exchange(0));
+    madvise(page, kPage, MADV_DONTNEED);
+    mprotect(page, kPage, PROT_NONE);
+  }
+  opened_count = 0;
+  std::array<char, 160> line{};
+  describe(line.data(), line.size(), address);
+  HostFault fault{line.data(), {}, {}};
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<void*>(first_instruction.load()), &where) != 0) {
+    if (where.dli_sname != nullptr) fault.function = readable_name(where.dli_sname);
+    if (where.dli_fname != nullptr) fault.library = std::filesystem::path(where.dli_fname).filename();
+  }
+  return fault;
 }
 
 }  // namespace opgate::simulator

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/runtime/api.h"
+#include "simulator/runtime/host_fault.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/tool_findings.h"
@@ -93,6 +94,8 @@ OPGATE_SIM_API cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_
 OPGATE_SIM_API cudaError_t opgate_sim_hold_up(cudaStream_t stream) {
   return api_call([&](Simulator& simulator) { simulator.stream(stream)->held_up = true; });
 }
+
+OPGATE_SIM_API void opgate_sim_survive_host_faults() { survive_host_faults(); }
 
 OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
   return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });

@@ -53,6 +53,9 @@ cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
 /// it must wait for is held up: what a device does while a kernel of that stream takes long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);
 
+/// From now on code of the host that dereferences device memory reads zeros, and opgate_sim_take_failure() tells of it.
+void opgate_sim_survive_host_faults();
+
 /// The blocks of kernels that are launched from now on begin in the same orders as after each other call with this number, so
 /// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
