@@ -103,9 +103,9 @@ void restart_block_orders() {
   if (restart != nullptr) restart(simulated::block_orders);
 }
 
-BlockOrders::BlockOrders(unsigned number) { simulated::block_orders = number; }
+BlockOrders::BlockOrders(unsigned number) : before_(simulated::block_orders.exchange(number)) {}
 
-BlockOrders::~BlockOrders() { simulated::block_orders = 0; }
+BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 
 std::optional<std::string> unsimulated_library(std::string_view message) {
   constexpr std::array<std::string_view, 7> kInMessages{

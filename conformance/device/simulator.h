@@ -52,16 +52,19 @@ std::optional<SimulatedFailure> take_simulated_failure();
 
 /// Lets the blocks of kernels that are launched from now on begin in the same orders as after each other call of this function,
 /// so that an operator with atomic accesses gives the same bits for the same inputs. As long as a BlockOrders lives, they are those of
-/// its number. Does nothing where CUDA is not simulated in this process.
+/// its number, otherwise those of 0. Does nothing where CUDA is not simulated in this process.
 void restart_block_orders();
 
 class BlockOrders {
  public:
-  /// The orders of each number are others; those of 0 are the usual ones.
+  /// The orders of each number are others.
   explicit BlockOrders(unsigned number);
   ~BlockOrders();
   BlockOrders(const BlockOrders&) = delete;
   BlockOrders& operator=(const BlockOrders&) = delete;
+
+ private:
+  unsigned before_;
 };
 
 /// The library of CUDA that holds no PTX, or the compiler that asks the driver to load its machine code, which the message of an

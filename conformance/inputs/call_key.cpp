@@ -57,6 +57,14 @@ std::string call_id(const CallKey& key) {
                      device_name(key.device, key.simulated));
 }
 
+// FNV-1a (RFC 9923), which is the same in every process.
+unsigned block_orders_of(const CallKey& key) {
+  uint32_t hash = 2166136261u;
+  for (const char c : key.spec->id + '/' + key.sample->name)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash >> 8;
+}
+
 CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   const std::vector<std::string_view> parts = split(id, '/');
   if (parts.size() != 5)

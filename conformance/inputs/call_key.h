@@ -28,6 +28,10 @@ struct CallKey {
 /// The id of a call: subject/dtype/sample/variant/device.
 std::string call_id(const CallKey& key);
 
+/// Which orders of blocks calls of the sample have, for BlockOrders: the same ones for all of its layouts, so that their results can
+/// be compared. Below 2^24.
+unsigned block_orders_of(const CallKey& key);
+
 /// The name of the simulated CUDA device in ids and results.
 inline constexpr const char* kSimulatedDevice = "sim";
 

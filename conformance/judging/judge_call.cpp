@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "compare/kept_results.h"
+#include "device/simulator.h"
 #include "memory/guard_pages.h"
 #include "process/process_state.h"
 #include "spec/specs.h"
@@ -62,6 +63,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
   }
   guard::install();
   guard_pages::report_faults();  // its handlers must not look like a change that a check has made
+  const BlockOrders orders(block_orders_of(key));
   CallUnderTest under_test(key, cache);
   const bool on_device = std::ranges::any_of(checks, &Check::needs_device);
   const RestoredState restored(on_device ? key.device : c10::kCPU);

@@ -113,7 +113,7 @@ again: ld.acquire.gpu.global.u32 %r3, [%rd1]; setp.lt.u32 %p2, %r3, %r5; @%p2 br
   EXPECT_EQ(
       outcome.message,
       "the limit of 10000000 instructions is reached; 4 blocks have not begun, because the device holds 16 "
-      "of them at once, of which none has ended");
+      "of them at once, and none of those has ended");
 }
 
 TEST(SimulatedBarriers, ThreadsOfAWarpWaitForEachOther) {

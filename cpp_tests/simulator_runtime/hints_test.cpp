@@ -13,7 +13,11 @@ TEST(SimulatedHints, ManagedMemoryMayBePrefetched) {
   EXPECT_EQ(cudaMemAdvise(managed, 64, cudaMemAdviseSetReadMostly, kDevice), cudaSuccess);
   EXPECT_EQ(cudaMemPrefetchAsync(plain, 64, kDevice, 0, nullptr), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemAdvise(plain, 64, cudaMemAdviseSetReadMostly, kDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemPrefetchAsync(managed, 65, kDevice, 0, nullptr), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  constexpr cudaMemLocation kNowhere{cudaMemLocationTypeDevice, {7}};
+  EXPECT_EQ(cudaMemPrefetchAsync(managed, 64, kNowhere, 0, nullptr), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 
 TEST(SimulatedHints, LimitsAreThoseOfADevice) {

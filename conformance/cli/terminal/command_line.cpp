@@ -149,7 +149,8 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
       // What CLI11 does not know, it leaves to the program, even where it stands before the name of the program.
       const std::vector<std::string> left = app.get_subcommands().front()->remaining();
       if (!left.empty() && left.front().starts_with('-') &&
-          std::ranges::find(words, left.front()) < std::ranges::find(words, programs.at(argv[1])->front()))
+          std::find(words.begin() + 2, words.end(), left.front()) <
+              std::find(words.begin() + 2, words.end(), programs.at(argv[1])->front()))
         throw CLI::ExtrasError({left.front()});
     }
   } catch (const CLI::Success& help) {

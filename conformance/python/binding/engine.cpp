@@ -161,10 +161,12 @@ py::list sequences(const std::string& id, size_t count) {
 
 py::list arguments(const std::string& id) {
   const CallKey key = parse_call_id(state().subjects, id);
-  if (key.device == kSimulatedType) restart_block_orders();  // the caller is about to make a call
   py::list list;
   for (const c10::IValue& value : materialize(key, state().cache.values).stack)
     list.append(torch::jit::toPyObject(value));
+  // The caller is about to make a call.
+  const BlockOrders orders(block_orders_of(key));
+  if (key.device == kSimulatedType) restart_block_orders();
   return list;
 }
 

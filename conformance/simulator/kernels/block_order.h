@@ -1,6 +1,7 @@
 // The order in which the blocks of a grid begin. On a device it is unspecified, and in practice another one each time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -20,6 +21,7 @@ class BlockOrder {
     if (blocks > (std::uint64_t{1} << 32)) return;
     factor_ = mixed(seed + 1) % blocks;
     while (std::gcd(factor_, blocks) != 1) factor_ = (factor_ + 1) % blocks;
+    if (factor_ == 1 && first_ == 0) first_ = 1;
   }
 
   std::uint64_t block(std::uint64_t position) const { return (factor_ * position + first_) % blocks_; }
@@ -49,7 +51,7 @@ class BlocksToBegin {
   /// The index of the block that begins now. There must be one left.
   std::uint64_t next() {
     if (!by_index_) return order_.block(begun_++);
-    while (has_begun_[next_]) ++next_;
+    for (; early_left_ < early_.size() && early_[early_left_] == next_; ++early_left_) ++next_;
     ++begun_;
     return next_++;
   }
@@ -59,8 +61,8 @@ class BlocksToBegin {
   void go_on_by_index() {
     if (by_index_) return;
     by_index_ = true;
-    has_begun_.resize(static_cast<std::size_t>(blocks_));
-    for (std::uint64_t i = 0; i < begun_; ++i) has_begun_[order_.block(i)] = true;
+    for (std::uint64_t i = 0; i < begun_; ++i) early_.push_back(order_.block(i));
+    std::ranges::sort(early_);
   }
 
  private:
@@ -68,7 +70,8 @@ class BlocksToBegin {
   BlockOrder order_;
   std::uint64_t begun_ = 0;
   bool by_index_ = false;
-  std::vector<bool> has_begun_;  ///< from the time on when they begin by their index
+  std::vector<std::uint64_t> early_;  ///< indices of those that had begun before, ascending
+  std::size_t early_left_ = 0;        ///< the first of them that is not below `next_`
   std::uint64_t next_ = 0;
 };
 

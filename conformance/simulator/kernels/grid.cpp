@@ -11,8 +11,8 @@
 namespace opgate::simulator {
 namespace {
 
-// So many blocks are begun before the first has ended, where the launch gives no limit.
-constexpr std::size_t kMostResident = 256;
+// So many blocks are begun before the first has ended. More are only where none of them seems to end without others.
+constexpr std::size_t kFewResident = 256;
 
 // The host may flush subnormal numbers or round in another direction. The kernel does not.
 class HostFloats {
@@ -74,16 +74,20 @@ Block& Grid::begin_block(std::uint64_t linear) {
   return *running_;
 }
 
-bool Grid::is_full() const {
-  return resident_.size() >= (launch_.most_resident == 0 ? kMostResident : launch_.most_resident);
+// How many blocks may be resident.
+std::size_t Grid::most_resident() const {
+  return launch_.most_resident == 0 ? kFewResident : launch_.most_resident;
 }
 
 void Grid::run_all() {
   std::size_t next = 0;  // of the resident blocks, the one that goes on next
   bool may_begin = true;
+  std::size_t room = std::min(kFewResident, most_resident());
+  std::size_t without_end = 0;  // turns since a block has ended
   while (waiting_.left() != 0 || !resident_.empty()) {
     std::size_t turn = resident_.size();
-    if (waiting_.left() != 0 && !is_full() && (may_begin || resident_.empty())) {
+    if (without_end > 2 * room) room = std::min(2 * room, most_resident());
+    if (waiting_.left() != 0 && resident_.size() < room && (may_begin || resident_.empty())) {
       begin_block(waiting_.next());
     } else {
       turn = next < resident_.size() ? next : 0;
@@ -92,6 +96,7 @@ void Grid::run_all() {
     }
     const bool ended = running_->run();
     consider_compiling();
+    without_end = ended ? 0 : without_end + 1;
     if (ended) {
       idle_.push_back(std::move(resident_[turn]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
@@ -117,10 +122,10 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
   if (limit == 0) return most;
   if (instructions_ >= limit) {
     std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
-    if (waiting_.left() != 0 && is_full())
+    if (waiting_.left() != 0 && resident_.size() == most_resident() && waiting_.begun() == resident_.size())
       message += "; " + std::to_string(waiting_.left()) +
                  " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
-                 " of them at once, of which none has ended";
+                 " of them at once, and none of those has ended";
     throw KernelFault{Fault::timeout, message};
   }
   return std::min(most, limit - instructions_);

@@ -73,7 +73,7 @@ class Grid {
   Block& begin_block(std::uint64_t linear);
   void run_all();
   void consider_compiling();
-  bool is_full() const;
+  std::size_t most_resident() const;
   void describe(Outcome& outcome) const;
 
   const Program& program_;

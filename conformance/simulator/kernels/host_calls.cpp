@@ -1,6 +1,5 @@
 // What kernels ask of the host: `assert`, which ends them, and `printf`.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -66,18 +65,30 @@ class Arguments {
 
 template <class T>
 std::string formatted(const std::string& how, T value) {
-  std::array<char, 1024> text{};
-  std::snprintf(text.data(), text.size(), how.c_str(), value);
-  return text.data();
+  const int length = std::snprintf(nullptr, 0, how.c_str(), value);
+  if (length <= 0) return {};
+  std::string text(static_cast<std::size_t>(length), '\0');
+  std::snprintf(text.data(), text.size() + 1, how.c_str(), value);
+  return text;
 }
 
-// What stands for a conversion such as "%-8.3lld", and an empty text for one that nobody knows.
-std::string converted(std::string how, char conversion, bool is_long, Arguments& arguments) {
-  for (std::size_t star; (star = how.find('*')) != std::string::npos;)
-    how.replace(star, 1, std::to_string(arguments.next<int>()));
+// Puts the arguments into the place of stars. A negative precision is none.
+std::string without_stars(std::string how, Arguments& arguments) {
+  for (std::size_t star; (star = how.find('*')) != std::string::npos;) {
+    const int number = arguments.next<int>();
+    const bool is_none = number < 0 && star > 0 && how[star - 1] == '.';
+    how.replace(is_none ? star - 1 : star, is_none ? 2 : 1, is_none ? "" : std::to_string(number));
+  }
+  return how;
+}
+
+// What stands for a conversion such as "%-8.3lld", and an empty text for one that nobody knows. `lengths` are "ll" here.
+std::string converted(const std::string& how, const std::string& lengths, char conversion,
+                      Arguments& arguments) {
+  if (std::strchr("diouxX", conversion) != nullptr && lengths.find_first_of("ljzt") != std::string::npos)
+    return formatted(how + "ll" + conversion, arguments.next<long long>());
   if (std::strchr("diouxXc", conversion) != nullptr)
-    return is_long ? formatted(how + "ll" + conversion, arguments.next<long long>())
-                   : formatted(how + conversion, arguments.next<int>());
+    return formatted(how + lengths + conversion, arguments.next<int>());
   if (std::strchr("eEfFgGaA", conversion) != nullptr)
     return formatted(how + conversion, arguments.next<double>());
   if (conversion == 'p')
@@ -99,8 +110,8 @@ std::string printed(const std::string& format, Arguments& arguments) {
           std::min(format.find_first_not_of("-+ #0123456789.*", at + 1), format.size() - 1);
       const std::size_t conversion = std::min(format.find_first_not_of("hljzt", end), format.size() - 1);
       const std::string lengths = format.substr(end, conversion - end);
-      const bool is_long = lengths.find_first_of("ljzt") != std::string::npos;
-      text += converted(format.substr(at, end - at), format[conversion], is_long, arguments);
+      const std::string how = without_stars(format.substr(at, end - at), arguments);
+      text += converted(how, lengths, format[conversion], arguments);
       at = conversion;
     }
   }

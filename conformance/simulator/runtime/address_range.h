@@ -17,6 +17,8 @@ class AddressRange {
 
   int device_of(std::uint64_t address) const { return static_cast<int>((address - begin_) / share_); }
 
+  std::uint64_t begin() const { return begin_; }
+  std::size_t bytes() const { return bytes_; }
   std::uint64_t begin_of(int device) const { return begin_ + static_cast<std::size_t>(device) * share_; }
   std::size_t bytes_of_each() const { return share_; }
 

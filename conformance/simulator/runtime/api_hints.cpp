@@ -1,5 +1,5 @@
-// What makes programs faster on a device, or gives it more room, and changes nothing that they compute: where managed memory
-// lies, what stays in caches, and how much there is of stacks and buffers.
+// What makes programs faster on a device: where managed memory lies, and what stays in caches. It changes nothing here. Limits of
+// stacks and buffers are kept, and there is always enough of them.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,8 +16,14 @@ namespace {
 void require_managed(Simulator& simulator, const void* pointer, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const HostBlock* const block = simulator.memory.host().find(address);
-  if (block == nullptr || block->kind != HostBlock::Kind::managed || bytes == 0)
+  if (block == nullptr || block->kind != HostBlock::Kind::managed || bytes == 0 ||
+      bytes > block->end() - address)
     refuse(cudaErrorInvalidValue);
+}
+
+void require_place(const cudaMemLocation& location) {
+  if (location.type == cudaMemLocationTypeDevice && (location.id < 0 || location.id >= settings().devices))
+    refuse(cudaErrorInvalidDevice);
 }
 
 // What a device has at first, in bytes, or levels of nested launches.
@@ -40,18 +46,22 @@ std::size_t& limit(cudaLimit which) {
 }  // namespace
 
 OPGATE_SIM_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
-                                                cudaMemLocation /*location*/, unsigned flags,
+                                                cudaMemLocation location, unsigned flags,
                                                 cudaStream_t stream) {
   return api_call([&](Simulator& simulator) {
     static_cast<void>(simulator.stream(stream));
     if (flags != 0) refuse(cudaErrorInvalidValue);
     require_managed(simulator, pointer, bytes);
+    require_place(location);
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise /*advice*/,
-                                         cudaMemLocation /*location*/) {
-  return api_call([&](Simulator& simulator) { require_managed(simulator, pointer, bytes); });
+                                         cudaMemLocation location) {
+  return api_call([&](Simulator& simulator) {
+    require_managed(simulator, pointer, bytes);
+    require_place(location);
+  });
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {

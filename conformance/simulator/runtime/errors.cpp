@@ -107,13 +107,7 @@ void note_unsupported(const std::string& what) {
 }
 
 Failure take_failure() {
-  if (const std::optional<HostFault> fault = take_host_fault()) {
-    report_mistake({"memory", fault->what, {}, fault->function, fault->library});
-    set_sticky(cudaErrorIllegalAddress, "", {fault->function, fault->library});
-    const std::lock_guard lock(error_state::texts().mutex);
-    error_state::texts().sticky = fault->what + ", of which a process with a GPU dies";
-    error_state::texts().place = {fault->function, fault->library};
-  }
+  const std::optional<HostFault> fault = take_host_fault();
   const std::lock_guard lock(error_state::texts().mutex);
   Failure failure{error_state::sticky.exchange(cudaSuccess), std::exchange(error_state::texts().sticky, {}),
                   std::exchange(error_state::texts().place, {}), false};
@@ -121,6 +115,13 @@ Failure take_failure() {
   failure.unsupported = failure.error == cudaErrorNotSupported || !unsupported.empty();
   if (failure.what.empty() && failure.unsupported) failure.what = unsupported + " is not simulated";
   error_state::last = cudaSuccess;
+  if (fault) {  // whatever else has happened, a process with a GPU would not have come to it
+    report_mistake({"memory", fault->what, {}, fault->function, fault->library});
+    return {cudaErrorIllegalAddress,
+            fault->what + ", of which a process with a GPU dies",
+            {fault->function, fault->library},
+            false};
+  }
   return failure;
 }
 

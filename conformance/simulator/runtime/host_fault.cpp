@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -17,16 +16,17 @@
 namespace opgate::simulator {
 namespace host_fault {
 
-constexpr std::uint64_t kPage = 4096;
+// The host gets access to so much at once, a multiple of the pages of any machine, and at most so often.
+constexpr std::uint64_t kWindow = 1 << 16;
+constexpr int kMostWindows = 1 << 14;
 
 const AddressRange* watched = nullptr;
 struct sigaction former {};
 std::atomic<bool> survives{false};
+std::atomic<bool> has_fault{false};
 std::atomic<std::uint64_t> first_address{0};
 std::atomic<std::uint64_t> first_instruction{0};
-// Pages that the host may access since it has faulted there.
-std::array<std::atomic<std::uint64_t>, 4096> opened{};
-std::atomic<std::size_t> opened_count{0};
+std::atomic<int> windows{0};
 
 std::uint64_t instruction_of([[maybe_unused]] void* context) {
 #if defined(__x86_64__)
@@ -39,15 +39,14 @@ std::uint64_t instruction_of([[maybe_unused]] void* context) {
 }
 
 // Lets the instruction that faulted go on. Only functions that a handler of a signal may call.
-bool open_page(std::uint64_t address, void* context) {
-  if (!survives) return false;
-  const std::uint64_t page = address / kPage * kPage;
-  const std::size_t place = opened_count++;
-  if (place >= opened.size() || mprotect(reinterpret_cast<void*>(page), kPage, PROT_READ | PROT_WRITE) != 0)
-    return false;
-  opened[place] = page;
-  std::uint64_t none = 0;
-  if (first_address.compare_exchange_strong(none, address)) first_instruction = instruction_of(context);
+bool open_window(std::uint64_t address, void* context) {
+  if (!survives || windows++ >= kMostWindows) return false;
+  const std::uint64_t begin = address / kWindow * kWindow;
+  if (mprotect(reinterpret_cast<void*>(begin), kWindow, PROT_READ | PROT_WRITE) != 0) return false;
+  if (!has_fault.exchange(true)) {
+    first_instruction = instruction_of(context);
+    first_address = address;
+  }
   return true;
 }
 
@@ -61,7 +60,7 @@ void describe(char* line, std::size_t bytes, std::uint64_t address) {
 void on_fault(int /*signal*/, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (watched->holds(address)) {
-    if (open_page(address, context)) return;
+    if (open_window(address, context)) return;
     std::array<char, 160> line{};
     describe(line.data(), line.size(), address);
     report_fault_of_host(line.data());
@@ -86,13 +85,11 @@ std::optional<HostFault> take_host_fault() {
   using namespace host_fault;
   const std::uint64_t address = first_address.exchange(0);
   if (address == 0) return std::nullopt;
-  const std::size_t count = std::min(opened_count.load(), opened.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    void* const page = reinterpret_cast<void*>(opened[i].exchange(0));
-    madvise(page, kPage, MADV_DONTNEED);
-    mprotect(page, kPage, PROT_NONE);
-  }
-  opened_count = 0;
+  void* const begin = reinterpret_cast<void*>(watched->begin());
+  madvise(begin, watched->bytes(), MADV_DONTNEED);
+  mprotect(begin, watched->bytes(), PROT_NONE);
+  windows = 0;
+  has_fault = false;
   std::array<char, 160> line{};
   describe(line.data(), line.size(), address);
   HostFault fault{line.data(), {}, {}};
@@ -101,6 +98,7 @@ std::optional<HostFault> take_host_fault() {
     if (where.dli_sname != nullptr) fault.function = readable_name(where.dli_sname);
     if (where.dli_fname != nullptr) fault.library = std::filesystem::path(where.dli_fname).filename();
   }
+  if (fault.function.empty() && !fault.library.empty()) fault.function = "a function";
   return fault;
 }
 

@@ -12,12 +12,13 @@ namespace opgate::simulator {
 /// there before. `range` must live until the process ends.
 void report_host_faults(const AddressRange& range);
 
-/// From now on the process does not die of it: the host reads zeros there, and the first fault is kept for take_host_fault().
+/// From now on the process does not die of it: the host reads zeros there, and the first fault is kept for take_host_fault(). That
+/// holds for 1 GiB of device memory; code of the host that waits for a value there waits for ever.
 void survive_host_faults();
 
 struct HostFault {
   std::string what;      ///< "the host dereferences device memory: the address 0x... of device 0"
-  std::string function;  ///< as people write it; empty where the library hides its name
+  std::string function;  ///< as people write it; "a function" where the library hides its name
   std::string library;   ///< the name of the file that the function is in
 };
 

@@ -141,20 +141,30 @@ void settle_parameter_space(Annotation& annotation, const OperandForm& form, boo
   }
 }
 
-using PlacesOfCas = std::set<std::tuple<Slot, std::int64_t, unsigned>>;
+// An address as an instruction names it, how many bytes, and the register that the load fills.
+using Guess = std::tuple<Slot, std::int64_t, unsigned, Slot>;
 
-std::tuple<Slot, std::int64_t, unsigned> place_of(const Instruction& instruction,
-                                                  const Annotation& annotation) {
-  return {instruction.slot(annotation.operand), instruction.immediate, annotation.bytes};
+Guess guess_of(const Instruction& instruction, const Annotation& annotation, Slot value) {
+  return {instruction.slot(annotation.operand), instruction.immediate, annotation.bytes, value};
 }
 
-PlacesOfCas places_of_cas(const Function& function) {
-  PlacesOfCas places;
-  for (const Instruction& instruction : function.code) {
-    if (instruction.text->starts_with("atom.") && Modifiers(*instruction.text).has("cas"))
-      places.insert(place_of(instruction, annotation_of(instruction)));
+// The loads whose value an `atom.cas` of the same place compares with, directly or after moves: the first guess of a loop, as the
+// programming guide shows it, and as CUDA's own headers have it. A stale value costs one more turn.
+std::set<Guess> guesses_of(const Function& function) {
+  std::set<Guess> guesses;
+  for (const Instruction& cas : function.code) {
+    if (!cas.text->starts_with("atom.") || !Modifiers(*cas.text).has("cas")) continue;
+    constexpr std::size_t kCompared = 2;
+    std::set<Slot> values{cas.slot(kCompared)};
+    for (std::size_t before = 0; before != values.size();) {
+      before = values.size();
+      for (const Instruction& move : function.code) {
+        if (move.text->starts_with("mov.") && values.contains(move.slot(0))) values.insert(move.slot(1));
+      }
+    }
+    for (const Slot value : values) guesses.insert(guess_of(cas, annotation_of(cas), value));
   }
-  return places;
+  return guesses;
 }
 
 }  // namespace annotations
@@ -167,15 +177,13 @@ void annotate(Program& program) {
     function.first_annotation = first;
     first += static_cast<std::uint32_t>(function.code.size());
     function.annotations.reserve(function.code.size());
-    const annotations::PlacesOfCas of_cas = annotations::places_of_cas(function);
+    const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       Annotation annotation = annotations::annotation_of(function.code[at]);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
-      // The first guess of a loop around `atom.cas`, as the programming guide shows it, and as CUDA's own headers have it: a
-      // stale value costs one more turn.
-      if (annotation.kind == Annotation::Kind::load &&
-          of_cas.contains(annotations::place_of(function.code[at], annotation)))
-        annotation.is_strong = true;
+      annotation.is_guess =
+          annotation.kind == Annotation::Kind::load &&
+          guesses.contains(annotations::guess_of(function.code[at], annotation, function.code[at].slot(0)));
       annotation.number(function.first_annotation + static_cast<std::uint32_t>(at));
       function.annotations.push_back(annotation);
       function.code[at].annotation = &function.annotations.back();

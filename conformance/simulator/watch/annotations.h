@@ -47,6 +47,8 @@ struct Annotation {
   std::uint8_t operand = 0;  ///< which slot holds the address
   Scope scope = Scope::device;
   bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race
+  bool is_guess =
+      false;  ///< a plain load that races with no strong access, because a compare-and-swap looks again
   bool is_volatile = false;
   bool acquires = false;  ///< by itself, as `ld.acquire` does
   bool releases = false;
@@ -58,7 +60,7 @@ struct Annotation {
   void number(std::uint32_t in_program) {
     site = in_program;
     how = AccessRecord::who_and_how_of(0, site,
-                                       (is_strong ? AccessRecord::kStrong : 0) |
+                                       (is_strong || is_guess ? AccessRecord::kStrong : 0) |
                                            (is_volatile ? AccessRecord::kVolatile : 0) |
                                            (scope == Scope::block ? AccessRecord::kInBlock : 0));
   }
