@@ -16,7 +16,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Spec& spec = *under_test.key().spec;
   const std::vector<at::Tensor> first = under_test.observed().outcome.values();
   for (int call = 2; call <= kCalls; ++call) {
-    const BlockOrders other(block_orders_of(under_test.key()) + (static_cast<unsigned>(call) << 24));
+    const BlockOrders other(block_orders_of(under_test.key(), static_cast<unsigned>(call)));
     const Observation again = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
     if (!again.outcome.ok()) {
       return Judgement::fail({"the same bits on every call",

@@ -55,9 +55,14 @@ std::map<std::string, std::string> simulator_environment() {
 
 namespace simulated {
 
+// A function of the simulated runtime; null where CUDA is not simulated in this process.
+template <class Function>
+Function* of_runtime(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
 void demand_right_settings() {
-  const auto wrong =
-      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_wrong_settings"));
+  const auto wrong = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_wrong_settings");
   std::array<char, 4096> text{};
   if (wrong(text.data(), text.size()) != 0) throw SetupError(text.data());
 }
@@ -71,13 +76,12 @@ void enable_simulated_device(DeviceAllocator allocator) {
     throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
   simulated::demand_right_settings();
   // The next case needs this process, too.
-  reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opgate_sim_survive_host_faults"))();
+  simulated::of_runtime<void()>("opgate_sim_survive_host_faults")();
   accelerator(kSimulatedType).enable(allocator);
 }
 
 std::optional<SimulatedFailure> take_simulated_failure() {
-  static const auto take =
-      reinterpret_cast<int (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_failure"));
+  static const auto take = simulated::of_runtime<int(char*, size_t)>("opgate_sim_take_failure");
   if (take == nullptr) return std::nullopt;
   std::array<char, 4096> text{};
   const int kind = take(text.data(), text.size());
@@ -98,8 +102,7 @@ std::atomic<unsigned> block_orders{0};
 }  // namespace simulated
 
 void restart_block_orders() {
-  static const auto restart =
-      reinterpret_cast<int (*)(unsigned)>(dlsym(RTLD_DEFAULT, "opgate_sim_restart_block_orders"));
+  static const auto restart = simulated::of_runtime<int(unsigned)>("opgate_sim_restart_block_orders");
   if (restart != nullptr) restart(simulated::block_orders);
 }
 
@@ -132,8 +135,7 @@ std::string place_of(const nlohmann::json& place) {
 }
 
 void watch(const char* tools) {
-  static const auto function =
-      reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "opgate_sim_watch"));
+  static const auto function = simulated::of_runtime<int(const char*)>("opgate_sim_watch");
   if (function != nullptr) function(tools);
 }
 
@@ -144,8 +146,7 @@ SimulatorTools::SimulatorTools(const char* names) { simulated::watch(names); }
 SimulatorTools::~SimulatorTools() { simulated::watch(""); }
 
 std::vector<SimulatedFinding> SimulatorTools::take() {
-  static const auto take_line =
-      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_finding"));
+  static const auto take_line = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_take_finding");
   std::vector<SimulatedFinding> findings;
   std::string line(4096, '\0');
   for (size_t length = 0; take_line != nullptr && (length = take_line(line.data(), line.size())) != 0;) {

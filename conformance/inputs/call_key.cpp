@@ -13,6 +13,7 @@
 #include "device/simulator.h"
 #include "inputs/variant.h"
 #include "layouts/layout.h"
+#include "values/counter.h"
 
 namespace opgate {
 namespace {
@@ -57,12 +58,10 @@ std::string call_id(const CallKey& key) {
                      device_name(key.device, key.simulated));
 }
 
-// FNV-1a (RFC 9923), which is the same in every process.
-unsigned block_orders_of(const CallKey& key) {
-  uint32_t hash = 2166136261u;
-  for (const char c : key.spec->id + '/' + key.sample->name)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash >> 8;
+unsigned block_orders_of(const CallKey& key, unsigned call) {
+  constexpr int kBitsOfSample = 24;
+  const uint64_t sample = stream_key(key.spec->id + '/' + key.sample->name);
+  return static_cast<unsigned>(sample >> (64 - kBitsOfSample)) + (call << kBitsOfSample);
 }
 
 CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {

@@ -29,8 +29,8 @@ struct CallKey {
 std::string call_id(const CallKey& key);
 
 /// Which orders of blocks calls of the sample have, for BlockOrders: the same ones for all of its layouts, so that their results can
-/// be compared. Below 2^24.
-unsigned block_orders_of(const CallKey& key);
+/// be compared. `call`, below 256, is for calls that need other orders each.
+unsigned block_orders_of(const CallKey& key, unsigned call = 0);
 
 /// The name of the simulated CUDA device in ids and results.
 inline constexpr const char* kSimulatedDevice = "sim";

@@ -55,11 +55,7 @@ inline Ran run_with(const CompilationSettings& settings, const std::string& ptx,
   FakeDevice device;
   const std::unique_ptr<Module> module = Module::parse(ptx);
   module->set_compilation(settings);
-  for (const Variable& variable : module->variables()) {
-    const bool is_zero = variable.initial.empty();
-    module->place(variable.name,
-                  device.allocate(is_zero ? std::vector<unsigned char>(variable.bytes) : variable.initial));
-  }
+  place_variables(*module, device);
   std::vector<std::uint64_t> results;
   const Launch launch = prepare(device, results);
   Ran ran{module->run(launch, device), {}};

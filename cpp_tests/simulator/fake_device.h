@@ -70,6 +70,15 @@ class FakeDevice final : public DeviceMemory {
   std::uint64_t next_ = 0x7f0000000000;
 };
 
+/// Gives each variable of a module memory that holds its initial value, or zeros.
+inline void place_variables(Module& module, FakeDevice& device) {
+  for (const Variable& variable : module.variables()) {
+    std::vector<unsigned char> bytes = variable.initial;
+    bytes.resize(variable.bytes);
+    module.place(variable.name, device.allocate(bytes));
+  }
+}
+
 /// Puts arguments one after the other, each aligned to its size.
 class Arguments {
  public:

@@ -86,8 +86,7 @@ TEST(SimulatedFaults, AssertionInWords) {
     .global .align 1 .b8 text[6] = {105, 32, 60, 32, 110}; .global .align 1 .b8 name[5] = {97, 46, 99, 117};)");
   FakeDevice device;
   const std::unique_ptr<Module> module = Module::parse(ptx);
-  for (const Variable& variable : module->variables())
-    module->place(variable.name, device.allocate(variable.initial));
+  place_variables(*module, device);
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4));
   const Outcome outcome = module->run(launch_of("k", {}, {4}, Arguments(memory)), device);
   expect_fault(outcome, Fault::assertion, "assertion `i < n` failed at a.cu:12, in ...");

@@ -70,14 +70,8 @@ TEST(SimulatedPrinting, LeavesNothingUnwritten) {
   tools.init = true;
   FakeDevice device;
   const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(64));
-  const std::unique_ptr<Module> module = Module::parse(kernel_with("%d\n"));
-  for (const Variable& variable : module->variables())
-    module->place(variable.name, device.allocate(variable.initial));
-  Observer observer(tools);
-  Launch launch = launch_of("k", {}, {64}, Arguments(memory));
-  launch.observer = &observer;
-  expect_no_fault(module->run(launch, device));
-  expect_nothing(observer.findings().take());
+  const Launch launch = launch_of("k", {}, {64}, Arguments(memory));
+  expect_nothing(findings_of_launch(device, kernel_with("%d\n"), launch, tools, /*seed=*/0));
   ::testing::internal::GetCapturedStdout();
 }
 

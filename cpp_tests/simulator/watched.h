@@ -9,12 +9,11 @@
 
 namespace opgate::simulator::tests {
 
-/// Runs a launch with one seed, and gives what the tools find. Variables of the module are zeros.
+/// Runs a launch with one seed, and gives what the tools find.
 inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::string& ptx, Launch launch,
                                                const Tools& tools, std::uint64_t seed) {
   const std::unique_ptr<Module> module = Module::parse(ptx);
-  for (const Variable& variable : module->variables())
-    module->place(variable.name, device.allocate(std::vector<unsigned char>(variable.bytes)));
+  place_variables(*module, device);
   Observer observer(tools);
   launch.observer = &observer;
   launch.order_seed = seed;

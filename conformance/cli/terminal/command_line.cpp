@@ -139,26 +139,24 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
     if (is_cut) {
       std::vector<std::string> own(words.begin() + 1, end + 1);
       own.emplace_back("PROGRAM");
-      app.get_subcommand(argv[1])->prefix_command(
-          false);                 // an option before `--` that nobody knows is none of the program
       std::ranges::reverse(own);  // as CLI11 expects it
       app.parse(std::move(own));
       programs.at(argv[1])->assign(end + 1, words.end());
     } else {
       app.parse(argc, argv);
-      // What CLI11 does not know, it leaves to the program, even where it stands before the name of the program.
-      const std::vector<std::string> left = app.get_subcommands().front()->remaining();
-      if (!left.empty() && left.front().starts_with('-') &&
-          std::find(words.begin() + 2, words.end(), left.front()) <
-              std::find(words.begin() + 2, words.end(), programs.at(argv[1])->front()))
-        throw CLI::ExtrasError({left.front()});
+    }
+    if (argc > 1 && programs.contains(argv[1])) {
+      // What CLI11 does not know it leaves to the program, even where it stands before the program's name.
+      const auto own = words.begin() + 2;
+      const auto program = is_cut ? end : std::find(own, words.end(), programs.at(argv[1])->front());
+      for (const std::string& left : app.get_subcommand(argv[1])->remaining()) {
+        if (left.starts_with('-') && std::find(own, program, left) != program) throw CLI::ExtrasError({left});
+      }
     }
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    std::string message = error.what();
-    if (const std::size_t at = message.find(": -- "); at != std::string::npos) message.erase(at + 2, 3);
-    fmt::print(stderr, "opgate: {}; see opgate --help\n", message);
+    fmt::print(stderr, "opgate: {}; see opgate --help\n", error.what());
     return kUsageOrSetup;
   }
   return chosen;
