@@ -138,10 +138,10 @@ TEST(SimulatedBits, HighestBit) {
         combinations(edges_of_32_bits(), 1), 32);
 }
 
-// By the pseudo code of the manual.
+// By the pseudo code of the manual, of which an H100 departs for 64 bits: it does not cut the numbers to eight bits.
 U extracted(U a, U at, U length, int bits, bool is_signed) {
-  at &= 0xff;
-  length &= 0xff;
+  if (bits == 32) at &= 0xff;
+  if (bits == 32) length &= 0xff;
   const U top = std::min<U>(at + length - 1, static_cast<U>(bits - 1));
   const bool sign = is_signed && length != 0 && bit(a, top);
   U result = 0;
@@ -171,8 +171,8 @@ TEST(SimulatedBits, Fields) {
   check({"bfe.s64 %rd0, %rd1, %r2, %r3;", [](U a, U b, U c) { return extracted(a, b, c, 64, true); }},
         sources, 64);
   const auto inserted = [](U field, U into, U at, U length, U bits) {
-    at &= 0xff;
-    length &= 0xff;
+    if (bits == 32) at &= 0xff;
+    if (bits == 32) length &= 0xff;
     for (U i = 0; i < length && at + i < bits; ++i)
       into = (into & ~(U{1} << (at + i))) | static_cast<U>(bit(field, i)) << (at + i);
     return into;

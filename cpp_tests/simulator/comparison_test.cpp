@@ -131,13 +131,19 @@ TEST(SimulatedComparisons, Choices) {
         combinations(edges_of_float(), 3), 32);
 }
 
+TEST(SimulatedComparisons, FlushHalves) {
+  EXPECT_EQ(evaluate_one("setp.eq.ftz.f16 %p0, %h1, %h2;", {0x0001, 0x8000}), 1u);
+  EXPECT_EQ(evaluate_one("setp.eq.f16 %p0, %h1, %h2;", {0x0001, 0x8000}), 0u);
+  EXPECT_EQ(evaluate_one("setp.gt.ftz.f16x2 %p0|%p4, %r1, %r2;", {0x04000001, 0x00000000}), 0u);
+}
+
 TEST(SimulatedComparisons, KindsOfNumbers) {
   const std::map<std::string, bool (*)(double, int)> questions{
       {"finite", [](double x, int) { return std::isfinite(x); }},
       {"infinite", [](double x, int) { return std::isinf(x); }},
       {"number", [](double x, int) { return !std::isnan(x); }},
       {"notanumber", [](double x, int) { return std::isnan(x); }},
-      {"normal", [](double, int kind) { return kind == FP_NORMAL; }},
+      {"normal", [](double, int kind) { return kind == FP_NORMAL || kind == FP_ZERO; }},
       {"subnormal", [](double, int kind) { return kind == FP_SUBNORMAL; }}};
   for (const auto& [name, question] : questions) {
     const auto ask = question;

@@ -86,10 +86,18 @@ TEST(SimulatedHalves, Pairs) {
            });
          }},
         combinations(pairs, 2), 32);
-  check({"neg.f16x2 %r0, %r1;", [](U a, U, U) { return a ^ 0x80008000; }}, combinations(pairs, 1), 32);
+  const auto or_nan = [](const SmallFormat& of, U a, U result) {
+    return of.number(a) != of.number(a) ? U{0x7fff} : result;
+  };
+  check({"neg.f16x2 %r0, %r1;",
+         [&](U a, U b, U) { return both(a, b, [&](U x, U) { return or_nan(format, x, x ^ 0x8000); }); }},
+        combinations(pairs, 1), 32);
+  EXPECT_EQ(evaluate_one("fma.rn.ftz.f16 %h0, %h1, %h2, %h3;", {0x3bff, 0x0400, 0x8000}), 0u);
   check({"abs.bf16x2 %r0, %r1;", [](U a, U, U) { return a & 0x7fff7fff; }}, combinations(pairs, 1), 32);
-  check({"neg.bf16 %h0, %h1;", [](U a, U, U) { return a ^ 0x8000; }}, combinations(bfloats(), 1), 16);
-  check({"abs.f16 %h0, %h1;", [](U a, U, U) { return a & 0x7fff; }}, combinations(halves(), 1), 16);
+  check({"neg.bf16 %h0, %h1;", [&](U a, U, U) { return or_nan(bfloat16_format(), a, a ^ 0x8000); }},
+        combinations(bfloats(), 1), 16);
+  check({"abs.f16 %h0, %h1;", [&](U a, U, U) { return or_nan(format, a, a & 0x7fff); }},
+        combinations(halves(), 1), 16);
 }
 
 TEST(SimulatedHalves, MinimumAndMaximum) {

@@ -54,7 +54,7 @@ TEST(SimulatedIntegers, MinimumAndMaximum) {
 
 TEST(SimulatedIntegers, DivisionAndRemainder) {
   check_all_types("div", [](Wide a, Wide b) { return b == 0 ? Wide{-1} : a / b; });
-  check_all_types("rem", [](Wide a, Wide b) { return b == 0 ? a : a % b; });
+  check_all_types("rem", [](Wide a, Wide b) { return b == 0 ? Wide{-1} : a % b; });
 }
 
 TEST(SimulatedIntegers, UpperHalfOfProducts) {
@@ -240,6 +240,13 @@ TEST(SimulatedIntegers, CarriesBuildWiderIntegers) {
          [&](U a, U b, U c) { return upper((Unsigned{a} << 64 | b) - (Unsigned{b} << 64 | c)); }},
         sources, 64);
   // A product of 64 bits by parts of 32: the way of __umul64hi and of wide integers.
+  // The flag is 1 behind a subtraction that borrowed nothing, and the next instruction takes it as it is.
+  check({"sub.cc.u32 %r4, %r1, %r2; addc.u32 %r0, %r3, 0;",
+         [](U a, U b, U c) { return (c + (a >= b ? 1 : 0)) & 0xffffffff; }},
+        combinations(edges_of_32_bits(), 3), 32);
+  check({"add.cc.u32 %r4, %r1, %r2; subc.u32 %r0, %r3, 0;",
+         [](U a, U b, U c) { return (c - 1 + (a + b > 0xffffffff ? 1 : 0)) & 0xffffffff; }},
+        combinations(edges_of_32_bits(), 3), 32);
   check({"mad.lo.cc.u64 %rd4, %rd1, %rd2, %rd3; madc.hi.u64 %rd0, %rd1, %rd2, 0;",
          [&](U a, U b, U c) { return upper(Unsigned{a} * b + c); }},
         sources, 64);

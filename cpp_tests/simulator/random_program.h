@@ -3,18 +3,34 @@
 
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "fake_device.h"
+#include "fake_memory.h"
 
 namespace opgate::simulator::tests {
 
-/// Programs of random instructions in a loop, over registers that all instructions of one width share. What
-/// they compute has no meaning; every NaN, subnormal number and overflow comes up.
+/// A program of random instructions in a loop, over registers that all instructions of one width share. What
+/// it computes has no meaning; every NaN, subnormal number and overflow comes up. Each thread reads 128 bytes at
+/// the pointer, and writes its results there.
 class RandomProgram {
  public:
-  explicit RandomProgram(unsigned seed) : random_(seed) {}
+  enum class Instructions : bool { all, exact };  ///< exact: those whose results PTX defines to the last bit
+  static constexpr int kLength = 120;
+  static constexpr int kRounds = 12;
 
-  std::string text() {
+  explicit RandomProgram(unsigned seed, Instructions from = Instructions::all) : random_(seed) {
+    while (instructions_.size() < kLength) {
+      std::string drawn = instruction();
+      const bool approximate = drawn.find(".approx") != std::string::npos;
+      if (from == Instructions::all || !approximate) instructions_.push_back(std::move(drawn));
+    }
+  }
+
+  const std::vector<std::string>& instructions() const { return instructions_; }
+
+  /// The whole program, or one that ends earlier.
+  std::string text(int length = kLength, int rounds = kRounds) const {
     std::string body =
         "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 64, %r1; mul.wide.u32 %rd2, %r2, 128; "
         "add.u64 %rd2, %rd1, %rd2;\n";
@@ -26,8 +42,8 @@ class RandomProgram {
               "ld.global.u16 %h" + n + ", [%rd2+" + offset + "]; setp.gt.s32 %p" + n + ", %r" + n + ", 0;\n";
     }
     body += "mov.u32 %r3, 0;\nagain:\n";
-    for (int i = 0; i < 120; ++i) body += instruction();
-    body += "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 12; @%p1 bra again;\n";
+    for (int i = 0; i < length; ++i) body += instructions_[static_cast<std::size_t>(i)];
+    body += "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, " + std::to_string(rounds) + "; @%p1 bra again;\n";
     for (int i = 10; i < 18; ++i) {
       const std::string n = std::to_string(i);
       const std::string at = "[%rd2+" + std::to_string((i - 10) * 16);
@@ -86,9 +102,9 @@ class RandomProgram {
                                          "prmt.b32 R, R, R, R",
                                          "shf.l.wrap.b32 R, R, R, R",
                                          "shf.r.clamp.b32 R, R, R, R",
-                                         "add.f32 F, F, F",
-                                         "sub.ftz.f32 F, F, F",
-                                         "mul.f32 F, F, F",
+                                         "add.rn.f32 F, F, F",
+                                         "sub.rn.ftz.f32 F, F, F",
+                                         "mul.rn.f32 F, F, F",
                                          "fma.rn.f32 F, F, F, F",
                                          "fma.rn.ftz.sat.f32 F, F, F, F",
                                          "div.rn.f32 F, F, F",
@@ -107,16 +123,16 @@ class RandomProgram {
                                          "lg2.approx.f32 F, F",
                                          "tanh.approx.f32 F, F",
                                          "sin.approx.f32 F, F",
-                                         "add.f64 G, G, G",
-                                         "mul.f64 G, G, G",
+                                         "add.rn.f64 G, G, G",
+                                         "mul.rn.f64 G, G, G",
                                          "fma.rn.f64 G, G, G, G",
                                          "div.rn.f64 G, G, G",
                                          "min.f64 G, G, G",
                                          "neg.f64 G, G",
                                          "sqrt.rn.f64 G, G",
-                                         "add.f16 H, H, H",
-                                         "mul.f16 H, H, H",
-                                         "sub.f16x2 R, R, R",
+                                         "add.rn.f16 H, H, H",
+                                         "mul.rn.f16 H, H, H",
+                                         "sub.rn.f16x2 R, R, R",
                                          "fma.rn.f16x2 R, R, R, R",
                                          "setp.lt.f32 P, F, F",
                                          "setp.neu.f32 P, F, F",
@@ -164,8 +180,8 @@ class RandomProgram {
                                          "cvt.rmi.f32.f32 F, F",
                                          "cvt.rzi.f64.f64 G, G",
                                          "cvt.f64.f32 G, F",
-                                         "cvt.rmi.f32.f64 F, G",
-                                         "cvt.rpi.f32.f16 F, H",
+                                         "cvt.rm.f32.f64 F, G",
+                                         "cvt.rpi.f16.f16 H, H",
                                          "cvt.rn.f32.f64 F, G",
                                          "cvt.sat.f32.f32 F, F",
                                          "cvt.rn.f16.f32 H, F",
@@ -174,13 +190,16 @@ class RandomProgram {
                                          "cvt.f32.bf16 F, H",
                                          "cvt.rn.f16x2.f32 R, F, F",
                                          "cvt.rn.f16.f64 H, G",
-                                         "add.cc.u32 R, R, R",
-                                         "addc.u32 R, R, R"};
-    std::string text =
-        random_() % 4 == 0 ? "@" + std::string(random_() % 2 == 0 ? "!" : "") + any("%p") + " " : "";
+                                         "add.cc.u32 R, R, R; addc.u32 R, R, R",
+                                         "sub.cc.u32 R, R, R; subc.u32 R, R, R"};
     const std::string words = kTexts[random_() % std::size(kTexts)];
+    const bool is_one = words.find(';') == std::string::npos;
+    std::string text = is_one && random_() % 4 == 0
+                           ? "@" + std::string(random_() % 2 == 0 ? "!" : "") + any("%p") + " "
+                           : "";
     const std::size_t operands = words.find(' ');
     text += words.substr(0, operands);
+    std::string before;  // the register that was named last
     for (std::size_t i = operands; i < words.size(); ++i) {
       const bool follows_number = words[i - 1] == 'x' || (words[i - 1] >= '0' && words[i - 1] <= '9');
       const std::string_view letters = "RDFGHP";
@@ -188,14 +207,18 @@ class RandomProgram {
       constexpr const char* kNames[] = {"%r", "%rd", "%f", "%fd", "%h", "%p"};
       if (kind == std::string_view::npos || follows_number) {
         text += words[i];
-      } else {
-        text += any(kNames[kind]);
+        continue;
       }
+      // Of two results in one register, nobody knows which stays.
+      std::string name = any(kNames[kind]);
+      while (name == before) name = any(kNames[kind]);
+      text += before = name;
     }
     return text + ";\n";
   }
 
   std::mt19937 random_;
+  std::vector<std::string> instructions_;
 };
 
 }  // namespace opgate::simulator::tests

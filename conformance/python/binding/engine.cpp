@@ -230,6 +230,7 @@ std::string judge_sample(const std::string& id, const std::string& described, co
     const Check& check = find_check(state().checks, check_id);
     if (in_scope(check.scope, key, *chosen)) checks.push_back(&check);
   }
+  enable_device(key.device, DeviceAllocator::plain);
   WorkerCache cache;  // not the process's cache, which knows samples by their address: this one is local
   // The reference need not handle samples that the operator refuses, so these are not judged.
   CallKey plain = key;

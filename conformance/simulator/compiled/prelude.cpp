@@ -2,8 +2,8 @@
 
 namespace opgate::simulator {
 
-// The functions have the semantics of the handlers in simulator/kernels. NaN in single precision is always
-// 0x7fffffff.
+// The functions have the semantics of the handlers in simulator/kernels. NaN that arithmetic in single precision gives is
+// always 0x7fffffff.
 const char* const kPrelude = R"c(
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -69,7 +69,7 @@ INLINE f32 saturated_f32(f32 value) { return value > 0 ? (value < 1 ? value : 1)
 INLINE f64 saturated_f64(f64 value) { return value > 0 ? (value < 1 ? value : 1) : 0; }
 
 INLINE f32 div_approx(f32 a, f32 b) {
-  if (__builtin_fabsf(b) <= 0x1p126f || __builtin_isinf(b)) return a / b;
+  if (!(__builtin_fabsf(b) > 0x1p126f) || __builtin_isinf(b)) return a / b;
   return a * __builtin_copysignf(0.0f, b);
 }
 #define EXTREMA(T, signbit)                                                                                  \
@@ -84,14 +84,14 @@ EXTREMA(f64, __builtin_signbit)
 
 #define DIVISIONS(T)                                                                                         \
   INLINE T div_##T(T a, T b) { return b == 0 ? (T)~(T)0 : (T)(a / b); }                                      \
-  INLINE T rem_##T(T a, T b) { return b == 0 ? a : (T)(a % b); }
+  INLINE T rem_##T(T a, T b) { return b == 0 ? (T)~(T)0 : (T)(a % b); }
 DIVISIONS(u8)
 DIVISIONS(u16)
 DIVISIONS(u32)
 DIVISIONS(u64)
 #define SIGNED_DIVISIONS(T, U)                                                                               \
   INLINE T div_##T(T a, T b) { return b == 0 ? (T)-1 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b); }            \
-  INLINE T rem_##T(T a, T b) { return b == 0 ? a : b == -1 ? 0 : (T)(a % b); }
+  INLINE T rem_##T(T a, T b) { return b == 0 ? (T)-1 : b == -1 ? 0 : (T)(a % b); }
 SIGNED_DIVISIONS(s8, u8)
 SIGNED_DIVISIONS(s16, u16)
 SIGNED_DIVISIONS(s32, u32)
@@ -119,8 +119,8 @@ INLINE u64 ones_u64(u32 count) { return count >= 64 ? ~0ull : (1ull << count) - 
     return (at < bits ? value >> at : 0) & ones_##T(length);                                                 \
   }                                                                                                          \
   INLINE S bfe_##S(T value, u32 at, u32 length) {                                                            \
-    const u32 end = at + length - (length != 0 ? 1 : 0);                                                     \
-    const u32 top = end < bits - 1 ? end : bits - 1;                                                         \
+    const u64 end = (u64)at + length - (length != 0 ? 1 : 0);                                                     \
+    const u32 top = end < bits - 1 ? (u32)end : bits - 1;                                                         \
     const u32 given = at < bits ? (length < bits - at ? length : bits - at) : 0;                             \
     const T field = bfe_##T(value, at, length);                                                              \
     return (S)(length != 0 && (value >> top & 1) != 0 ? field | ~ones_##T(given) : field);                   \
@@ -176,7 +176,7 @@ INLINE u16 half_of_f32(f32 value) {
   if (magnitude < 0x38800000u) return (u16)(sign | (bits_of_f32(f32_of(magnitude) + 0.5f) - 0x3f000000u));
   return (u16)(sign | (magnitude + 0xc8000fffu + (magnitude >> 13 & 1)) >> 13);
 }
-INLINE f32 f32_of_bfloat16(u32 bits) { return one_nan(f32_of(bits << 16)); }
+INLINE f32 f32_of_bfloat16(u32 bits) { return f32_of(bits << 16); }
 INLINE u16 bfloat16_of_f32(f32 value) {
   const u32 bits = bits_of_f32(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;

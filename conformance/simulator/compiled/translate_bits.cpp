@@ -47,7 +47,10 @@ std::string counting(Emitter& out, const Source& source, Type type) {
 std::string field(Emitter& out, const Source& source, Type type) {
   const std::string& name = source.modifiers.name();
   const Type plain = bytes_of(type) == 8 ? Type::u64 : Type::u32;
-  const auto byte = [&](std::size_t index) { return out.get(source.slot(index), Type::u32) + " & 0xff"; };
+  // Of 64 bits, the whole number counts.
+  const auto byte = [&](std::size_t index) {
+    return out.get(source.slot(index), Type::u32) + (plain == Type::u64 ? "" : " & 0xff");
+  };
   const std::string value = out.get(source.slot(1), plain);
   if (name == "bfe") return "bfe_" + name_in_c(type) + "(" + value + ", " + byte(2) + ", " + byte(3) + ")";
   if (name != "bfi") return {};

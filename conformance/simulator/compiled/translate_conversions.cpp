@@ -100,9 +100,16 @@ bool to_float(Emitter& out, Source& source, const Conversion& conversion, std::s
     out.set(source.slot(0), Type::u16, function + value + ")");
     return true;
   }
+  const bool is_double = conversion.from == Type::f64;
+  if (is_double && conversion.flush) return false;
   if (conversion.saturate) value = "saturated_f64((f64)(" + value + "))";
   value = "(f32)(" + value + ")";
-  out.set_result(source.slot(0), conversion.flush ? "flushed(" + value + ")" : value);
+  // NaN keeps its payload.
+  if (is_double || conversion.from == Type::bf16) {
+    out.set(source.slot(0), Type::f32, value);
+  } else {
+    out.set_result(source.slot(0), conversion.flush ? "flushed(" + value + ")" : value);
+  }
   return true;
 }
 

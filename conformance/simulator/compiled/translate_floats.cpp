@@ -22,14 +22,17 @@ std::string operation(const std::string& name, bool approximate, Type type, cons
   return {};
 }
 
-// abs and neg move bits and keep every NaN.
-bool change_sign(Emitter& out, Source& source, Type type) {
-  if (!source.modifiers.none_left()) return false;
-  const bool single = type == Type::f32;
-  const std::string value = single ? out.get_exactly(source.slot(1)) : out.get(source.slot(1), type);
-  const std::string magnitude = std::string(single ? "__builtin_fabsf(" : "__builtin_fabs(") + value + ")";
-  out.set(source.slot(0), type, source.modifiers.name() == "neg" ? "-" + value : magnitude);
-  return true;
+// The result of what may be rounded from a subnormal to the least normal number, which `.ftz` must not do: the interpreter
+// knows.
+void set_flushed(Emitter& out, Source& source, const std::string& value) {
+  std::string sources;
+  for (std::size_t i = 1; i <= 3; ++i)
+    sources += ", " + (i < source.form.total ? out.bits_of(source.slot(i)) : std::string("0"));
+  out.line("  { const f32 result = " + value + ";");
+  out.set_result(source.slot(0),
+                 "UNLIKELY(__builtin_fabsf(result) == 0x1p-126f) ? f32_of((u32)c->compute(c, " +
+                     std::to_string(source.index) + sources + ")) : flushed(result)");
+  out.line("  }");
 }
 
 }  // namespace translated_floats
@@ -44,6 +47,24 @@ void set_double(Emitter& out, Source& source, const std::string& value) {
               ")) : result");
   out.line("  }");
 }
+
+namespace translated_floats {
+
+bool change_sign(Emitter& out, Source& source, Type type) {
+  if (!source.modifiers.none_left()) return false;
+  const bool single = type == Type::f32;
+  const std::string value = out.get(source.slot(1), type);
+  const std::string magnitude = std::string(single ? "__builtin_fabsf(" : "__builtin_fabs(") + value + ")";
+  const std::string result = source.modifiers.name() == "neg" ? "-" + value : magnitude;
+  if (single) {
+    out.set_result(source.slot(0), result);
+  } else {
+    set_double(out, source, result);
+  }
+  return true;
+}
+
+}  // namespace translated_floats
 
 bool translate_float(Emitter& out, Source& source, Type type) {
   using namespace translated_floats;
@@ -69,7 +90,11 @@ bool translate_float(Emitter& out, Source& source, Type type) {
     return true;
   }
   if (saturate) value = "saturated_f32(" + value + ")";
-  out.set_result(source.slot(0), flush ? "flushed(" + value + ")" : value);
+  if (flush) {
+    set_flushed(out, source, value);
+  } else {
+    out.set_result(source.slot(0), value);
+  }
   return true;
 }
 

@@ -21,9 +21,12 @@ enum class Operation : std::uint8_t {
   maximum
 };
 
-// `add` of single precision in global memory flushes subnormal numbers.
+// `add` in global memory flushes subnormal numbers of single precision, and passes NaN of double precision on as it is.
 struct GlobalFloat {
   float value;
+};
+struct GlobalDouble {
+  double value;
 };
 
 template <Operation operation, class T>
@@ -57,6 +60,9 @@ T combined(T old, T value) {
     return combined_integer<operation>(old, value);
   } else if constexpr (std::is_same_v<T, GlobalFloat>) {
     return {flushed(with_one_nan(flushed(old.value) + flushed(value.value)))};
+  } else if constexpr (std::is_same_v<T, GlobalDouble>) {
+    if (old.value != old.value) return old;
+    return value.value != value.value ? value : GlobalDouble{old.value + value.value};
   } else if constexpr (std::is_same_v<T, float>) {
     return with_one_nan(old + value);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -70,8 +76,11 @@ T combined(T old, T value) {
 
 template <class T>
 std::uint64_t bits_of(T value) {
-  if constexpr (std::is_same_v<T, GlobalFloat>) return to_bits(value.value);
-  if constexpr (!std::is_same_v<T, GlobalFloat>) return to_bits(value);
+  if constexpr (std::is_same_v<T, GlobalFloat> || std::is_same_v<T, GlobalDouble>) {
+    return to_bits(value.value);
+  } else {
+    return to_bits(value);
+  }
 }
 
 // The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the
@@ -196,8 +205,11 @@ Handler with_operation(const Form& form, Operation operation) {
     case Operation::add:
       break;
   }
-  if (form.type == Type::f64)
-    return form.lanes == 1 ? with_form<double, Operation::add, space>(form) : nullptr;
+  if (form.type == Type::f64) {
+    if (form.lanes != 1) return nullptr;
+    if (space == Space::shared) return with_form<double, Operation::add, space>(form);
+    return with_form<GlobalDouble, Operation::add, space>(form);
+  }
   if (form.type != Type::f32) return of_small_floats<Operation::add, space>(form);
   if (space == Space::shared) return with_form<float, Operation::add, space>(form);
   return with_form<GlobalFloat, Operation::add, space>(form);

@@ -117,26 +117,33 @@ struct Reverse {
 };
 
 template <class T>
-constexpr std::make_unsigned_t<T> low_ones(unsigned count) {
+constexpr std::make_unsigned_t<T> low_ones(std::uint64_t count) {
   using Unsigned = std::make_unsigned_t<T>;
   return count >= 8 * sizeof(T) ? static_cast<Unsigned>(~Unsigned{0})
                                 : static_cast<Unsigned>((Unsigned{1} << count) - 1);
+}
+
+// Where a field begins, or how long it is. Of 32 bits, the lowest eight count. The instructions of 64 bits are made of
+// several on an H100, which look at the whole number.
+template <class T>
+std::uint64_t field_extent(const Thread& thread, const Instruction& in, int operand) {
+  return read<std::uint32_t>(thread, in, operand) & (sizeof(T) == 8 ? 0xffffffffu : 0xffu);
 }
 
 // Fields that reach beyond the value are filled with its sign, where the type has one.
 template <class T>
 void extract_field(Thread& thread, const Instruction& in) {
   using Unsigned = std::make_unsigned_t<T>;
-  constexpr unsigned kBits = 8 * sizeof(T);
+  constexpr std::uint64_t kBits = 8 * sizeof(T);
   const auto value = read<Unsigned>(thread, in, 1);
-  const unsigned at = read<std::uint32_t>(thread, in, 2) & 0xff;
-  const unsigned length = read<std::uint32_t>(thread, in, 3) & 0xff;
+  const std::uint64_t at = field_extent<T>(thread, in, 2);
+  const std::uint64_t length = field_extent<T>(thread, in, 3);
   Unsigned field = static_cast<Unsigned>((at < kBits ? static_cast<Unsigned>(value >> at) : Unsigned{0}) &
                                          low_ones<T>(length));
   if constexpr (std::is_signed_v<T>) {
-    const unsigned top = std::min(at + length - (length != 0 ? 1 : 0), kBits - 1);
+    const std::uint64_t top = std::min(at + length - (length != 0 ? 1 : 0), kBits - 1);
     const bool negative = length != 0 && (value >> top & 1) != 0;
-    const unsigned given = at < kBits ? std::min(length, kBits - at) : 0;
+    const std::uint64_t given = at < kBits ? std::min(length, kBits - at) : 0;
     if (negative) field = static_cast<Unsigned>(field | static_cast<Unsigned>(~low_ones<T>(given)));
   }
   write(thread, in, 0, field);
@@ -151,11 +158,11 @@ struct ExtractField {
 
 template <class T>
 void insert_field(Thread& thread, const Instruction& in) {
-  constexpr unsigned kBits = 8 * sizeof(T);
+  constexpr std::uint64_t kBits = 8 * sizeof(T);
   const T field = read<T>(thread, in, 1);
   const T into = read<T>(thread, in, 2);
-  const unsigned at = read<std::uint32_t>(thread, in, 3) & 0xff;
-  const unsigned length = read<std::uint32_t>(thread, in, 4) & 0xff;
+  const std::uint64_t at = field_extent<T>(thread, in, 3);
+  const std::uint64_t length = field_extent<T>(thread, in, 4);
   const T mask = at < kBits ? static_cast<T>(low_ones<T>(length) << at) : T{0};
   const T shifted = at < kBits ? static_cast<T>(field << at) : T{0};
   write(thread, in, 0, static_cast<T>((into & ~mask) | (shifted & mask)));

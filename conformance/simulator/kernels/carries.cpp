@@ -19,13 +19,16 @@ void execute(Thread& thread, const Instruction& in) {
   constexpr int kBits = 8 * sizeof(T);
   Wide a = read<T>(thread, in, 1);
   Wide b = read<T>(thread, in, 2);
-  const Wide carry = (in.immediate & kIn) != 0 && thread.carry ? 1 : 0;
+  constexpr bool kSubtracts = operation == Operation::subtract;
+  const Wide carry = (in.immediate & kIn) != 0 ? Wide{thread.carry} : Wide{kSubtracts};
   if constexpr (operation == Operation::multiply_low || operation == Operation::multiply_high) {
     const Wide product = a * b;
     a = static_cast<T>(operation == Operation::multiply_low ? product : product >> kBits);
     b = read<T>(thread, in, 3);
   }
-  const Wide result = operation == Operation::subtract ? a - b - carry : a + b + carry;
+  // A subtraction adds the complement: the flag behind it is 1 if nothing was borrowed, as an H100 keeps it.
+  if constexpr (kSubtracts) b = static_cast<T>(~static_cast<T>(b));
+  const Wide result = a + b + carry;
   if ((in.immediate & kOut) != 0) thread.carry = (result >> kBits & 1) != 0;
   write(thread, in, 0, static_cast<T>(result));
 }

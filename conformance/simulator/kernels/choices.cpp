@@ -61,7 +61,7 @@ void ask(Thread& thread, const Instruction& in) {
       answer = kind == FP_NAN;
       break;
     case Question::normal:
-      answer = kind == FP_NORMAL;
+      answer = kind == FP_NORMAL || kind == FP_ZERO;  // zeros count, as the manual says
       break;
     case Question::subnormal:
       answer = kind == FP_SUBNORMAL;

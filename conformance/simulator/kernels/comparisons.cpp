@@ -79,13 +79,16 @@ bool compare(T a, T b) {
   return false;
 }
 
-// Single precision with `.ftz` is a type of its own here.
+// Numbers with `.ftz` are types of their own here.
 struct FlushedFloat {};
+struct FlushedHalf {};
 
 template <class T>
 auto operand_of(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, FlushedFloat>) {
     return flushed(from_bits<float>(bits));
+  } else if constexpr (std::is_same_v<T, FlushedHalf>) {
+    return flushed_half(to_double(from_bits<Half>(bits)));
   } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>) {
     return to_double(from_bits<T>(bits));
   } else {
@@ -176,11 +179,11 @@ Handler with_type(Type type, bool flush, Form form) {
     case Type::f64:
       return with_form<double, comparison>(form);
     case Type::f16:
-      return with_form<Half, comparison>(form);
+      return flush ? with_form<FlushedHalf, comparison>(form) : with_form<Half, comparison>(form);
     case Type::bf16:
       return with_form<Bfloat16, comparison>(form);
     case Type::f16x2:
-      return of_pair<Half, comparison>(form);
+      return flush ? of_pair<FlushedHalf, comparison>(form) : of_pair<Half, comparison>(form);
     case Type::bf16x2:
       return of_pair<Bfloat16, comparison>(form);
     case Type::b16:

@@ -47,11 +47,15 @@ double to_integral(double value, Rounding rounding) {
   }
 }
 
-template <class From>
+template <class T>
+constexpr bool kIsSmall = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+
+// `.ftz` flushes no sources of conversions to 16 bits.
+template <class From, class To>
 double as_double(const Thread& thread, const Instruction& in) {
   if constexpr (std::is_same_v<From, float>) {
     const auto value = read<float>(thread, in, 1);
-    return (in.immediate & kFlush) != 0 ? flushed(value) : value;
+    return (in.immediate & kFlush) != 0 && !kIsSmall<To> ? flushed(with_one_nan(value)) : value;
   } else if constexpr (std::is_same_v<From, double>) {
     return read<double>(thread, in, 1);
   } else {
@@ -63,7 +67,7 @@ double as_double(const Thread& thread, const Instruction& in) {
 // bits, only the highest bit set.
 template <class To, class From>
 void to_integer(Thread& thread, const Instruction& in) {
-  const double value = to_integral(as_double<From>(thread, in), rounding_of(in));
+  const double value = to_integral(as_double<From, To>(thread, in), rounding_of(in));
   if (value != value) {
     const bool is_wide = sizeof(To) == 8 || sizeof(From) == 8;
     write(thread, in, 0, is_wide ? static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1)) : To{0});
@@ -88,21 +92,43 @@ void write_number(Thread& thread, const Instruction& in, double value) {
   if ((in.immediate & kSaturate) != 0) value = saturated(value);
   if ((in.immediate & kRelu) != 0 && !(value > 0) && value == value) value = 0;
   if constexpr (std::is_same_v<To, double>) {
-    write(thread, in, 0, value);
+    write(thread, in, 0, quieted(value));
   } else if constexpr (std::is_same_v<To, float>) {
     const Rounding rounding = rounding_of(in);
-    float narrow =
+    // What is subnormal before it is rounded is flushed.
+    if ((in.immediate & kFlush) != 0 && std::fabs(value) < 0x1p-126) value = std::copysign(0.0, value);
+    const float narrow =
         rounding == Rounding::nearest ? static_cast<float>(value) : rounded_to_float(value, rounding);
-    narrow = with_one_nan(narrow);
-    write(thread, in, 0, (in.immediate & kFlush) != 0 ? flushed(narrow) : narrow);
+    write(thread, in, 0, with_one_nan(narrow));
   } else {
     write(thread, in, 0, rounded<To>(value, rounding_of(in)));
   }
 }
 
+// The highest bits of the payload of a NaN of double precision, which is quiet then.
+template <class To>
+std::uint64_t narrower_nan(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(quieted(value));
+  if constexpr (std::is_same_v<To, float>)
+    return (bits >> 32 & 0x80000000u) | 0x7f800000u | (bits >> 29 & 0x7fffffu);
+  if constexpr (std::is_same_v<To, Half>) return (bits >> 48 & 0x8000u) | 0x7c00u | (bits >> 42 & 0x3ffu);
+  return (bits >> 48 & 0x8000u) | 0x7f80u | (bits >> 45 & 0x7fu);
+}
+
 template <class To, class From>
 void between_floats(Thread& thread, const Instruction& in) {
-  const double value = as_double<From>(thread, in);
+  if constexpr (std::is_same_v<From, Bfloat16> && std::is_same_v<To, float>) {
+    // The upper half of a number in single precision, also of a NaN.
+    write(thread, in, 0, std::uint32_t{read<std::uint16_t>(thread, in, 1)} << 16);
+    return;
+  }
+  const double value = as_double<From, To>(thread, in);
+  if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, double>) {
+    if (value != value && (in.immediate & kSaturate) == 0) {
+      write(thread, in, 0, narrower_nan<To>(value));
+      return;
+    }
+  }
   write_number<To>(thread, in,
                    (in.immediate & kToIntegral) != 0 ? to_integral(value, rounding_of(in)) : value);
 }

@@ -17,9 +17,13 @@ struct Add {
   }
 };
 
+// Of several NaNs of double precision, an H100 passes on the last one here, and the first one in other operations.
 struct Subtract {
   template <class T>
   T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (b != b) return quieted(b);
+    }
     return a - b;
   }
 };
@@ -42,7 +46,7 @@ struct Divide {
 struct DivideApproximately {
   float operator()(float a, float b) const {
     constexpr float kLarge = 0x1p126f;
-    if (std::fabs(b) <= kLarge || std::isinf(b)) return a / b;
+    if (!(std::fabs(b) > kLarge) || std::isinf(b)) return a / b;
     return a * std::copysign(0.0f, b);
   }
 };
@@ -60,6 +64,10 @@ struct DivideAtEdge {
 struct MultiplyAdd {
   template <class T>
   T operator()(T a, T b, T c) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (c != c) return quieted(c);
+      if (b != b) return quieted(b);
+    }
     return std::fma(a, b, c);
   }
 };
@@ -68,7 +76,7 @@ struct MultiplyAdd {
 struct Minimum {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return b;
+    if (a != a) return static_cast<T>(quieted(b));
     if (b != b) return a;
     if (a == b) return std::signbit(a) ? a : b;
     return a < b ? a : b;
@@ -78,7 +86,7 @@ struct Minimum {
 struct Maximum {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return b;
+    if (a != a) return static_cast<T>(quieted(b));
     if (b != b) return a;
     if (a == b) return std::signbit(a) ? b : a;
     return a > b ? a : b;
@@ -141,16 +149,37 @@ T finished(T value) {
   return prepared<T, flush>(value);
 }
 
+// Whether the exact result is subnormal. `.ftz` flushes it then, although it may be rounded to a normal number. Sums and
+// roots are never rounded there.
+template <class Operation>
+bool is_below_normal(float a, float b, float c) {
+  constexpr double kLeastNormal = 0x1p-126;
+  if constexpr (std::is_same_v<Operation, Multiply>) return std::fabs(double{a} * b) < kLeastNormal;
+  if constexpr (std::is_same_v<Operation, MultiplyAdd>)
+    return std::fabs(add_to_odd(double{a} * b, c)) < kLeastNormal;
+  if constexpr (std::is_same_v<Operation, Divide>) return std::fabs(a) < std::fabs(b) * kLeastNormal;
+  if constexpr (std::is_same_v<Operation, Reciprocal>) return 1 < std::fabs(a) * kLeastNormal;
+  return false;
+}
+
 template <class T, class Operation, bool flush, bool saturate>
 void execute(Thread& thread, const Instruction& in) {
+  constexpr bool kTakesThree = std::is_invocable_v<Operation, T, T, T>;
+  constexpr bool kTakesTwo = kTakesThree || std::is_invocable_v<Operation, T, T>;
   const auto source = [&](int operand) { return prepared<T, flush>(read<T>(thread, in, operand)); };
+  const T a = source(1);
+  const T b = kTakesTwo ? source(2) : T(0);
+  const T c = kTakesThree ? source(3) : T(0);
   T result;
-  if constexpr (std::is_invocable_v<Operation, T, T, T>) {
-    result = Operation()(source(1), source(2), source(3));
-  } else if constexpr (std::is_invocable_v<Operation, T, T>) {
-    result = Operation()(source(1), source(2));
+  if constexpr (kTakesThree) {
+    result = Operation()(a, b, c);
+  } else if constexpr (kTakesTwo) {
+    result = Operation()(a, b);
   } else {
-    result = Operation()(source(1));
+    result = Operation()(a);
+  }
+  if constexpr (flush) {
+    if (is_below_normal<Operation>(a, b, c)) result = std::copysign(T(0), result);
   }
   write(thread, in, 0, finished<T, flush, saturate>(result));
 }
@@ -198,6 +227,10 @@ void execute_rounded(Thread& thread, const Instruction& in) {
     }
   }
   T result = computed;
+  if constexpr (std::is_same_v<T, float>) {
+    if ((in.immediate & kFlush) != 0 && is_below_normal<Operation>(a, b, c))
+      result = std::copysign(0.0f, result);
+  }
   if ((in.immediate & kSaturate) != 0) result = saturated(result);
   if constexpr (std::is_same_v<T, float>) {
     result = with_one_nan(result);
@@ -270,13 +303,17 @@ Handler division(Draft& draft, Type type) {
   return approximate ? approximate_division<DivideApproximately>(draft) : approximate_division<Divide>(draft);
 }
 
-// abs and neg of double precision move bits and keep every NaN; in single precision NaN is unspecified, and
-// stays as well.
+// abs and neg of double precision leave the sign of NaN.
+template <class Operation>
+struct OfNumber {
+  double operator()(double a) const { return a != a ? quieted(a) : Operation()(a); }
+};
+
 template <class Operation>
 Handler sign_change(Draft& draft, Type type) {
-  if (draft.modifiers.take("ftz"))
-    return type == Type::f32 ? &execute<float, Operation, true, false> : nullptr;
-  return type == Type::f32 ? &unary<float, Operation> : &unary<double, Operation>;
+  const bool flush = draft.modifiers.take("ftz");
+  if (type == Type::f64) return flush ? nullptr : &unary<double, OfNumber<Operation>>;
+  return flush ? &execute<float, Operation, true, false> : &execute<float, Operation, false, false>;
 }
 
 // copysign: the sign of a, the magnitude of b.

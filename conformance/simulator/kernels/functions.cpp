@@ -70,10 +70,11 @@ void execute_double(Thread& thread, const Instruction& in) {
   write<double>(thread, in, 0, function(read<double>(thread, in, 1)));
 }
 
-// With `.ftz`, rcp and rsqrt of double precision compute the upper half; the lower one is 0.
+// With `.ftz`, rcp and rsqrt of double precision compute the upper half of the result from that of the source. The lower
+// halves count as 0.
 template <Function function>
 void execute_upper_half(Thread& thread, const Instruction& in) {
-  double value = read<double>(thread, in, 1);
+  double value = from_bits<double>(read<std::uint64_t>(thread, in, 1) & 0xffffffff00000000u);
   if (std::fpclassify(value) == FP_SUBNORMAL) value = std::copysign(0.0, value);
   double result = function(value);
   if (std::fpclassify(result) == FP_SUBNORMAL) result = std::copysign(0.0, result);

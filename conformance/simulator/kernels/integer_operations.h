@@ -78,7 +78,7 @@ struct MultiplyHighAddSaturating {
   }
 };
 
-// Division by zero is not defined by PTX. The devices give all bits set, and the dividend as remainder.
+// PTX does not define division by zero. An H100 gives all bits set, as quotient and as remainder.
 struct Divide {
   template <class T>
   T operator()(T a, T b) const {
@@ -93,7 +93,7 @@ struct Divide {
 struct Remainder {
   template <class T>
   T operator()(T a, T b) const {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>) {
       if (b == T{-1}) return T{0};
     }

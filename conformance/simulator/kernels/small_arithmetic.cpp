@@ -39,9 +39,6 @@ double compute(double a, double b, double c, std::int64_t flags) {
                        std::signbit(a) != std::signbit(b) ? -1.0 : 1.0);
 }
 
-// Only f16 has `.ftz`.
-double flushed_half(double value) { return std::fabs(value) < 0x1p-14 ? std::copysign(0.0, value) : value; }
-
 template <class Small, Operation operation>
 std::uint32_t one(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::int64_t flags) {
   const auto source = [&](std::uint32_t bits) {
@@ -51,9 +48,9 @@ std::uint32_t one(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::int64_
   double result = compute<operation>(source(a), source(b), source(c), flags);
   if ((flags & kSaturate) != 0) result = saturated(result);
   if ((flags & kRelu) != 0 && !(result > 0) && result == result) result = 0;
-  Small small = rounded<Small>(result);
-  if ((flags & kFlush) != 0) small = rounded<Small>(flushed_half(to_double(small)));
-  return small.bits;
+  // Only f16 has `.ftz`. What is subnormal before it is rounded is flushed, although it may be rounded to a normal number.
+  if ((flags & kFlush) != 0) result = flushed_half(result);
+  return rounded<Small>(result).bits;
 }
 
 template <Operation operation>
@@ -92,16 +89,40 @@ Handler for_type(Type type) {
   }
 }
 
-// abs and neg change the bits of the sign, which are in the immediate value.
-template <bool negate>
-void change_sign(Thread& thread, const Instruction& in) {
-  const auto signs = static_cast<std::uint32_t>(in.immediate);
-  const auto value = read<std::uint32_t>(thread, in, 1);
-  const std::uint32_t result = negate ? value ^ signs : value & ~signs;
-  write(thread, in, 0, signs == 0x8000u ? result & 0xffffu : result);
+template <class Small, bool negate>
+std::uint32_t with_other_sign(std::uint32_t bits) {
+  const double value = to_double(from_bits<Small>(bits));
+  if (value != value) return 0x7fff;
+  return negate ? (bits ^ 0x8000) & 0xffff : bits & 0x7fff;
 }
 
-bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
+template <class Small, bool negate>
+void change_sign(Thread& thread, const Instruction& in) {
+  write(thread, in, 0, with_other_sign<Small, negate>(read<std::uint32_t>(thread, in, 1)));
+}
+
+template <class Small, bool negate>
+void change_signs(Thread& thread, const Instruction& in) {
+  const auto value = read<std::uint32_t>(thread, in, 1);
+  write(thread, in, 0,
+        with_other_sign<Small, negate>(value) | with_other_sign<Small, negate>(value >> 16) << 16);
+}
+
+template <bool negate>
+Handler sign_change(Type type) {
+  switch (type) {
+    case Type::f16:
+      return &change_sign<Half, negate>;
+    case Type::bf16:
+      return &change_sign<Bfloat16, negate>;
+    case Type::f16x2:
+      return &change_signs<Half, negate>;
+    case Type::bf16x2:
+      return &change_signs<Bfloat16, negate>;
+    default:
+      return nullptr;
+  }
+}
 
 std::int64_t take_flags(Modifiers& modifiers) {
   std::int64_t flags = 0;
@@ -122,8 +143,7 @@ Handler small_float_arithmetic(Draft& draft, Type type) {
   const std::string& name = modifiers.name();
   if (name == "abs" || name == "neg") {
     if (modifiers.has("ftz")) return nullptr;
-    draft.instruction.immediate = is_pair(type) ? 0x80008000 : 0x8000;
-    return name == "neg" ? &change_sign<true> : &change_sign<false>;
+    return name == "neg" ? sign_change<true>(type) : sign_change<false>(type);
   }
   draft.instruction.immediate = take_flags(modifiers);
   const std::optional<Rounding> rounding = modifiers.take_rounding();

@@ -54,6 +54,11 @@ void bytes_to_halves(Thread& thread, const Instruction& in) {
 // A number of single precision with ten bits of fraction.
 void to_tf32(Thread& thread, const Instruction& in) {
   const auto rounding = static_cast<Rounding>(in.immediate & kRounding);
+  const auto source = read<float>(thread, in, 1);
+  if (source != source && rounding == Rounding::away) {
+    write(thread, in, 0, read<std::uint32_t>(thread, in, 1) & 0xffffe000u);
+    return;
+  }
   const std::uint64_t bits = encode(prepared(thread, in, 1), 10, 8, rounding);
   write(thread, in, 0, static_cast<std::uint32_t>(bits << 13));
 }

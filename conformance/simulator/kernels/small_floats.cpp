@@ -104,6 +104,8 @@ double to_double(Bfloat16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
+double flushed_half(double value) { return std::fabs(value) < 0x1p-14 ? std::copysign(0.0, value) : value; }
+
 template <>
 Half rounded<Half>(double value, Rounding rounding) {
   return {static_cast<std::uint16_t>(encode(value, 10, 5, rounding))};

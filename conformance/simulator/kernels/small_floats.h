@@ -40,6 +40,9 @@ Half rounded<Half>(double value, Rounding rounding);
 template <>
 Bfloat16 rounded<Bfloat16>(double value, Rounding rounding);
 
+/// Zero of the same sign for a number that is subnormal in half precision, as `.ftz` asks for.
+double flushed_half(double value);
+
 /// The single-precision number next to `value` in this direction of rounding.
 float rounded_to_float(double value, Rounding rounding);
 

@@ -58,6 +58,12 @@ inline float flushed(float value) {
 /// NaN in single precision is always this one; the hardware passes no payloads on.
 inline float with_one_nan(float value) { return value == value ? value : std::bit_cast<float>(0x7fffffffu); }
 
+/// A NaN of double precision passes its payload on, and is quiet then.
+inline double quieted(double value) {
+  if (value == value) return value;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{1} << 51);
+}
+
 /// `.sat`: into [0, 1], and NaN becomes 0.
 template <class T>
 T saturated(T value) {

@@ -1,0 +1,128 @@
+// Compares the simulator with a card, instruction by instruction: both execute the same PTX on the same values.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "card/comparisons.h"
+
+namespace opgate::card {
+namespace {
+
+struct Options {
+  std::string output;
+  std::string only;
+  std::string planted;
+  bool stand_in = false;
+  bool list = false;
+  unsigned part = 1;
+  unsigned parts = 1;
+  unsigned programs = 0;
+  bool no_instructions = false;
+  bool no_matrices = false;
+};
+
+class Comparison {
+ public:
+  Comparison(const Options& options, const Sides& sides, std::ostream& output)
+      : options_(options), sides_(sides), output_(output) {}
+
+  int run() {
+    write({{"kind", "sides"}, {"simulator", sides_.simulator.name()}, {"card", sides_.card.name()}});
+    if (!options_.no_instructions) {
+      for (const Form& form : all_forms()) {
+        if (wanted(form.text)) write(compare_form(sides_, form));
+      }
+    }
+    if (!options_.no_matrices) {
+      for (const MatrixForm& form : all_matrix_forms()) {
+        for (const Numbers numbers : {Numbers::integers, Numbers::any, Numbers::special}) {
+          if (wanted(form.opcode)) write(compare_matrices(sides_, form, numbers));
+        }
+      }
+    }
+    for (unsigned seed = 1; seed <= options_.programs; ++seed) {
+      if (wanted("program " + std::to_string(seed))) write(compare_program(sides_, seed));
+    }
+    write({{"kind", "end"}, {"part", options_.part}, {"parts", options_.parts}, {"compared", written_ - 1}});
+    return differing_ == 0 ? 0 : 1;
+  }
+
+ private:
+  bool wanted(const std::string& text) {
+    if (text.find(options_.only) == std::string::npos) return false;
+    return ++asked_ % options_.parts == options_.part % options_.parts;
+  }
+
+  // Each line is written at once, so that a process that is stopped has lost nothing.
+  void write(const nlohmann::json& line) {
+    output_ << line.dump() << std::endl;
+    ++written_;
+    if (line.contains("simulator_failed") || line.contains("card_failed") || line.value("differing", 0) != 0)
+      ++differing_;
+  }
+
+  const Options& options_;
+  const Sides& sides_;
+  std::ostream& output_;
+  unsigned asked_ = 0;
+  unsigned written_ = 0;
+  unsigned differing_ = 0;
+};
+
+void print_modules(unsigned programs) {
+  for (const Form& form : all_forms())
+    std::cout << "// " << form.text << "\n" << kernel_of_form(form) << "\f\n";
+  for (const MatrixForm& form : all_matrix_forms())
+    std::cout << "// " << form.opcode << "\n" << work_of(form, Numbers::integers).ptx << "\f\n";
+  for (unsigned seed = 1; seed <= programs; ++seed)
+    std::cout << "// program " << seed << "\n" << program_of(seed).text() << "\f\n";
+}
+
+int run(const Options& options) {
+  if (options.list) {
+    print_modules(options.programs);
+    return 0;
+  }
+  std::ofstream file;
+  if (!options.output.empty()) {
+    file.open(options.output);
+    if (!file) throw std::runtime_error(options.output + " cannot be written");
+  }
+  const std::unique_ptr<Side> simulator = simulated_side();
+  const std::unique_ptr<Side> card = options.stand_in ? stand_in_side(options.planted) : card_side();
+  const Sides sides{*simulator, *card};
+  return Comparison(options, sides, options.output.empty() ? std::cout : file).run();
+}
+
+}  // namespace
+}  // namespace opgate::card
+
+int main(int argc, char** argv) {
+  opgate::card::Options options;
+  CLI::App app("Compares the simulator with a card: both execute the same PTX on the same values.");
+  app.add_option("-o,--output", options.output,
+                 "file for the results, a line of JSON each; standard output by default");
+  app.add_option("--only", options.only, "only instructions whose text contains this, such as 'add.rn'");
+  app.add_flag("--stand-in", options.stand_in, "the simulator takes the place of the card");
+  app.add_option("--plant", options.planted, "OLD=NEW: a difference, made in the PTX of the stand-in")
+      ->needs("--stand-in");
+  app.add_option("--part", options.part, "which part of the comparisons, from 1");
+  app.add_option("--parts", options.parts, "of how many")->check(CLI::PositiveNumber);
+  app.add_option("--programs", options.programs, "how many programs of random instructions");
+  app.add_flag("--no-instructions", options.no_instructions, "without single instructions");
+  app.add_flag("--no-matrices", options.no_matrices, "without products of matrices");
+  app.add_flag("--list", options.list, "prints the PTX, with a form feed behind each module, and ends");
+  app.footer("exit status: 0 all equal, 1 something differs, 2 wrong usage or no card");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return opgate::card::run(options);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "opgate_card: %s\n", error.what());
+    return 2;
+  }
+}
