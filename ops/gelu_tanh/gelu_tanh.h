@@ -11,6 +11,7 @@
 
 #include "../common/checks.h"
 #include "../common/exp2.h"
+#include "../common/product.h"
 
 namespace opgate_ops {
 
@@ -60,14 +61,14 @@ C10_HOST_DEVICE inline Sigmoid<T> sigmoid_of_cubic(T x) {
   constexpr double b = 0.1029432395800235, b_rest = -5.9781774007187444e-18;  // 0.044715 a
   constexpr T a_hi = T(a), a_lo = T((a - double(a_hi)) + a_rest);
   constexpr T b_hi = T(b), b_lo = T((b - double(b_hi)) + b_rest);
-  const T square = x * x;
+  const T square = rounded_product(x, x);
   const T square_lo = std::fma(x, x, -square);
-  const T cubic = b_hi * square;
+  const T cubic = rounded_product(b_hi, square);
   const T cubic_lo = std::fma(b_hi, square, -cubic) + b_hi * square_lo + b_lo * square;
   const T sum = a_hi + cubic;
   const T virtual_cubic = sum - a_hi;
   const T sum_lo = (a_hi - (sum - virtual_cubic)) + (cubic - virtual_cubic) + cubic_lo + a_lo;
-  const T v = x * sum;
+  const T v = rounded_product(x, sum);
   const T v_lo = std::fma(x, sum, -v) + x * sum_lo;
   // 2^-|v| never overflows, and underflows gradually where s does.
   const T power = exp2_of_sum(v < 0 ? v : -v, v < 0 ? v_lo : -v_lo);

@@ -21,6 +21,7 @@ std::size_t bytes_covered(const CopySide& side, const CopyShape& shape) {
 
 // Where a side is. Refuses what is not allocated.
 Location locate(MemoryMap& memory, const CopySide& side, const CopyShape& shape, const char* what) {
+  if (side.data == nullptr) refuse(cudaErrorInvalidValue, std::string(what) + ": a null pointer");
   std::string why;
   const Location location = memory.locate(side.data, bytes_covered(side, shape), why);
   if (!why.empty()) refuse(cudaErrorInvalidValue, std::string(what) + ": " + why);

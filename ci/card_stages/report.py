@@ -1,0 +1,162 @@
+"""The report: what the stages have seen, as Markdown. It is written anew after each stage."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+# How many differing instructions the report shows; the rest is in comparison.jsonl.
+MOST_DIFFERENCES = 60
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown; nothing for no rows."""
+    if not rows:
+        return ""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines) + "\n"
+
+
+def read_lines(file: Path) -> list[Line]:
+    """The lines of JSON that are whole; a process that was stopped may have cut the last one."""
+    lines = []
+    for text in file.read_text().splitlines() if file.exists() else []:
+        try:
+            lines.append(json.loads(text))
+        except ValueError:
+            continue
+    return lines
+
+
+def has_failed(line: Line) -> bool:
+    """Whether a side gave no results."""
+    return "card_failed" in line or "simulator_failed" in line
+
+
+def differs(line: Line) -> bool:
+    """Whether a comparison has shown a difference."""
+    return has_failed(line) or bool(line.get("differing"))
+
+
+def of_comparison(file: Path) -> str:
+    """The simulator against the card."""
+    lines = [line for line in read_lines(file) if line["kind"] in ("instruction", "matrices", "program")]
+    if not lines:
+        return "Nothing was compared.\n\n"
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        name = {"instruction": line.get("group"), "program": "random programs"}.get(line["kind"])
+        groups[name or f"products of matrices, {line['numbers']} numbers"].append(line)
+    rows = [
+        [
+            name,
+            str(len(group)),
+            f"{sum(line.get('executions', 1) for line in group):,}",
+            str(sum(not differs(line) for line in group)),
+            str(sum(bool(line.get("differing")) for line in group)),
+            str(sum(has_failed(line) for line in group)),
+            f"{max(line.get('worst_units', 0) for line in group):.3g}" if name == "approximate" else "",
+        ]
+        for name, group in sorted(groups.items())
+    ]
+    header = ["what", "texts", "executions", "equal", "different", "not run", "largest distance in units"]
+    text = table(header, rows)
+    return text + _differences([line for line in lines if line["kind"] == "instruction"]) + _programs(lines)
+
+
+def _differences(lines: list[Line]) -> str:
+    different = sorted((line for line in lines if differs(line)), key=lambda line: line["text"])
+    rows = []
+    for line in different[:MOST_DIFFERENCES]:
+        if has_failed(line):
+            rows.append([f"`{line['text']}`", "", line.get("card_failed", line.get("simulator_failed", ""))[:120], ""])
+            continue
+        example = line["examples"][0]
+        second = lambda side: f", {example[side + '_second']}" if side + "_second" in example else ""  # noqa: E731
+        rows.append(
+            [
+                f"`{line['text']}`",
+                f"{line['differing']} of {line['executions']}",
+                f"{', '.join(example.get('sources', []))}: {example['simulator']}{second('simulator')}",
+                example["card"] + second("card"),
+            ]
+        )
+    text = table(["instruction", "different", "sources: simulator", "card"], rows)
+    if len(different) > MOST_DIFFERENCES:
+        text += f"{len(different) - MOST_DIFFERENCES} more are in comparison.jsonl.\n\n"
+    return text
+
+
+def _programs(lines: list[Line]) -> str:
+    different = [line for line in lines if line["kind"] == "program" and line.get("differing")]
+    if not different:
+        return ""
+    first = Counter(line.get("instruction", "a later round").strip().split("%")[0] for line in different)
+    rows = [[f"`{name.strip()}`", str(count)] for name, count in first.most_common(20)]
+    return table(["first instruction behind which a random program differs", "programs"], rows)
+
+
+def of_runtime(folder: Path) -> str:
+    """The lines of the runtime that differ."""
+    sides = []
+    for side in ("simulator", "card"):
+        file = folder / f"runtime-{side}.txt"
+        sides.append(file.read_text().splitlines() if file.exists() else [])
+    seen: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    named: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for lines, counts, values in zip(sides, seen, named, strict=True):
+        for line in lines:
+            name, _, value = line.partition("\t")
+            counts[name] += 1
+            values[f"{name} ({counts[name]})" if counts[name] > 1 else name] = value
+    names = list(dict.fromkeys([*named[1], *named[0]]))
+    rows = [
+        [name, named[0].get(name, "nothing"), named[1].get(name, "nothing")]
+        for name in names
+        if named[0].get(name) != named[1].get(name)
+    ]
+    text = f"{len(names)} limits, attributes and errors were asked for, and {len(rows)} differ.\n\n"
+    return text + table(["asked for", "simulator", "card"], rows)
+
+
+def of_sanitizer(result: Line) -> str:
+    """What the simulator's tools and compute-sanitizer say of the same programs."""
+    rows = [
+        [mode, *(answers.get(tool, "") for tool in ("simulator", "memcheck", "racecheck", "initcheck", "synccheck"))]
+        for mode, answers in result.get("rows", {}).items()
+    ]
+    return table(["program", "simulator", "memcheck", "racecheck", "initcheck", "synccheck"], rows)
+
+
+def of_benches(file: Path) -> str:
+    """The benches of CUDA beside PyTorch."""
+    rows = []
+    for line in read_lines(file):
+        if "ratio" not in line:
+            continue
+        rows.append([str(line.get(key, "")) for key in ("bench", "direction", "ratio", "limit", "verdict", "copy")])
+    return table(["bench", "direction", "of PyTorch", "limit", "verdict", "share of copy speed"], rows)
+
+
+def write(folder: Path, machine: dict[str, str], results: dict[str, Line]) -> Path:
+    """Writes report.md and the results of all stages so far."""
+    (folder / "stages.json").write_text(json.dumps({"machine": machine, "stages": results}, indent=1) + "\n")
+    text = "# What a GPU says\n\n" + table(["machine", ""], [[name, value] for name, value in machine.items()])
+    for name, result in results.items():
+        plain = {key: value for key, value in result.items() if key != "rows"}
+        text += f"## {name}\n\n" + table(["", ""], [[key, str(value)] for key, value in plain.items()])
+        if name == "comparison":
+            text += of_comparison(folder / "comparison.jsonl")
+        elif name == "runtime":
+            text += of_runtime(folder)
+        elif name == "sanitizer":
+            text += of_sanitizer(result)
+        elif name == "benches":
+            text += of_benches(folder / "bench.jsonl")
+    file = folder / "report.md"
+    file.write_text(text)
+    return file
