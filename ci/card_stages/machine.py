@@ -38,7 +38,8 @@ class Machine:
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        folders = [str(path) for path in torch_folders()]
+        # The pack lies elsewhere than the build that knows where its libraries are.
+        folders = [str(self.build / "lib"), *map(str, torch_folders())]
         before = os.environ.get("LD_LIBRARY_PATH")
         self.environment = dict(os.environ, LD_LIBRARY_PATH=":".join([*folders, *([before] if before else [])]))
 

@@ -244,7 +244,7 @@ json compare_matrices_with(const Recorded& recorded, Side& simulator, const Matr
                        simulated.failure.empty() ? digest_of_products(simulated) : "");
 }
 
-RandomProgram program_of(unsigned seed) { return RandomProgram(seed, RandomProgram::Instructions::exact); }
+RandomProgram program_of(unsigned seed) { return RandomProgram(seed, RandomProgram::Instructions::defined); }
 
 json compare_program(const Sides& sides, unsigned seed) {
   const RandomProgram program = program_of(seed);

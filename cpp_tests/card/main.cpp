@@ -13,6 +13,7 @@ struct Options {
   std::string output;
   std::string only;
   std::string planted;
+  std::string recorded;
   bool stand_in = false;
   bool list = false;
   unsigned part = 1;
@@ -70,6 +71,43 @@ class Comparison {
   unsigned differing_ = 0;
 };
 
+// "DIGEST TEXT" in each line; lines that begin with # say where it comes from.
+Recorded read_recorded(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) throw std::runtime_error(name + " cannot be read");
+  Recorded recorded;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.find(' ');
+    if (!line.starts_with('#') && space != std::string::npos)
+      recorded[line.substr(space + 1)] = line.substr(0, space);
+  }
+  return recorded;
+}
+
+// Compares the simulator with what a card gave earlier. Prints what differs, and fails if something was not compared.
+int compare_with_recorded(const Options& options) {
+  const Recorded recorded = read_recorded(options.recorded);
+  const std::unique_ptr<Side> simulator = simulated_side();
+  std::size_t compared = 0;
+  std::size_t differing = 0;
+  const auto count = [&](const nlohmann::json& line) {
+    if (line.is_null()) return;
+    ++compared;
+    if (line["differing"] == 0) return;
+    ++differing;
+    std::cout << line.dump() << std::endl;
+  };
+  for (const Form& form : all_forms()) count(compare_form_with(recorded, *simulator, form));
+  for (const MatrixForm& form : all_matrix_forms()) {
+    for (const Numbers numbers : {Numbers::integers, Numbers::any, Numbers::special})
+      count(compare_matrices_with(recorded, *simulator, form, numbers));
+  }
+  for (unsigned seed = 1; seed <= options.programs; ++seed)
+    count(compare_program_with(recorded, *simulator, seed));
+  std::cout << compared << " of " << recorded.size() << " compared, " << differing << " differ" << std::endl;
+  return differing == 0 && compared == recorded.size() ? 0 : 1;
+}
+
 void print_modules(unsigned programs) {
   for (const Form& form : all_forms())
     std::cout << "// " << form.text << "\n" << kernel_of_form(form) << "\f\n";
@@ -84,6 +122,7 @@ int run(const Options& options) {
     print_modules(options.programs);
     return 0;
   }
+  if (!options.recorded.empty()) return compare_with_recorded(options);
   std::ofstream file;
   if (!options.output.empty()) {
     file.open(options.output);
@@ -104,6 +143,8 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", options.output,
                  "file for the results, a line of JSON each; standard output by default");
   app.add_option("--only", options.only, "only instructions whose text contains this, such as 'add.rn'");
+  app.add_option("--recorded", options.recorded,
+                 "digests of what a card gave earlier: compare the simulator with them");
   app.add_flag("--stand-in", options.stand_in, "the simulator takes the place of the card");
   app.add_option("--plant", options.planted, "OLD=NEW: a difference, made in the PTX of the stand-in")
       ->needs("--stand-in");

@@ -48,10 +48,9 @@ void print_launch(const std::string& name) {
 }
 
 void print_attributes() {
-  // Not those of the machine and the clock: PCI, NUMA, memory, rates.
-  for (const int attribute :
-       {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 15, 16,  31,  32,  38,  39,  41, 75,
-        76, 79, 80, 81, 82, 83, 86, 89, 95, 96, 97, 98, 99, 100, 101, 106, 111, 115, 120}) {
+  // Not those of the machine and the clock: PCI, NUMA, memory and its errors, rates.
+  for (const int attribute : {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 15,  16,  31,  38,  39,  41, 75,
+                              76, 79, 80, 81, 82, 83, 86, 89, 95, 97, 98, 99, 100, 101, 106, 111, 115, 120}) {
     int value = -1;
     const cudaError_t error = cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(attribute), 0);
     print("attribute " + std::to_string(attribute),
@@ -148,40 +147,74 @@ void print_errors_of_calls(float* data) {
   cudaGetLastError();
 }
 
-void print_capture(float* data) {
+// What one call does while a stream captures, and how the capture ends.
+using Call = std::function<cudaError_t(cudaStream_t)>;
+
+void print_capture(const std::string& name, cudaStreamCaptureMode mode, unsigned flags, const Call& call) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaStreamCreateWithFlags(&stream, flags);
+  cudaStreamBeginCapture(stream, mode);
+  print(name, call(stream));
+  print(name + ", end", cudaStreamEndCapture(stream, &graph));
+  cudaGetLastError();
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+void print_captures(float* data) {
+  static float host[64];
+  float* const other = data + 512;
+  cudaEvent_t event = nullptr;
+  cudaEventCreate(&event);
+  const std::vector<std::pair<const char*, Call>> calls{
+      {"kernel",
+       [&](cudaStream_t stream) { return add_one<<<1, 1, 0, stream>>>(data, 0), cudaGetLastError(); }},
+      {"kernel on the default stream",
+       [&](cudaStream_t) { return add_one<<<1, 1>>>(data, 0), cudaGetLastError(); }},
+      {"wait for the stream", [](cudaStream_t stream) { return cudaStreamSynchronize(stream); }},
+      {"wait for the device", [](cudaStream_t) { return cudaDeviceSynchronize(); }},
+      {"query", [](cudaStream_t stream) { return cudaStreamQuery(stream); }},
+      {"query of the default stream", [](cudaStream_t) { return cudaStreamQuery(nullptr); }},
+      {"query of an event", [&](cudaStream_t) { return cudaEventQuery(event); }},
+      {"wait for an event", [&](cudaStream_t) { return cudaEventSynchronize(event); }},
+      {"copy to the host", [&](cudaStream_t) { return cudaMemcpy(host, data, 4, cudaMemcpyDeviceToHost); }},
+      {"copy to the device", [&](cudaStream_t) { return cudaMemcpy(data, host, 4, cudaMemcpyHostToDevice); }},
+      {"copy on the device",
+       [&](cudaStream_t) { return cudaMemcpy(other, data, 4, cudaMemcpyDeviceToDevice); }},
+      {"fill", [&](cudaStream_t) { return cudaMemset(data, 0, 4); }},
+      {"copy to pageable memory in the stream",
+       [&](cudaStream_t stream) { return cudaMemcpyAsync(host, data, 4, cudaMemcpyDeviceToHost, stream); }},
+      {"allocate",
+       [](cudaStream_t) {
+         void* memory = nullptr;
+         const cudaError_t error = cudaMalloc(&memory, 4);
+         if (error == cudaSuccess) cudaFree(memory);
+         return error;
+       }},
+      {"make a stream",
+       [](cudaStream_t) {
+         cudaStream_t made = nullptr;
+         const cudaError_t error = cudaStreamCreate(&made);
+         if (error == cudaSuccess) cudaStreamDestroy(made);
+         return error;
+       }},
+      {"make an event", [](cudaStream_t) {
+         cudaEvent_t made = nullptr;
+         const cudaError_t error = cudaEventCreate(&made);
+         if (error == cudaSuccess) cudaEventDestroy(made);
+         return error;
+       }}};
   for (const auto& [word, mode] : {std::pair{"global", cudaStreamCaptureModeGlobal},
                                    {"thread local", cudaStreamCaptureModeThreadLocal},
                                    {"relaxed", cudaStreamCaptureModeRelaxed}}) {
-    const std::string name = std::string("capture, ") + word;
-    const auto capture = [&](const std::string& what, const std::function<cudaError_t(cudaStream_t)>& run) {
-      cudaStream_t stream = nullptr;
-      cudaGraph_t graph = nullptr;
-      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-      cudaStreamBeginCapture(stream, mode);
-      print(name + ", " + what, run(stream));
-      print(name + ", " + what + ", end", cudaStreamEndCapture(stream, &graph));
-      cudaGetLastError();
-      if (graph != nullptr) cudaGraphDestroy(graph);
-      cudaStreamDestroy(stream);
-    };
-    capture("kernel",
-            [&](cudaStream_t stream) { return add_one<<<1, 1, 0, stream>>>(data, 0), cudaGetLastError(); });
-    capture("kernel on the default stream",
-            [&](cudaStream_t) { return add_one<<<1, 1>>>(data, 0), cudaGetLastError(); });
-    capture("wait for the stream", [&](cudaStream_t stream) { return cudaStreamSynchronize(stream); });
-    capture("wait for the device", [&](cudaStream_t) { return cudaDeviceSynchronize(); });
-    capture("query", [&](cudaStream_t stream) { return cudaStreamQuery(stream); });
-    capture("allocate", [&](cudaStream_t) {
-      void* memory = nullptr;
-      const cudaError_t error = cudaMalloc(&memory, 4);
-      if (error == cudaSuccess) cudaFree(memory);
-      return error;
-    });
-    capture("copy that waits", [&](cudaStream_t) {
-      float value = 0;
-      return cudaMemcpy(&value, data, 4, cudaMemcpyDeviceToHost);
-    });
+    for (const auto& [kind, flags] :
+         {std::pair{"non-blocking", cudaStreamNonBlocking}, {"blocking", cudaStreamDefault}}) {
+      for (const auto& [what, call] : calls)
+        print_capture(std::string("capture, ") + word + ", " + kind + ", " + what, mode, flags, call);
+    }
   }
+  cudaEventDestroy(event);
 }
 
 // The process ends with what each of these leaves behind.
@@ -219,7 +252,7 @@ int main(int argc, char** argv) {
   print_function("dynamic", dynamic);
   print_launches(data);
   print_errors_of_calls(data);
-  print_capture(data);
+  print_captures(data);
   for (int code = 0; code < 1000; ++code) {
     const auto error = static_cast<cudaError_t>(code);
     if (std::string(cudaGetErrorName(error)) != "unrecognized error code")

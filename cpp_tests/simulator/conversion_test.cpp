@@ -185,7 +185,7 @@ TEST(SimulatedConversions, BetweenFloats) {
   check({"cvt.f32.bf16 %f0, %h1;", [](U a, U, U) { return a << 16; }}, combinations(all_halves, 1), 32);
   // `.ftz` flushes no source of a conversion to 16 bits.
   EXPECT_EQ(evaluate_one("cvt.rp.ftz.f16.f32 %h0, %f1;", {0x00000001}), 0x0001u);
-  EXPECT_EQ(evaluate_one("cvt.rn.ftz.f32.f64 %f0, %fd1;", {0x380fffffffffffff}), 0u);
+  EXPECT_EQ(evaluate_one("cvt.rn.ftz.f32.f64 %f0, %fd1;", {0x380fffffffffffff}), 0x00800000u);
   EXPECT_EQ(evaluate_one("cvt.rna.tf32.f32 %r0, %f1;", {0xffc12345}), 0xffc12000u);
   check({"cvt.f64.f32 %fd0, %f1;",
          [](U a, U, U) {

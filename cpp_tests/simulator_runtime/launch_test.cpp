@@ -22,20 +22,20 @@ cudaError_t launch_shape(const void* kernel, dim3 grid, dim3 block, std::size_t 
 TEST(SimulatedLaunch, HasLimitsOfGridAndBlock) {
   const void* const kernel = &symbols().add;
   EXPECT_EQ(launch_shape(kernel, 1, 1024), cudaSuccess);
-  EXPECT_EQ(launch_shape(kernel, 1, 1025), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 1, 1025), cudaErrorInvalidValue);
   EXPECT_EQ(launch_shape(kernel, 1, dim3(32, 32, 1)), cudaSuccess);
-  EXPECT_EQ(launch_shape(kernel, 1, dim3(32, 33, 1)), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch_shape(kernel, 1, dim3(1, 1, 65)), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch_shape(kernel, 0, 32), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch_shape(kernel, 1, 0), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch_shape(kernel, dim3(1, 65536, 1), 1), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch_shape(kernel, dim3(1, 1, 65536), 1), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(launch_shape(kernel, 1, dim3(32, 33, 1)), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_shape(kernel, 1, dim3(1, 1, 65)), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_shape(kernel, 0, 32), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_shape(kernel, 1, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_shape(kernel, dim3(1, 65536, 1), 1), cudaErrorInvalidValue);
+  EXPECT_EQ(launch_shape(kernel, dim3(1, 1, 65536), 1), cudaErrorInvalidValue);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
 TEST(SimulatedLaunch, HasTheKernelsOwnLimit) {
   EXPECT_EQ(launch_shape(&symbols().bounded, 1, 128), cudaSuccess);
-  EXPECT_EQ(launch_shape(&symbols().bounded, 1, 129), cudaErrorLaunchOutOfResources);
+  EXPECT_EQ(launch_shape(&symbols().bounded, 1, 129), cudaErrorInvalidValue);
   cudaFuncAttributes attributes{};
   ASSERT_EQ(cudaFuncGetAttributes(&attributes, &symbols().bounded), cudaSuccess);
   EXPECT_EQ(attributes.maxThreadsPerBlock, 128);

@@ -61,12 +61,12 @@ T combined(T old, T value) {
   } else if constexpr (std::is_same_v<T, GlobalFloat>) {
     return {flushed(with_one_nan(flushed(old.value) + flushed(value.value)))};
   } else if constexpr (std::is_same_v<T, GlobalDouble>) {
-    if (old.value != old.value) return old;
-    return value.value != value.value ? value : GlobalDouble{old.value + value.value};
+    if (value.value != value.value) return value;
+    return old.value != old.value ? old : GlobalDouble{old.value + value.value};
   } else if constexpr (std::is_same_v<T, float>) {
     return with_one_nan(old + value);
   } else if constexpr (std::is_same_v<T, double>) {
-    return old + value;
+    return old != old ? quieted(old) : old + value;
   } else if constexpr (operation == Operation::add) {
     return rounded<T>(add_to_odd(to_double(old), to_double(value)));
   } else {

@@ -95,11 +95,9 @@ void write_number(Thread& thread, const Instruction& in, double value) {
     write(thread, in, 0, quieted(value));
   } else if constexpr (std::is_same_v<To, float>) {
     const Rounding rounding = rounding_of(in);
-    // What is subnormal before it is rounded is flushed.
-    if ((in.immediate & kFlush) != 0 && std::fabs(value) < 0x1p-126) value = std::copysign(0.0, value);
-    const float narrow =
-        rounding == Rounding::nearest ? static_cast<float>(value) : rounded_to_float(value, rounding);
-    write(thread, in, 0, with_one_nan(narrow));
+    const float narrow = with_one_nan(rounding == Rounding::nearest ? static_cast<float>(value)
+                                                                    : rounded_to_float(value, rounding));
+    write(thread, in, 0, (in.immediate & kFlush) != 0 ? flushed(narrow) : narrow);
   } else {
     write(thread, in, 0, rounded<To>(value, rounding_of(in)));
   }

@@ -17,13 +17,9 @@ struct Add {
   }
 };
 
-// Of several NaNs of double precision, an H100 passes on the last one here, and the first one in other operations.
 struct Subtract {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (std::is_same_v<T, double>) {
-      if (b != b) return quieted(b);
-    }
     return a - b;
   }
 };
@@ -64,10 +60,6 @@ struct DivideAtEdge {
 struct MultiplyAdd {
   template <class T>
   T operator()(T a, T b, T c) const {
-    if constexpr (std::is_same_v<T, double>) {
-      if (c != c) return quieted(c);
-      if (b != b) return quieted(b);
-    }
     return std::fma(a, b, c);
   }
 };
@@ -149,16 +141,45 @@ T finished(T value) {
   return prepared<T, flush>(value);
 }
 
-// Whether the exact result is subnormal. `.ftz` flushes it then, although it may be rounded to a normal number. Sums and
-// roots are never rounded there.
+// Of several NaNs of double precision, sums and products of an H100 pass on the second source, then the third, then the
+// first.
 template <class Operation>
-bool is_below_normal(float a, float b, float c) {
+constexpr bool kIsSumOrProduct =
+    std::is_same_v<Operation, Add> || std::is_same_v<Operation, Subtract> ||
+    std::is_same_v<Operation, Multiply> || std::is_same_v<Operation, MultiplyAdd>;
+
+template <class T, class Operation>
+T computed(T a, T b, T c) {
+  if constexpr (std::is_same_v<T, double> && kIsSumOrProduct<Operation>) {
+    if (b != b) return quieted(b);
+    if (c != c) return quieted(c);
+  }
+  if constexpr (std::is_invocable_v<Operation, T, T, T>) {
+    return Operation()(a, b, c);
+  } else if constexpr (std::is_invocable_v<Operation, T, T>) {
+    return Operation()(a, b);
+  } else {
+    return Operation()(a);
+  }
+}
+
+// Whether a result is flushed by `.ftz` although it is rounded to the least normal number: with 24 bits and without a
+// limit of the exponent it would have been smaller. Sums and roots never are.
+template <class Operation>
+bool is_below_normal(float a, float b, float c, Rounding rounding, bool negative) {
   constexpr double kLeastNormal = 0x1p-126;
-  if constexpr (std::is_same_v<Operation, Multiply>) return std::fabs(double{a} * b) < kLeastNormal;
+  constexpr double kNeighbour = kLeastNormal * (1 - 0x1p-24);
+  constexpr double kHalfway = kLeastNormal * (1 - 0x1p-25);
+  const bool grows = rounding == (negative ? Rounding::down : Rounding::up);
+  const auto is_smaller = [&](double exact, double unit) {
+    if (rounding == Rounding::nearest) return exact < kHalfway * unit;
+    return grows ? exact <= kNeighbour * unit : exact < kLeastNormal * unit;
+  };
+  if constexpr (std::is_same_v<Operation, Multiply>) return is_smaller(std::fabs(double{a} * b), 1);
   if constexpr (std::is_same_v<Operation, MultiplyAdd>)
-    return std::fabs(add_to_odd(double{a} * b, c)) < kLeastNormal;
-  if constexpr (std::is_same_v<Operation, Divide>) return std::fabs(a) < std::fabs(b) * kLeastNormal;
-  if constexpr (std::is_same_v<Operation, Reciprocal>) return 1 < std::fabs(a) * kLeastNormal;
+    return is_smaller(std::fabs(add_to_odd(double{a} * b, c)), 1);
+  if constexpr (std::is_same_v<Operation, Divide>) return is_smaller(std::fabs(a), std::fabs(b));
+  if constexpr (std::is_same_v<Operation, Reciprocal>) return is_smaller(1, std::fabs(a));
   return false;
 }
 
@@ -170,16 +191,10 @@ void execute(Thread& thread, const Instruction& in) {
   const T a = source(1);
   const T b = kTakesTwo ? source(2) : T(0);
   const T c = kTakesThree ? source(3) : T(0);
-  T result;
-  if constexpr (kTakesThree) {
-    result = Operation()(a, b, c);
-  } else if constexpr (kTakesTwo) {
-    result = Operation()(a, b);
-  } else {
-    result = Operation()(a);
-  }
+  T result = computed<T, Operation>(a, b, c);
   if constexpr (flush) {
-    if (is_below_normal<Operation>(a, b, c)) result = std::copysign(T(0), result);
+    if (result == result && is_below_normal<Operation>(a, b, c, Rounding::nearest, std::signbit(result)))
+      result = std::copysign(T(0), result);
   }
   write(thread, in, 0, finished<T, flush, saturate>(result));
 }
@@ -215,20 +230,15 @@ void execute_rounded(Thread& thread, const Instruction& in) {
   volatile T b =
       std::is_invocable_v<Operation, T, T> || std::is_invocable_v<Operation, T, T, T> ? source(2) : T(0);
   volatile T c = std::is_invocable_v<Operation, T, T, T> ? source(3) : T(0);
-  volatile T computed;
+  volatile T rounded;
   {
     const HostRounding scope(rounding);
-    if constexpr (std::is_invocable_v<Operation, T, T, T>) {
-      computed = Operation()(T(a), T(b), T(c));
-    } else if constexpr (std::is_invocable_v<Operation, T, T>) {
-      computed = Operation()(T(a), T(b));
-    } else {
-      computed = Operation()(T(a));
-    }
+    rounded = computed<T, Operation>(T(a), T(b), T(c));
   }
-  T result = computed;
+  T result = rounded;
   if constexpr (std::is_same_v<T, float>) {
-    if ((in.immediate & kFlush) != 0 && is_below_normal<Operation>(a, b, c))
+    if ((in.immediate & kFlush) != 0 && result == result &&
+        is_below_normal<Operation>(a, b, c, rounding, std::signbit(result)))
       result = std::copysign(0.0f, result);
   }
   if ((in.immediate & kSaturate) != 0) result = saturated(result);

@@ -48,7 +48,7 @@ std::uint32_t one(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::int64_
   double result = compute<operation>(source(a), source(b), source(c), flags);
   if ((flags & kSaturate) != 0) result = saturated(result);
   if ((flags & kRelu) != 0 && !(result > 0) && result == result) result = 0;
-  // Only f16 has `.ftz`. What is subnormal before it is rounded is flushed, although it may be rounded to a normal number.
+  // Only f16 has `.ftz`.
   if ((flags & kFlush) != 0) result = flushed_half(result);
   return rounded<Small>(result).bits;
 }

@@ -104,7 +104,10 @@ double to_double(Bfloat16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
-double flushed_half(double value) { return std::fabs(value) < 0x1p-14 ? std::copysign(0.0, value) : value; }
+double flushed_half(double value) {
+  constexpr double kHalfway = 0x1p-14 * (1 - 0x1p-12);
+  return std::fabs(value) < kHalfway ? std::copysign(0.0, value) : value;
+}
 
 template <>
 Half rounded<Half>(double value, Rounding rounding) {

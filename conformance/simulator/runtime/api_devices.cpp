@@ -57,6 +57,8 @@ OPGATE_SIM_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
   return api_answer([&] {
     require(value);
     const auto known = devices::attribute(attribute, device);
+    if (!known && (attribute < cudaDevAttrMaxThreadsPerBlock || attribute >= cudaDevAttrMax))
+      refuse(cudaErrorInvalidValue);
     if (!known) {
       errors::note_unsupported("cudaDeviceGetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
       refuse(cudaErrorNotSupported);

@@ -27,13 +27,10 @@ void require_place(const cudaMemLocation& location) {
 }
 
 // What a device has at first, in bytes, or levels of nested launches.
-const std::map<cudaLimit, std::size_t> kLimits = {{cudaLimitStackSize, 1024},
-                                                  {cudaLimitPrintfFifoSize, 7340032},
-                                                  {cudaLimitMallocHeapSize, 8388608},
-                                                  {cudaLimitDevRuntimeSyncDepth, 2},
-                                                  {cudaLimitDevRuntimePendingLaunchCount, 2048},
-                                                  {cudaLimitMaxL2FetchGranularity, 64},
-                                                  {cudaLimitPersistingL2CacheSize, 0}};
+const std::map<cudaLimit, std::size_t> kLimits = {
+    {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 8650752},
+    {cudaLimitMallocHeapSize, 8388608},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
+    {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0}};
 
 // Of the current device.
 std::size_t& limit(cudaLimit which) {

@@ -15,6 +15,7 @@ namespace error_state {
 
 thread_local cudaError_t last = cudaSuccess;
 std::atomic<cudaError_t> sticky{cudaSuccess};
+std::atomic<bool> untold{false};  // no function has failed with the sticky error yet
 
 // Never destroyed: libraries call the runtime while the process ends.
 struct Texts {
@@ -71,14 +72,17 @@ void report_refusal(const char* function, const Refusal& refusal) {
 // most. The next check of a launch would blame it on the operator.
 cudaError_t keep(cudaError_t code) {
   if (code != cudaSuccess && code != cudaErrorNotReady) error_state::last = code;
+  if (code != cudaSuccess && code == error_state::sticky) error_state::untold = false;
   return code;
 }
 
-cudaError_t peek() { return sticky() != cudaSuccess ? sticky() : error_state::last; }
+cudaError_t peek() { return error_state::untold ? sticky() : error_state::last; }
 
+// A device that has failed fails each later function, but the last error is told once for each of them.
 cudaError_t take() {
-  const cudaError_t fault = told_sticky();
   const cudaError_t last = std::exchange(error_state::last, cudaSuccess);
+  if (!error_state::untold.exchange(false) && !settings().recover) return last;
+  const cudaError_t fault = told_sticky();
   return fault != cudaSuccess ? fault : last;
 }
 
@@ -89,6 +93,7 @@ void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& plac
     report_mistake({"memory", why, error_name(code), place.kernel, place.location});
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
+  error_state::untold = true;
   const std::lock_guard lock(error_state::texts().mutex);
   error_state::texts().sticky = why;
   error_state::texts().place = place;

@@ -52,7 +52,7 @@ void check_extents(const dim3& grid, const dim3& block) {
       grid.x > 0 && grid.y > 0 && grid.z > 0 && threads_of(block) > 0 && grid.x <= kBlocksOfGridInX &&
       grid.y <= kBlocksOfGridInYOrZ && grid.z <= kBlocksOfGridInYOrZ && block.x <= kThreadsOfBlock &&
       block.y <= kThreadsOfBlock && block.z <= kThreadsOfBlockInZ && threads_of(block) <= kThreadsOfBlock;
-  if (!valid) refuse(cudaErrorInvalidConfiguration);
+  if (!valid) refuse(cudaErrorInvalidValue);  // as CUDA 13 has it
 }
 
 void check_shared(const Kernel& kernel, const Signature& signature, std::size_t dynamic_shared, int device) {
@@ -155,7 +155,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   }
   const Signature& signature = signature_of(*kernel, device, simulator.memory);
   const std::size_t threads = launching::threads_of(request.block);
-  if (threads > signature.max_threads) refuse(cudaErrorLaunchOutOfResources);
+  if (threads > signature.max_threads) refuse(cudaErrorInvalidValue);
   launching::check_shared(*kernel, signature, request.dynamic_shared, device);
   if (signature.required_cluster > 1) {
     refuse(cudaErrorNotSupported,
