@@ -11,7 +11,7 @@ namespace opgate {
 /// last place (ulps) of the dtype of the operator's result, at the reference's value. Integer and bool
 /// results are always compared exactly.
 struct Accuracy {
-  bool exact = false;  ///< the same bits, NaN payloads and the sign of zero included
+  bool exact = false;  ///< the same bits, the sign of zero included; any NaN for a NaN
   double ulps = 0;     ///< without `exact`: the largest error, in ulps
   /// The ulps are those at the reference's result for the absolute values of the inputs, where that is
   /// larger than the result itself. A sum whose terms cancel cannot be more accurate (Higham, Accuracy and

@@ -41,12 +41,12 @@ cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION())
 /// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime calls.
 template <class Body>
 cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
-  if (const cudaError_t fault = errors::told_sticky(); fault != cudaSuccess) return fault;
+  if (const cudaError_t fault = errors::told_sticky(); fault != cudaSuccess) return errors::keep_fault(fault);
   if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);
   const cudaError_t status = api_answer(std::forward<Body>(body), function);
   // The call may have waited for a kernel that faulted.
   const cudaError_t fault = errors::told_sticky();
-  return fault != cudaSuccess ? fault : status;
+  return fault != cudaSuccess ? errors::keep_fault(fault) : status;
 }
 
 /// Runs the body of a function that gives something back. It reports no fault of a kernel, unlike that of CUDA, which fails: torch

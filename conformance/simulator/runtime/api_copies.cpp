@@ -9,10 +9,7 @@ namespace {
 cudaError_t copy_region(const CopySide& to, const CopySide& from, const CopyShape& shape, cudaMemcpyKind kind,
                         cudaStream_t stream, HostWaits waits) {
   return api_call(
-      [&](Simulator& simulator) {
-        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
-        copy(simulator, to, from, shape, kind, *simulator.stream(stream), waits);
-      },
+      [&](Simulator& simulator) { copy(simulator, to, from, shape, kind, *simulator.stream(stream), waits); },
       "cudaMemcpy");
 }
 
@@ -48,21 +45,15 @@ cudaError_t copy_box(const cudaMemcpy3DParms* parameters, cudaStream_t stream, H
                      {extent.width, extent.height, extent.depth}, parameters->kind, stream, waits);
 }
 
-cudaError_t fill_region(const CopySide& to, const CopyShape& shape, int value, cudaStream_t stream,
-                        HostWaits waits) {
-  return api_call(
-      [&](Simulator& simulator) {
-        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
-        fill(simulator, to, shape, value, *simulator.stream(stream));
-      },
-      "cudaMemset");
+cudaError_t fill_region(const CopySide& to, const CopyShape& shape, int value, cudaStream_t stream) {
+  return api_call([&](Simulator& simulator) { fill(simulator, to, shape, value, *simulator.stream(stream)); },
+                  "cudaMemset");
 }
 
 cudaError_t copy_symbol(const void* symbol, const void* from, void* to, std::size_t bytes, std::size_t offset,
                         cudaMemcpyKind kind, cudaStream_t stream, HostWaits waits) {
   return api_call(
       [&](Simulator& simulator) {
-        if (waits == HostWaits::yes) simulator.captures.refuse_unsafe_call();
         const auto [address, size] =
             simulator.binaries.variable(symbol, devices::current(), simulator.memory);
         if (offset > size || bytes > size - offset) refuse(cudaErrorInvalidValue);
@@ -167,30 +158,28 @@ OPGATE_SIM_API cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* sym
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return fill_region({to, bytes, bytes}, {bytes}, value, nullptr, HostWaits::yes);
+  return fill_region({to, bytes, bytes}, {bytes}, value, nullptr);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return fill_region({to, bytes, bytes}, {bytes}, value, stream, HostWaits::no);
+  return fill_region({to, bytes, bytes}, {bytes}, value, stream);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height) {
-  return fill_region({to, pitch, pitch * height}, {width, height}, value, nullptr, HostWaits::yes);
+  return fill_region({to, pitch, pitch * height}, {width, height}, value, nullptr);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                                              std::size_t height, cudaStream_t stream) {
-  return fill_region({to, pitch, pitch * height}, {width, height}, value, stream, HostWaits::no);
+  return fill_region({to, pitch, pitch * height}, {width, height}, value, stream);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, nullptr,
-                     HostWaits::yes);
+  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, nullptr);
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                                              cudaStream_t stream) {
-  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, stream,
-                     HostWaits::no);
+  return fill_region(side_of(to, {}), {extent.width, extent.height, extent.depth}, value, stream);
 }

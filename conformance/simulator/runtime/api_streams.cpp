@@ -58,6 +58,7 @@ OPGATE_SIM_API cudaError_t cudaStreamQuery(cudaStream_t handle) {
   return api_call([&](Simulator& simulator) {
     const auto stream = simulator.stream(handle);
     simulator.captures.refuse_captured(*stream);
+    simulator.execution.refuse_implicit_capture(*stream);
     simulator.captures.refuse_unsafe_call();
     if (stream->idle()) {
       simulator.execution.host_knows(stream->end());

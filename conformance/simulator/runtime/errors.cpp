@@ -76,6 +76,8 @@ cudaError_t keep(cudaError_t code) {
   return code;
 }
 
+cudaError_t keep_fault(cudaError_t code) { return settings().recover ? code : keep(code); }
+
 cudaError_t peek() { return error_state::untold ? sticky() : error_state::last; }
 
 // A device that has failed fails each later function, but the last error is told once for each of them.

@@ -47,6 +47,9 @@ void report_refusal(const char* function, const Refusal& refusal);
 /// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
 cudaError_t keep(cudaError_t code);
 
+/// The same for the error of a device that has failed. If devices recover, the one function that fails has told it.
+cudaError_t keep_fault(cudaError_t code);
+
 /// The error that this thread keeps; `take` forgets it, unless it is sticky.
 cudaError_t peek();
 cudaError_t take();

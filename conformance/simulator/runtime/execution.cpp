@@ -82,13 +82,18 @@ void Execution::add_implicit_order(Stream& stream, std::vector<Mark>& after) {
     after.push_back(streams_.legacy(stream.device).end());
     return;
   }
+  refuse_implicit_capture(stream);
   for (const auto& other : streams_.of_device(stream.device)) {
-    if (other.get() == &stream || !other->blocking()) continue;
-    if (other->capture != nullptr) {
-      other->capture->invalidate();
-      refuse(cudaErrorStreamCaptureImplicit);
-    }
-    after.push_back(other->end());
+    if (other.get() != &stream && other->blocking()) after.push_back(other->end());
+  }
+}
+
+void Execution::refuse_implicit_capture(const Stream& stream) {
+  if (!stream.legacy) return;
+  for (const auto& other : streams_.of_device(stream.device)) {
+    if (!other->blocking() || other->capture == nullptr) continue;
+    other->capture->invalidate();
+    refuse(cudaErrorStreamCaptureImplicit);
   }
 }
 

@@ -28,6 +28,9 @@ class Execution {
   /// The host has found out that the mark is reached.
   void host_knows(const Mark& mark);
 
+  /// Refuses the legacy default stream while a blocking stream of its device captures: the capture would depend on it.
+  void refuse_implicit_capture(const Stream& stream);
+
   /// What an operation of the legacy default stream of a device would wait for.
   std::vector<Mark> before_default_stream(int device);
 
