@@ -185,7 +185,7 @@ def benches(machine: Machine, seconds: float) -> dict[str, Any]:
     if machine.dry:
         return {"left_out": "a simulated device has no speed"}
     file = machine.output / "bench.jsonl"
-    command = [machine.program("opgate"), "bench", "--device", "cuda", "--json", str(file)]
+    command = [machine.program("opgate"), "bench", "--device", "cuda", "--json", str(file), "--seconds", "0.5"]
     ran = machine.run(command, seconds)
     return _log(machine, "bench", ran)
 
