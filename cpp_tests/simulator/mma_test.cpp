@@ -259,10 +259,16 @@ TEST(SimulatedMatrixProducts, OfEachShapeAndType) {
 double one(int, int) { return 1; }
 double zero(int, int) { return 0; }
 
-// The sums are rounded one after the other to single precision, beginning with c.
-TEST(SimulatedMatrixProducts, SumsInTheOrderOfK) {
+// A sum is exact but for what lies more than 25 bits behind the leading one, which each product loses by itself.
+TEST(SimulatedMatrixProducts, SumsOfBlocks) {
   const Case& half = case_of("m16n8k8", "f32.f16.f16.f32");
-  EXPECT_EQ(product_of(half, one, one, [](int, int) { return 0x1p24; })[3][3], 0x1p24);
+  EXPECT_EQ(product_of(half, one, one, [](int, int) { return 0x1p24; })[3][3], 0x1p24 + 8);
+  EXPECT_EQ(product_of(half, one, one, [](int, int) { return 0x1p26; })[3][3], 0x1p26);
+  // The result in single precision is cut off, too.
+  EXPECT_EQ(product_of(half, one, one, [](int, int) { return 0x1p25 - 2; })[3][3], 0x1p25 + 4);
+  // Numbers of eight bits are added among themselves, and to c last.
+  const Case& bytes = case_of("m16n8k16", "f32.e4m3.e4m3.f32");
+  EXPECT_EQ(product_of(bytes, one, one, [](int, int) { return 0x1p26; })[3][3], 0x1p26 + 16);
   const auto term = [](int k) { return k < 4 ? 1 : k == 4 ? 0x1p12 : 0; };
   EXPECT_EQ(product_of(
                 half, [&](int, int k) { return term(k); }, [&](int k, int) { return term(k); }, zero)[0][0],

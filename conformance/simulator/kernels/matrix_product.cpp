@@ -40,17 +40,12 @@ float single_of(Half value) {
 
 }  // namespace matrix_product
 
-// A product has at most 22 bits, so that double precision holds it. No number is so small or large that a product of two would
-// not be normal there.
-void multiply(const Product& product, Matrices<Singles>& matrices) {
-  matrix_product::add_products(product, matrices, [](float sum, float a, float b) {
-    return static_cast<float>(static_cast<double>(sum) + static_cast<double>(a) * static_cast<double>(b));
-  });
-}
-
 void multiply(const Product& product, Matrices<Doubles>& matrices) {
-  matrix_product::add_products(product, matrices,
-                               [](double sum, double a, double b) { return std::fma(a, b, sum); });
+  matrix_product::add_products(product, matrices, [](double sum, double a, double b) {
+    // Of several NaNs, that of `b` is passed on, and then that of the sum.
+    if (b != b) return quieted(b);
+    return sum != sum ? quieted(sum) : std::fma(a, b, sum);
+  });
 }
 
 void multiply(const Product& product, Matrices<Integers>& matrices) {

@@ -51,9 +51,9 @@ struct Matrices {
   std::array<typename Numbers::Sum, kMostSums> sums;
 };
 
-/// Adds the products. PTX leaves the order of the additions open, and how a sum is rounded; here the products of an element are
-/// exact and are added to `c` one by one, in the order of k, and each sum is rounded to single precision. In double precision
-/// each step is one fused multiplication and addition. Integers are added exactly.
+/// Adds the products. PTX leaves the order of the additions open, and how a sum is rounded; in single precision they are added
+/// as an H100 does it (matrix_sums.cpp). In double precision each step is one fused multiplication and addition. Integers are
+/// added exactly.
 void multiply(const Product& product, Matrices<Singles>& matrices);
 void multiply(const Product& product, Matrices<Doubles>& matrices);
 void multiply(const Product& product, Matrices<Integers>& matrices);
