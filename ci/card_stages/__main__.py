@@ -20,10 +20,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ci/card", description="Runs the stages and writes a report.")
     parser.add_argument("--build", type=Path, required=True, help="folder with bin/, lib/ and python/")
     parser.add_argument("--output", type=Path, required=True, help="folder for the report and all results")
-    parser.add_argument("--stage", action="append", default=[], help="only this stage; may be given several times")
+    parser.add_argument(
+        "--stage", action="append", default=[], help="only this stage; may be given several times"
+    )
     parser.add_argument("--seconds", type=float, default=600, help="for all stages together; by default 600")
     parser.add_argument("--dry", action="store_true", help="the simulator takes the place of the card")
-    parser.add_argument("--plant", default="", metavar="OLD=NEW", help="with --dry: a difference in the stand-in's PTX")
+    parser.add_argument(
+        "--plant", default="", metavar="OLD=NEW", help="with --dry: a difference in the stand-in's PTX"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="compare only instructions that contain this"
+    )
     options = parser.parse_args(arguments)
     if options.plant and not options.dry:
         parser.error("--plant needs --dry")
@@ -40,7 +47,7 @@ def main(arguments: list[str]) -> int:
         return 2
     output = options.output.resolve()
     output.mkdir(parents=True, exist_ok=True)
-    machine = Machine(Path.cwd(), options.build.resolve(), output, options.dry, options.plant)
+    machine = Machine(Path.cwd(), options.build.resolve(), output, options.dry, options.plant, options.only)
     described = machine.description() | {
         "torch": importlib.metadata.version("torch"),
         "Python": platform.python_version(),

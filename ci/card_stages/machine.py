@@ -28,6 +28,7 @@ class Machine:
 
     `dry`: the simulator takes the place of the card.
     `planted`: OLD=NEW, a difference that is made in the PTX of the stand-in.
+    `only`: instructions whose text contains this are compared; all if it is empty.
     """
 
     source: Path
@@ -35,13 +36,16 @@ class Machine:
     output: Path
     dry: bool = False
     planted: str = ""
+    only: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # The pack lies elsewhere than the build that knows where its libraries are.
         folders = [str(self.build / "lib"), *map(str, torch_folders())]
         before = os.environ.get("LD_LIBRARY_PATH")
-        self.environment = dict(os.environ, LD_LIBRARY_PATH=":".join([*folders, *([before] if before else [])]))
+        self.environment = dict(
+            os.environ, LD_LIBRARY_PATH=":".join([*folders, *([before] if before else [])])
+        )
 
     @property
     def jobs(self) -> int:

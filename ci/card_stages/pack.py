@@ -11,7 +11,7 @@ from pathlib import Path
 
 DIGESTS = "digests.txt"
 # What `opgate evidence` reads to know which files a library was made from.
-OF_BUILD = ("build.ninja", ".ninja_deps", "CMakeCache.txt")
+OF_BUILD = ("build.ninja", "CMakeFiles/rules.ninja", ".ninja_deps", "CMakeCache.txt")
 
 
 def digest_of(file: Path) -> str:
@@ -78,7 +78,7 @@ def main() -> int:
     lines = [f"{digest_of(file)}  {file.relative_to(options.pack)}\n" for file in files]
     (options.pack / DIGESTS).write_text("".join(lines))
     mib = sum(file.stat().st_size for file in files) / 2**20
-    print(f"[opgate] {options.pack}: {len(files)} files, {mib:.1f} MiB; {copied} were copied, the rest was up to date")
+    print(f"[opgate] {options.pack}: {len(files)} files, {mib:.1f} MiB; {copied} were not up to date")
     if mib <= options.most_mib:
         return 0
     print(f"[opgate] that is more than {options.most_mib} MiB", file=sys.stderr)

@@ -29,7 +29,9 @@ def main() -> int:
         return 1
     comment = [line for line in options.file.read_text().splitlines() if line.startswith("#")]
     options.file.write_text("\n".join([*comment, *sorted(kept, key=order)]) + "\n")
-    print(f"{options.file}: {len(kept)} digests; {sum(map(differs, lines))} comparisons differ and are left out")
+    print(
+        f"{options.file}: {len(kept)} digests; {sum(map(differs, lines))} comparisons differ and are left out"
+    )
     return 0
 
 

@@ -77,6 +77,8 @@ def comparison(machine: Machine, seconds: float) -> dict[str, Any]:
         command += ["--programs", "20" if machine.dry else "2000", "--output", str(folder / f"{index}.jsonl")]
         if machine.dry:
             command.append("--stand-in")
+        if machine.only:
+            command += ["--only", machine.only]
         if machine.planted:
             command += ["--plant", machine.planted]
         return machine.run(command, seconds)
@@ -121,7 +123,9 @@ def operators(machine: Machine, seconds: float) -> dict[str, Any]:
     ran = machine.run(command, seconds)
     result = _log(machine, "ops", ran) | {"summary": _last_line(ran.output)}
     if not machine.dry:
-        kept = machine.run([machine.program("opgate"), "evidence", "--results", str(output / "results.jsonl")], 60)
+        kept = machine.run(
+            [machine.program("opgate"), "evidence", "--results", str(output / "results.jsonl")], 60
+        )
         result["evidence"] = kept.output.strip().splitlines()
         evidence = machine.source / "fixtures" / "evidence"
         if evidence.is_dir():
@@ -136,7 +140,14 @@ def exported(machine: Machine, seconds: float) -> dict[str, Any]:
     listed = machine.run([machine.program("opgate"), "list", "checks"], 60).output
     rows = [line.split() for line in listed.splitlines()]
     others = [row[0] for row in rows if len(row) > 1 and row[1] in ("python", "aoti")]
-    command = [machine.program("opgate"), "run", "--device", "cuda", "--output", str(machine.output / "exported")]
+    command = [
+        machine.program("opgate"),
+        "run",
+        "--device",
+        "cuda",
+        "--output",
+        str(machine.output / "exported"),
+    ]
     ran = machine.run([*command, "--check", *others], seconds)
     return _log(machine, "exported", ran) | {"summary": _last_line(ran.output)}
 
@@ -185,7 +196,16 @@ def benches(machine: Machine, seconds: float) -> dict[str, Any]:
     if machine.dry:
         return {"left_out": "a simulated device has no speed"}
     file = machine.output / "bench.jsonl"
-    command = [machine.program("opgate"), "bench", "--device", "cuda", "--json", str(file), "--seconds", "0.5"]
+    command = [
+        machine.program("opgate"),
+        "bench",
+        "--device",
+        "cuda",
+        "--json",
+        str(file),
+        "--seconds",
+        "0.5",
+    ]
     ran = machine.run(command, seconds)
     return _log(machine, "bench", ran)
 

@@ -74,7 +74,7 @@ std::optional<double> beyond(const Form& form, std::uint64_t source, std::uint64
   if (allowed < 0) return std::nullopt;
   const double unit = unit_at(form.result, expected);
   const double distance = std::fabs(expected - seen);
-  if (std::isfinite(distance)) worst = std::max(worst, distance / unit);
+  if (std::isfinite(distance)) worst = std::max(worst, distance / (allowed + unit));
   // Both sides round: each by half a unit.
   if (distance <= allowed + unit) return std::nullopt;
   return distance / unit;
@@ -182,7 +182,7 @@ json compare_form(const Sides& sides, const Form& form) {
     examples.push_back(std::move(example));
   }
   line["differing"] = differing;
-  if (form.allowed != nullptr) line["worst_units"] = worst;
+  if (form.allowed != nullptr) line["share_of_allowed"] = worst;
   if (!examples.empty()) line["examples"] = std::move(examples);
   return line;
 }

@@ -5,10 +5,12 @@
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -79,6 +81,14 @@ at::Tensor ignores_offset(const at::Tensor& x) { return doubled(x.as_strided(x.s
 at::Tensor refuses_empty(const at::Tensor& x) {
   TORCH_CHECK(x.numel() > 0, "x must not be empty");
   return doubled(x);
+}
+
+// As a sum by atomic additions on a GPU: each call may round otherwise. The first calls do so in the way that looks most
+// like a result that depends on what memory held.
+at::Tensor twice_in_some_order(const at::Tensor& x) {
+  constexpr std::string_view kCalls = "ABABBABAABBA";
+  static std::atomic<size_t> calls{0};
+  return x.mul(kCalls[calls++ % kCalls.size()] == 'A' ? 2 : 2 + 0x1p-22);
 }
 
 at::Tensor half_written(const at::Tensor& x) {
@@ -251,6 +261,7 @@ TORCH_LIBRARY(opgate_test, m) {
   }
   m.def("mean_in_double(Tensor x) -> Tensor", &mean_in_double);
   m.def("flattened(Tensor x) -> Tensor", &flattened);
+  m.def("twice_in_some_order(Tensor x) -> Tensor", &twice_in_some_order);
   m.def("half_written(Tensor x) -> Tensor", &half_written);
   m.def("refuses_empty(Tensor x) -> Tensor", &refuses_empty);
   m.def("with_scratch(Tensor x) -> (Tensor[], Tensor)", &with_scratch);
