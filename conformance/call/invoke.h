@@ -62,6 +62,10 @@ class NotSimulated : public std::exception {
   std::string what_;
 };
 
+/// Python keeps a record of its own of an exception that passes through C++. A process with Python sets this once, so that
+/// the record does not become the next call's: `forget` is called after each exception of a call.
+void set_forget_exception(void (*forget)());
+
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
 /// The operator returned a tensor that OpGate cannot look into: a quantized one, or one without strides, such as a

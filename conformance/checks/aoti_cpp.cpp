@@ -31,7 +31,12 @@ Judgement judge(CallUnderTest& under_test) {
   if (!packaged.ok()) return judge_missing_package(under_test, promised, packaged.raised->message);
   if (under_test.key().spec->kind == Spec::Kind::op) {
     if (auto refused = refused_sample(under_test)) return *std::move(refused);
-    return judge_values(packaged.returned(), under_test.observed().outcome.returned(), {}, promised);
+    const std::vector<at::Tensor> got = packaged.returned();
+    Agreement agreement;
+    // A package draws from the generator in an order of its own. Sizes and dtypes must agree all the same.
+    for (size_t i = 0; under_test.key().spec->draws_random_numbers() && i < got.size(); ++i)
+      agreement.unspecified.insert(i);
+    return judge_values(got, under_test.observed().outcome.returned(), agreement, promised);
   }
   // A model has no eager form without Python: its outputs are known by digest.
   const std::string id = call_id(under_test.key());

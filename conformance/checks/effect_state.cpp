@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "device/device.h"
 #include "judging/check.h"
 #include "judging/fault.h"
@@ -9,6 +11,32 @@
 
 namespace opgate::effect_state {
 namespace {
+
+bool takes_generator(const Spec& spec) {
+  const auto& arguments = spec.op->schema().arguments();
+  return std::ranges::any_of(arguments, [](const c10::Argument& argument) {
+    const c10::TypePtr& type = argument.type();
+    return type->kind() == c10::TypeKind::GeneratorType ||
+           (type->kind() == c10::TypeKind::OptionalType &&
+            type->expectRef<c10::OptionalType>().getElementType()->kind() == c10::TypeKind::GeneratorType);
+  });
+}
+
+// Whether the operator says that it draws random numbers, and no sample does. One sample may say nothing: a probability of 0
+// draws none.
+bool claims_to_draw(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  const Spec& spec = *key.spec;
+  const bool is_asked = key.is_contiguous() && key.device == c10::kCPU &&
+                        key.sample == &spec.samples.front() && spec.kind == Spec::Kind::op &&
+                        spec.draws_random_numbers() && !takes_generator(spec);
+  if (!is_asked || under_test.observed().drew_random_numbers) return false;
+  return std::ranges::none_of(spec.samples, [&](const Sample& sample) {
+    CallKey other = key;
+    other.sample = &sample;
+    return observe(other, under_test.cache().values, {.take_snapshots = false}).drew_random_numbers;
+  });
+}
 
 Judgement judge(CallUnderTest& under_test) {
   const Observation& call = under_test.observed();
@@ -31,7 +59,7 @@ Judgement judge(CallUnderTest& under_test) {
                      words.launch_check),
          {}});
   }
-  if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
+  if (call.drew_random_numbers && !under_test.key().spec->draws_random_numbers()) {
     return Judgement::fail({"no random numbers are drawn from the default generator",
                             "the call changes the state of the default generator",
                             "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
@@ -39,6 +67,12 @@ Judgement judge(CallUnderTest& under_test) {
                             {}});
   }
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (claims_to_draw(under_test)) {
+    return Judgement::note(
+        "the operator is tagged or promised nondeterministic_seeded, and its calls draw nothing from the "
+        "default "
+        "generator: they give the same for every seed, or a generator of their own decides");
+  }
   return Judgement::pass();
 }
 

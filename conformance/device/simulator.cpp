@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -110,12 +111,35 @@ BlockOrders::BlockOrders(unsigned number) : before_(simulated::block_orders.exch
 
 BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 
-std::optional<std::string> unsimulated_library(std::string_view message) {
-  constexpr std::array<std::string_view, 7> kInMessages{
-      "triton", "CUBLAS_STATUS", "CUDNN_STATUS", "CUSOLVER_STATUS", "cusparse", "CUFFT_", "CURAND_STATUS"};
-  for (const std::string_view name : kInMessages) {
-    if (message.find(name) != std::string_view::npos) return std::string(name.substr(0, name.find('_')));
+namespace simulated {
+
+// Whether the message has the name as a word, or at the begin of one if it ends with '_'. Words in paths, in names of files and
+// in names of the program's own functions do not count.
+bool names(std::string_view message, std::string_view name) {
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '-' || c == '.';
+  };
+  for (std::size_t at = message.find(name); at != std::string_view::npos; at = message.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || !is_of_name(message[at - 1]);
+    const bool ends = name.ends_with('_') || end == message.size() || !is_of_name(message[end]) ||
+                      (message[end] == '.' && end + 1 == message.size());
+    if (begins && ends) return true;
   }
+  return false;
+}
+
+}  // namespace simulated
+
+std::optional<std::string> unsimulated_library(std::string_view message) {
+  constexpr std::array<std::string_view, 6> kStatusNames{
+      "CUBLAS_STATUS_", "CUDNN_STATUS_", "CUSOLVER_STATUS_", "CUSPARSE_STATUS_", "CUFFT_", "CURAND_STATUS_"};
+  for (const std::string_view name : kStatusNames) {
+    if (simulated::names(message, name)) return std::string(name.substr(0, name.find('_')));
+  }
+  // Triton's own library asks for functions of the driver that are not simulated.
+  if (simulated::names(message, "triton") || message.find("undefined symbol: cu") != std::string_view::npos)
+    return "triton";
   return std::nullopt;
 }
 

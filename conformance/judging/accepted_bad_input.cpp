@@ -27,8 +27,8 @@ std::string shapes_text(const Arguments& arguments) {
   return text;
 }
 
-bool differ_by_rounding(const at::Tensor& got, const at::Tensor& want) {
-  const auto format = float_format(got.scalar_type());
+bool differ_by_rounding(const at::Tensor& got, const at::Tensor& want, const Accuracy& accuracy) {
+  const auto format = format_of_ulps(got.scalar_type(), accuracy);
   if (!format || got.is_complex() != want.is_complex() || got.sizes() != want.sizes()) return false;
   if (got.numel() == 0) return true;
   const c10::ScalarType wide = wide_dtype(got);
@@ -41,22 +41,35 @@ bool differ_by_rounding(const at::Tensor& got, const at::Tensor& want) {
 }
 
 bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
-                        const std::set<size_t>& unspecified) {
+                        const std::set<size_t>& unspecified, const Accuracy& accuracy) {
   if (got.size() != want.size()) return false;
   for (size_t i = 0; i < got.size(); ++i) {
     const bool same =
         got[i].scalar_type() == want[i].scalar_type() && !judge_values({got[i]}, {want[i]}, {}).finding;
-    if (!same && !unspecified.contains(i) && !differ_by_rounding(got[i], want[i])) return false;
+    if (!same && !unspecified.contains(i) && !differ_by_rounding(got[i], want[i], accuracy)) return false;
   }
   return true;
 }
 
-Judgement judge_against(const Outcome& reference, const Outcome& call, const CallKey& key,
+// The accuracy of a call whose arguments have several dtypes: in ulps of the least precise one, which its values have gone
+// through.
+Accuracy accuracy_among(const Arguments& arguments, Accuracy accuracy) {
+  for (const TensorInput& input : arguments.tensors) {
+    const auto format = float_format(input.tensor.scalar_type());
+    const auto least = accuracy.dtype ? float_format(*accuracy.dtype) : std::nullopt;
+    if (format && (!least || format->precision < least->precision))
+      accuracy.dtype = input.tensor.scalar_type();
+  }
+  return accuracy;
+}
+
+Judgement judge_against(const Outcome& reference, const Outcome& call, const Accuracy& accuracy,
                         const std::string& promised, const std::set<size_t>& unspecified) {
   const std::vector<at::Tensor> expected = expected_values(reference, call);
-  const Agreement agreement{key.spec->accuracy_for(key.dtype), Rounding::to_output, unspecified, {}};
-  Judgement judgement = judge_values(call.values(), expected, agreement, promised);
-  if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified)) return Judgement::pass();
+  Judgement judgement =
+      judge_values(call.values(), expected, {accuracy, Rounding::to_output, unspecified, {}}, promised);
+  if (judgement.finding && differ_by_rounding(call.values(), expected, unspecified, accuracy))
+    return Judgement::pass();
   return judgement;
 }
 
@@ -66,8 +79,9 @@ bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
   key.variant = kContiguous;
   CallUnderTest undamaged(key, under_test.cache());
   const Outcome& reference = undamaged.reference();
-  return reference.ok() &&
-         judge_against(reference, good, key, "", good.tensors_of(key.spec->unspecified)).finding.has_value();
+  return reference.ok() && judge_against(reference, good, key.spec->accuracy_for(key.dtype), "",
+                                         good.tensors_of(key.spec->unspecified))
+                               .finding.has_value();
 }
 
 Judgement judge_memory(CallUnderTest& under_test, const std::string& promised) {
@@ -114,7 +128,9 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
   const bool only_shapes = bad.kind == Kind::special || bad.kind == Kind::number;
   std::set<size_t> unspecified = call.tensors_of(key.spec->unspecified);
   for (size_t i = 0; only_shapes && i < call.values().size(); ++i) unspecified.insert(i);
-  const Judgement judgement = judge_against(reference, call, key, promised, unspecified);
+  Accuracy accuracy = key.spec->accuracy_for(key.dtype);
+  if (bad.kind == Kind::dtype) accuracy = accuracy_among(under_test.observed().arguments, accuracy);
+  const Judgement judgement = judge_against(reference, call, accuracy, promised, unspecified);
   const bool said_already = judgement.finding && is_wrong_undamaged(under_test, good);
   if (judgement.verdict != Verdict::pass && !said_already) return judgement;
   return judge_memory(under_test, promised);

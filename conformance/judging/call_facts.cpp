@@ -42,10 +42,6 @@ std::vector<std::string> summaries(const std::vector<at::Tensor>& tensors) {
   return texts;
 }
 
-bool is_random(const Spec& spec) {
-  return spec.promised(Promise::nondeterministic_seeded) || spec.op->hasTag(at::Tag::nondeterministic_seeded);
-}
-
 }  // namespace
 
 CallFacts facts_of(CallUnderTest& under_test) {
@@ -56,7 +52,7 @@ CallFacts facts_of(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (key.variant != kContiguous) return facts;
   if (key.spec->promised(Promise::deterministic)) facts.bits = digest(outcome.values()).substr(0, kDigits);
-  if (is_random(*key.spec)) return facts;
+  if (key.spec->draws_random_numbers()) return facts;
   facts.values = summaries(compared_results(under_test));
   if (const Outcome* reference = under_test.known_reference(); reference != nullptr && reference->ok())
     facts.reference = summaries(specified(reference->returned(), outcome.tensors_of(key.spec->unspecified)));

@@ -113,7 +113,12 @@ Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest
   const auto fail = [&](std::string happened, std::string likely) {
     made.none = Judgement::fail({promised, std::move(happened), std::move(likely), {}});
   };
-  if (was_never_promised(*under_test.key().spec, made.derivative)) {
+  const std::optional<Raised>& raised =
+      made.derivative.call ? made.derivative.call : made.derivative.backward;
+  if (was_never_promised(*under_test.key().spec, made.derivative) && raised) {
+    made.none = Judgement::note(
+        fmt::format("the derivative raises, and no recorded call has asked for it: {}", raised->message));
+  } else if (was_never_promised(*under_test.key().spec, made.derivative)) {
     made.none = Judgement::note(
         "the operator has no derivative for these arguments; it has an autograd kernel, or inputs of the "
         "recorded calls "

@@ -87,6 +87,9 @@ class Child {
   /// The descriptor to poll for answers.
   int answers() const { return answers_.get(); }
 
+  /// How long all threads of the process have run on processors so far; zero where that is unknown.
+  std::chrono::nanoseconds cpu_time() const;
+
   /// Sends the process SIGABRT, whose handler in a worker tells the stack and ends it.
   void abort();
 

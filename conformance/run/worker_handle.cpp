@@ -27,6 +27,11 @@ constexpr std::chrono::duration<double> kWorkAhead = std::chrono::milliseconds(2
 constexpr size_t kFewest = 2;
 constexpr size_t kMost = 1024;
 constexpr std::chrono::seconds kStartLimit{120};
+// Of the limit of a job: how much time on processors counts as all of it, how little as none, and how many limits a job may
+// last at most where the machine is busy.
+constexpr double kShareOfLimit = 0.8;
+constexpr double kShareOfIdle = 0.02;
+constexpr int kMostLimits = 10;
 constexpr int kStartPollMilliseconds = 200;
 constexpr std::chrono::seconds kShutdownTimeout{2};
 constexpr std::chrono::seconds kStackLimit{2};
@@ -152,7 +157,7 @@ void WorkerHandle::feed() {
     if (!job) break;
     if (in_flight_.empty()) {
       busy_since_ = steady_clock::now();
-      deadline_ = busy_since_ + job->limit;
+      begin_time_of(*job);
     }
     if (job->call && job->every_check && program_.setup.worker != Worker::python) {
       positions.push_back(*job->call);
@@ -252,7 +257,7 @@ void WorkerHandle::take_verdicts(const Job& answered, const json& message, doubl
   in_flight_.pop_front();
   doing_.clear();
   if (message.contains("printed")) child_->forget_printed(message.at("printed").get<std::streamoff>());
-  if (!in_flight_.empty()) deadline_ = steady_clock::now() + in_flight_.front().limit;
+  if (!in_flight_.empty()) begin_time_of(in_flight_.front());
   listener_.took(job, seconds);
   if (!job.call) return;
   queue_->answered(*job.call);
@@ -274,10 +279,31 @@ void WorkerHandle::give(const Job& job, const Check& check, Judgement judgement)
   listener_.verdict(*job.call, check, judgement);
 }
 
+void WorkerHandle::begin_time_of(const Job& job) {
+  job_began_ = steady_clock::now();
+  deadline_ = job_began_ + job.limit;
+  cpu_at_begin_ = cpu_seen_ = child_->cpu_time();
+}
+
+// Whether the first job in flight is slow because the machine is busy: its process runs, and has had less of a processor than
+// the limit. A process that waits for something that never comes uses none, and one in an endless loop soon more than the limit.
+bool WorkerHandle::makes_progress(std::chrono::seconds limit) {
+  using namespace std::chrono;
+  const nanoseconds now = child_->cpu_time();
+  const nanoseconds since_seen = now - std::exchange(cpu_seen_, now);
+  const nanoseconds used = now - cpu_at_begin_;
+  const bool is_spent =
+      used >= limit * kShareOfLimit || steady_clock::now() - job_began_ >= limit * kMostLimits;
+  if (is_spent || since_seen < limit * kShareOfIdle) return false;
+  deadline_ = steady_clock::now() + std::max<nanoseconds>(limit / 4, seconds(1));
+  return true;
+}
+
 void WorkerHandle::check_deadline() {
   const bool busy = state_ == State::starting || on_answer_ || !in_flight_.empty();
   if (!child_ || !busy || steady_clock::now() < deadline_) return;
   const auto limit = in_flight_.empty() ? kStartLimit : in_flight_.front().limit;
+  if (!in_flight_.empty() && makes_progress(limit)) return;
   ask_where_it_is();
   worker_is_gone(Verdict::timeout,
                  fmt::format("no answer for {} s, which is the limit{}", limit.count(), option_of_limit()));

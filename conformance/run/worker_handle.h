@@ -107,6 +107,8 @@ class WorkerHandle {
   };
 
   bool start_forked();
+  void begin_time_of(const Job& job);
+  bool makes_progress(std::chrono::seconds limit);
   void take(const std::string& line, double seconds);
   bool answers_job(const nlohmann::json& message, const Job& job) const;
   void take_verdicts(const Job& job, const nlohmann::json& message, double seconds);
@@ -138,6 +140,11 @@ class WorkerHandle {
   size_t window_;  // how many calls may be sent ahead of their answers
   std::chrono::steady_clock::time_point busy_since_;
   std::chrono::steady_clock::time_point deadline_;
+  // Of the first job in flight: when it began, and how long the process had run on processors then and when it was last
+  // looked at.
+  std::chrono::steady_clock::time_point job_began_;
+  std::chrono::nanoseconds cpu_at_begin_{};
+  std::chrono::nanoseconds cpu_seen_{};
 };
 
 }  // namespace opgate

@@ -83,8 +83,9 @@ TEST(FalseAlarms, MatrixProductsAndConvolutionsToo) {
 }
 
 TEST(FalseAlarms, SumsMayBeTakenInAnotherOrderInEachCall) {
-  EXPECT_THAT(complaints(within_ulps("opgate_test::twice_in_some_order", {{uniform({4, 6})}}, 2, {c10::kFloat})),
-              IsEmpty());
+  EXPECT_THAT(
+      complaints(within_ulps("opgate_test::twice_in_some_order", {{uniform({4, 6})}}, 2, {c10::kFloat})),
+      IsEmpty());
 }
 
 TEST(FalseAlarms, TheOrderOfTiesIsNotPromised) {

@@ -35,6 +35,18 @@ TEST(BlockOrder, DependsOnTheSeed) {
   EXPECT_EQ(order_of(64, 5), order_of(64, 5));
 }
 
+// A mistake that only one order of two or three blocks shows is found within a few launches.
+TEST(BlockOrder, OfFewBlocksMayBeAnyOne) {
+  const auto orders_of = [](std::uint64_t blocks, std::uint64_t seeds) {
+    std::set<std::vector<std::uint64_t>> orders;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) orders.insert(order_of(blocks, seed));
+    return orders.size();
+  };
+  EXPECT_EQ(orders_of(2, 6), 2u);
+  EXPECT_EQ(orders_of(3, 24), 6u);
+  EXPECT_EQ(orders_of(4, 160), 24u);
+}
+
 TEST(BlockOrder, OfTheLargestGrid) {
   const std::uint64_t blocks = std::uint64_t{2147483647} * 65535 * 65535;
   const BlockOrder order(blocks, 7);

@@ -52,6 +52,13 @@ def test_an_option_that_nobody_knows_is_refused(opgate: OpGate, subcommand: str,
     assert_refused(opgate(subcommand, *words), "not expected: --nonsense")
 
 
+def test_what_a_program_does_not_wait_for_runs_at_its_end(sim: SimulatedProgram) -> None:
+    run = sim("does-not-wait")
+    assert run.returncode == 1, run
+    assert "opgate sim: the program ends without waiting for 2 kernels, which ran at its end" in run.stderr
+    assert "memory: ld.global.f32 of 4 bytes" in run.stderr
+
+
 def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> None:
     run = sim("past-the-end")
     assert run.returncode == 1, run
@@ -76,7 +83,7 @@ def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> 
         (
             "refused-launch",
             [
-                "api: cudaLaunchKernel fails: invalid configuration argument, kernel",
+                "api: cudaLaunchKernel fails: invalid argument, kernel",
                 "in 0,1,1 blocks of 64,1,1 threads",
             ],
         ),

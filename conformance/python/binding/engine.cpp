@@ -64,6 +64,11 @@ void collect_garbage(bool keep_the_rest) {
   if (keep_the_rest) gc.attr("freeze")();
 }
 
+void forget_exception() {
+  const py::gil_scoped_acquire locked;
+  PyErr_Clear();
+}
+
 State& state() {
   static State only;
   return only;
@@ -320,6 +325,7 @@ py::object registrations(const std::vector<std::string>& others) {
 }  // namespace opgate
 
 PYBIND11_MODULE(_engine, module) {
+  opgate::set_forget_exception(&opgate::forget_exception);
   module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
   module.def(
       "load", &opgate::load,

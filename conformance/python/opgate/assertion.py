@@ -11,7 +11,7 @@ import torch
 
 from opgate import _engine
 from opgate.accuracy import Accuracy, ulps
-from opgate.call import Call, overload_of
+from opgate.call import Call, keyword_names, overload_of, split_keywords
 from opgate.call_arguments import calls_of, is_sequence
 from opgate.domains import TensorArgument, values
 from opgate.finding import finding_text
@@ -47,7 +47,8 @@ def check(
     checked, too.
 
     `reference` and `accuracy` are those of a spec. Without a reference, the operator itself in double takes
-    its place, which checks the rounding but not the formula. `checks` are ids; by default, all checks run
+    its place, which checks the rounding but not the formula; if it does not take double, there is none.
+    `checks` are ids; by default, all checks run
     except those that compile. Raises ValueError where there is nothing to check, TypeError for an `op` or an
     argument of another type and for arguments that do not fit the schema, and RuntimeError for an `op`
     that does not exist.
@@ -63,8 +64,11 @@ def check(
     written = OpSpec(name, caller())
     tried = tuple(dtypes) or dtypes_of(samples) or (torch.float32,)
     written.dtypes(*tried, device="cpu")
-    written.reference(name if reference is None else reference)
-    written.accuracy(accuracy or ITSELF)
+    if reference is not None or takes_double(name, samples):
+        written.reference(name if reference is None else reference)
+        written.accuracy(accuracy or ITSELF)
+    else:
+        written.draft()
     written.promises(*promises)
     if any(tensor.requires_grad for tensor in tensors_of(samples)):
         written.promises("differentiable")
@@ -73,6 +77,30 @@ def check(
     findings = run(written, list(checks) or default_checks(declared=bool(dtypes)))
     if findings:
         raise AssertionError(f"{len(findings)} findings for {name}\n\n" + "\n\n".join(findings))
+
+
+def takes_double(name: str, samples: Sequence[Sequence[Any]]) -> bool:
+    """Whether the operator can be its own reference: it returns something for each sample in double."""
+
+    def widened(value: Any) -> Any:
+        if is_sequence(value):
+            return [widened(part) for part in value]
+        if not isinstance(value, torch.Tensor):
+            return value
+        copy = value.detach().cpu().clone()
+        return copy.double() if copy.is_floating_point() else copy
+
+    overload = overload_of(name)
+    for sample in samples:
+        if any(isinstance(part, TensorArgument) for value in sample for part in parts_of(value)):
+            continue  # the engine makes its values later
+        positional, keywords = split_keywords([widened(value) for value in sample], keyword_names(overload))
+        try:
+            with torch.no_grad():
+                overload(*positional, **keywords)
+        except Exception:  # an operator may refuse double with any exception
+            return False
+    return True
 
 
 def operator_name(op: Any) -> str:
@@ -101,9 +129,14 @@ def tensors_of(samples: Sequence[Sequence[Any]]) -> Iterator[torch.Tensor]:
     """The tensors in the samples, also those in lists."""
     for sample in samples:
         for value in sample:
-            for part in value if is_sequence(value) else [value]:
+            for part in parts_of(value):
                 if isinstance(part, torch.Tensor):
                     yield part
+
+
+def parts_of(value: Any) -> Sequence[Any]:
+    """The elements of a list, or the value alone."""
+    return value if is_sequence(value) else [value]
 
 
 def described(value: Any, tried: tuple[torch.dtype, ...]) -> Any:

@@ -125,6 +125,25 @@ class Call:
         """The overload of the subject, which must be an operator."""
         return overload_of(self.subject)
 
+    @cached_property
+    def draws_random_numbers(self) -> bool:
+        """Whether the operator says, by a promise or a tag, that a generator decides its results."""
+        if self.is_model:
+            return False
+        tagged = torch.Tag.nondeterministic_seeded in self.overload.tags
+        return tagged or "nondeterministic_seeded" in self.described["promises"]
+
+    def difference(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
+        """How a result differs from eager's, bit for bit; None where it does not.
+
+        Values of operators that draw random numbers are not compared: a compiled program draws them in an
+        order of its own.
+        """
+        if not self.draws_random_numbers:
+            return _engine.difference(got, want)
+        mine, theirs = (f"{list(tensor.shape)} of {tensor.dtype}" for tensor in (got, want))
+        return None if mine == theirs else f"{mine}, not {theirs}"
+
     def arguments(self) -> list[Any]:
         """The arguments in schema order, laid out as the variant says, in new storages at each call."""
         return _engine.arguments(self.id)

@@ -114,6 +114,17 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
 
 
+def take_failure(place: str) -> str:
+    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not.
+
+    What one call leaves behind on the device must not become the next call's.
+    """
+    if place != "sim":
+        return ""
+    what, failed, _ = _engine.simulated_failure() or ("", False, False)
+    return f"the simulated device failed: {what}" if failed else ""
+
+
 def of_any_size(calls: list[Call]) -> set[str]:
     """Ids of the calls with dynamic sizes in the package: the first dense one of each subject and dtype."""
     first: dict[tuple[str, str], str] = {}
@@ -240,14 +251,19 @@ class PackageStore:
             self._tell(f"exporting call {number} of {len(calls)}: {call.id}")
             with self._at(call.place, "the call cannot be exported", [call.id]):
                 signal.alarm(seconds)
+                take_failure(call.place)
                 try:
                     call.eager()  # a call that fails in eager must not be packaged with the others
+                    if call.device == "cuda":
+                        torch.cuda.synchronize()  # a kernel that fails must not do so in the next call
                     program = export(call.module(), call.tensors())
-                except OtherValues as error:
-                    not_tried[call.id] = str(error)
-                    continue
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
-                    left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
+                    if failure := take_failure(call.place):
+                        left_out[call.id] = f"the call cannot be exported: {failure}"
+                    elif isinstance(error, OtherValues):
+                        not_tried[call.id] = str(error)
+                    else:
+                        left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
                     continue
                 finally:
                     signal.alarm(0)
@@ -318,11 +334,12 @@ class PackageStore:
         named = subjects[0] if len(subjects) == 1 else f"{len(subjects)} operators, {subjects[0]} first"
         self._tell(f"compiling a package of {len(calls)} calls of {named}")
         with self._at(calls[0].place, "the package does not run", [file.name]):
+            take_failure(calls[0].place)
             try:
                 compile_package(calls, file)
                 run_package(file, calls)
             except Exception as error:  # of many types, such as errors of the C++ compiler and the package
-                return first_line(error)
+                return take_failure(calls[0].place) or first_line(error)
         return None
 
     def run(self, device: str) -> None:
@@ -332,6 +349,7 @@ class PackageStore:
         """
         digests = {}
         for package in self._state(device).get("packages", []):
+            take_failure(device)
             outputs = self._run(package)
             if not isinstance(outputs, RuntimeError):
                 digests |= {call_id: _engine.digest(tensors) for call_id, tensors in outputs.items()}

@@ -2,20 +2,29 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace opgate::simulator {
 
-/// A permutation of so many blocks that needs no memory: position i has block (factor * i + first) modulo their number,
-/// with a factor that is coprime to it.
+/// A permutation of so many blocks. Of a few blocks, it may be any one. Of more, it needs no memory: position i has block
+/// (factor * i + first) modulo their number, with a factor that is coprime to it.
 class BlockOrder {
  public:
+  static constexpr std::uint64_t kFew = 16;
+
   /// With the seed 0, blocks begin in the order of their indices.
-  BlockOrder(std::uint64_t blocks, std::uint64_t seed) : blocks_(blocks) {
+  BlockOrder(std::uint64_t blocks, std::uint64_t seed)
+      : blocks_(blocks), is_listed_(seed != 0 && blocks <= kFew) {
     if (seed == 0 || blocks < 2) return;
+    if (is_listed_) {
+      shuffle(seed);
+      return;
+    }
     first_ = mixed(seed) % blocks;
     // Products of two numbers below 2^32 fit; larger grids are only rotated.
     if (blocks > (std::uint64_t{1} << 32)) return;
@@ -24,7 +33,9 @@ class BlockOrder {
     if (factor_ == 1 && first_ == 0) first_ = 1;
   }
 
-  std::uint64_t block(std::uint64_t position) const { return (factor_ * position + first_) % blocks_; }
+  std::uint64_t block(std::uint64_t position) const {
+    return is_listed_ ? listed_[position] : (factor_ * position + first_) % blocks_;
+  }
 
  private:
   // The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -35,7 +46,16 @@ class BlockOrder {
     return value ^ (value >> 31);
   }
 
+  // Fisher and Yates, in the form of Durstenfeld (Algorithm 235: Random permutation, 1964).
+  void shuffle(std::uint64_t seed) {
+    std::iota(listed_.begin(), listed_.end(), std::uint8_t{0});
+    for (std::uint64_t left = blocks_; left > 1; --left)
+      std::swap(listed_[left - 1], listed_[mixed(mixed(seed) + left) % left]);
+  }
+
   std::uint64_t blocks_;
+  bool is_listed_;
+  std::array<std::uint8_t, kFew> listed_{};
   std::uint64_t factor_ = 1;
   std::uint64_t first_ = 0;
 };

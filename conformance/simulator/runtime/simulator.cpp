@@ -1,10 +1,16 @@
 #include "simulator/runtime/simulator.h"
 
 #include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
 
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/host_fault.h"
+#include "simulator/runtime/lock.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 
@@ -14,8 +20,33 @@ namespace simulator_life {
 // A child process cannot use the devices of its parent. On a device too, every function fails there with this error.
 void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError, ""); }
 
+pid_t process_of_simulator = 0;
+
+// Streams run as late as they may, so that what a program never waits for has not run when it ends. A GPU runs it, mostly, and
+// its mistakes are the program's.
+void run_to_the_end() {
+  const std::unique_lock lock(simulator_mutex(), std::try_to_lock);
+  if (!lock.owns_lock() || getpid() != process_of_simulator) return;
+  Simulator& ending = simulator();
+  std::size_t kernels = 0;
+  for (int device = 0; device < settings().devices; ++device) {
+    for (const auto& stream : ending.streams.of_device(device)) {
+      kernels += static_cast<std::size_t>(std::ranges::count_if(stream->queue, [](const auto& operation) {
+        return operation.work.kind == cudaGraphNodeTypeKernel;
+      }));
+    }
+  }
+  for (int device = 0; device < settings().devices; ++device) ending.execution.finish_device(device);
+  if (kernels != 0)
+    report_notice("the program ends without waiting for " + std::to_string(kernels) +
+                  (kernels == 1 ? " kernel" : " kernels") + ", which ran at its end");
+}
+
 Simulator* make() {
   auto* const made = new Simulator;
+  process_of_simulator = getpid();
+  // Only where a person asks for findings: workers end with what their calls have left.
+  if (has_report_file()) std::atexit(&run_to_the_end);
   report_start();
   report_host_faults(made->memory.range());
   pthread_atfork(nullptr, nullptr, &refuse_in_child);

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
 from opgate.judgement import PASS, Judgement, fail, owed
+from opgate.package import snapshot
 from opgate.registry import check
 from opgate.resize import other_inputs, shapes
 
@@ -35,7 +35,7 @@ def judge(call: Call) -> Judgement:
     judged = False
     for _, tensors in other_inputs(call, call.tensors()):
         try:
-            expected = flat_tensors(call.module()(*tensors))
+            expected = flat_tensors(call.module()(*map(snapshot, tensors)))  # it may write its arguments
         except RuntimeError:
             continue  # the operator does not take this size
         try:
@@ -43,7 +43,7 @@ def judge(call: Call) -> Judgement:
         except RuntimeError as error:
             return fail(PROMISED, f"inputs of {shapes(tensors)}: {first_line(error)}")
         for output, wanted in zip(outputs, expected, strict=True):
-            if difference := _engine.difference(output, wanted):
+            if difference := call.difference(output, wanted):
                 return fail(PROMISED, f"inputs of {shapes(tensors)}: {difference}", differs="values")
         judged = True
     return PASS if judged else owed("the operator takes none of the sizes that could be made of this sample")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from opgate import _engine
 from opgate.call import Call, first_line
 from opgate.judgement import PASS, Judgement, fail
 from opgate.registry import check
@@ -33,6 +32,6 @@ def judge(call: Call) -> Judgement:
     if len(outputs) != len(eager):
         return fail(PROMISED, f"{len(outputs)} tensors returned, not {len(eager)}")
     for output, expected in zip(outputs, eager, strict=True):
-        if difference := _engine.difference(output, expected):
+        if difference := call.difference(output, expected):
             return fail(PROMISED, difference, differs="values")
     return PASS

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from opgate import _engine
 from opgate.call import Call, first_line, flat_tensors
 from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.nearness import difference_at_largest
@@ -47,7 +46,7 @@ def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients:
     )
 
 
-def difference(got: Seen, want: Seen) -> tuple[str, str] | None:
+def difference(call: Call, got: Seen, want: Seen) -> tuple[str, str] | None:
     """The first difference, in values (bit for bit), strides or gradients (64 ulps), and which of them it is.
 
     None without one.
@@ -56,7 +55,7 @@ def difference(got: Seen, want: Seen) -> tuple[str, str] | None:
         if len(mine) != len(theirs):
             return f"{len(mine)} tensors returned, not {len(theirs)}", "metadata"
         for number, (a, b) in enumerate(zip(mine, theirs, strict=True)):
-            if text := _engine.difference(a, b):
+            if text := call.difference(a, b):
                 return f"{what} {number}: {text}", "values"
             if strides(a) != strides(b):
                 return (
@@ -65,6 +64,8 @@ def difference(got: Seen, want: Seen) -> tuple[str, str] | None:
                 )
     if len(got.gradients) != len(want.gradients):
         return f"{len(got.gradients)} inputs have gradients, not {len(want.gradients)}", "gradients"
+    if call.draws_random_numbers:
+        return None
     for number, (a, b) in enumerate(zip(got.gradients, want.gradients, strict=True)):
         if text := difference_at_largest(a, b, GRADIENT_ULPS):
             return f"gradient {number}: {text}", "gradients"
@@ -86,7 +87,7 @@ def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
         got = run(compiled, tensors, gradients=False)
     except Exception as error:  # the compiler raises errors of many kinds
         return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {first_line(error)}")
-    if found := difference(got, run(call.module(), tensors, gradients=False)):
+    if found := difference(call, got, run(call.module(), tensors, gradients=False)):
         text, what = found
         return fail(PROMISED, f"compiled for fixed sizes: {text}", differs=what)
     return PASS
@@ -115,7 +116,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
             )
         except Exception as error:  # the compiler raises errors of many kinds
             return fail(PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {first_line(error)}")
-        if found := difference(got, want):
+        if found := difference(call, got, want):
             text, what = found
             return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what)
     return PASS

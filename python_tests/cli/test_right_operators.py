@@ -1,0 +1,139 @@
+"""Right operators that some check once accused, each beside a wrong one of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import opgate as opgate_package
+import pytest
+import torch
+from harness import OpGate, Results, read_results
+
+OPERATORS = """
+import opgate
+import torch
+
+
+# Draws from the generator: only the seed decides.
+@torch.library.custom_op("accused::jitter", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+def jitter(x: torch.Tensor, by: float) -> torch.Tensor:
+    return (x * (1 + by * torch.randn(x.shape, dtype=x.dtype))).contiguous()
+
+
+@jitter.register_fake
+def _(x, by):
+    return x.new_empty(x.shape)
+
+
+# Says so, and has a generator of its own that begins anew in each call.
+@torch.library.custom_op("accused::frozen", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+def frozen(x: torch.Tensor) -> torch.Tensor:
+    own = torch.Generator().manual_seed(5)
+    return (x + torch.rand(x.shape, dtype=x.dtype, generator=own)).contiguous()
+
+
+@frozen.register_fake
+def _(x):
+    return x.new_empty(x.shape)
+
+
+# Reads an argument, and writes it.
+@torch.library.custom_op("accused::smooth", mutates_args=("kept",))
+def smooth(x: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+    kept.mul_(0.5).add_(x, alpha=0.5)
+    return kept.clone(memory_format=torch.contiguous_format)
+
+
+@smooth.register_fake
+def _(x, kept):
+    torch._check(x.shape == kept.shape)
+    return x.new_empty(x.shape)
+
+
+# Saves a result of its own, which nobody may then write.
+@torch.library.custom_op("accused::logistic", mutates_args=())
+def logistic(x: torch.Tensor) -> torch.Tensor:
+    return torch.sigmoid(x).contiguous()
+
+
+@logistic.register_fake
+def _(x):
+    return x.new_empty(x.shape)
+
+
+def backward(ctx, grad):
+    (y,) = ctx.saved_tensors
+    return grad * y * (1 - y)
+
+
+logistic.register_autograd(backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(output))
+
+
+def draft(name, *arguments, **settings):
+    @opgate.spec(name)
+    def promise(spec):
+        spec.dtypes(torch.float32, device="cpu").draft()
+        spec.sample(*arguments)
+
+
+draft("accused::jitter", opgate.uniform(3, 4), 0.25)
+draft("accused::frozen", opgate.uniform(3, 4))
+draft("accused::smooth", opgate.uniform(3, 4), opgate.uniform(3, 4))
+
+
+@opgate.spec("accused::logistic")
+def promise(spec):
+    spec.dtypes(torch.float32, torch.float64, device="cpu").accuracy(opgate.ulps(8))
+    spec.reference(torch.sigmoid).promises("differentiable").sample(opgate.uniform(3, 4))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(opgate: OpGate, new_project: Callable[..., Path]) -> Results:
+    folder = new_project(python=["accused_operators"], python_path=["."])
+    (folder / "accused_operators.py").write_text(OPERATORS)
+    ran = opgate("run", "--check", "aoti", "compile", "export", "effect", "grad", folder=folder)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return read_results(folder / ".opgate")
+
+
+def verdicts(results: Results, op: str, check: str) -> set[str]:
+    """What the check gave for the calls of the operator that could be judged."""
+    cases = results.of(op).items()
+    return {line["verdict"] for case, line in cases if case.endswith(f"/{check}")} - {"owed"}
+
+
+@pytest.mark.parametrize("check", ["aoti.python", "aoti.dynamic", "compile.equal", "export.graph"])
+@pytest.mark.parametrize("op", ["jitter", "smooth"])
+def test_no_check_that_calls_twice_accuses_them(results: Results, op: str, check: str) -> None:
+    assert verdicts(results, op, check) == {"pass"}
+
+
+def test_an_operator_that_only_says_that_it_draws_is_noted(results: Results) -> None:
+    notes = {op: [line.get("reason", "") for line in results.of(op).values()] for op in ("jitter", "frozen")}
+    assert any("draw nothing from the default generator" in note for note in notes["frozen"])
+    assert not any("draw nothing" in note for note in notes["jitter"])
+
+
+def test_a_derivative_that_raises_leaves_nothing_behind(results: Results) -> None:
+    judged = {case.rpartition("/")[2]: line["verdict"] for case, line in results.of("logistic").items()}
+    assert judged["grad.saved"] == judged["grad.reference"] == "pass"
+    assert set(judged.values()) <= {"pass", "owed"}
+
+
+def test_an_operator_that_takes_no_double_is_its_own_reference_nowhere() -> None:
+    library = torch.library.Library("accused_by_check", "DEF")
+    library.define("halve(Tensor x) -> Tensor")
+
+    def halve(x: torch.Tensor) -> torch.Tensor:
+        if x.dtype != torch.float32:
+            raise RuntimeError(f"halve: x must be Float, not {x.dtype}")
+        return (x / 2).contiguous()
+
+    library.impl("halve", halve, "CPU")
+    library.impl("halve", lambda x: x.new_empty(x.shape), "Meta")
+    opgate_package.check(torch.ops.accused_by_check.halve, (torch.randn(3, 4),))
+    library.impl("halve", lambda x: halve(x).t().contiguous().t(), "CPU", allow_override=True)
+    with pytest.raises(AssertionError, match=r"fake\.metadata"):
+        opgate_package.check(torch.ops.accused_by_check.halve, (torch.randn(3, 4),))
