@@ -1,12 +1,21 @@
 // aoti.cpp: the AOTInductor package, run in a C++ process without Python, equals eager.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_cpp {
 namespace {
+
+// The package's record of the call. The package must hold it.
+const PackagedCall& packaged_call_of(CallUnderTest& under_test) {
+  const std::string id = call_id(under_test.key());
+  const auto& calls = under_test.packages().package_of(under_test.key().device, id).calls();
+  return *std::ranges::find(calls, id, &PackagedCall::id);
+}
 
 // A package whose operator has changed its schema is not run: the generated code calls the old one.
 std::optional<Finding> other_library(CallUnderTest& under_test) {
@@ -21,7 +30,7 @@ std::optional<Finding> other_library(CallUnderTest& under_test) {
 }
 
 Judgement judge(CallUnderTest& under_test) {
-  const std::string promised = "the package, run in C++ without Python, returns eager's values bit for bit";
+  const std::string promised = "the package, run in C++ without Python, returns eager's values";
   try {
     if (auto finding = other_library(under_test)) return Judgement::fail(*std::move(finding));
   } catch (const SetupError& error) {  // no package holds the call, or it cannot be loaded
@@ -32,6 +41,13 @@ Judgement judge(CallUnderTest& under_test) {
   if (under_test.key().spec->kind == Spec::Kind::op) {
     if (auto refused = refused_sample(under_test)) return *std::move(refused);
     const std::vector<at::Tensor> got = packaged.returned();
+    if (packaged_call_of(under_test).in_pieces) {
+      // The compiler generated code for each of them, which rounds in its own way.
+      Outcome eager;
+      for (const at::Tensor& result : under_test.observed().outcome.returned())
+        eager.results.emplace_back(result);
+      return judge_same(under_test, packaged, eager, /*bits=*/false, promised);
+    }
     Agreement agreement;
     // A package draws from the generator in an order of its own. Sizes and dtypes must agree all the same.
     for (size_t i = 0; under_test.key().spec->draws_random_numbers() && i < got.size(); ++i)
@@ -39,10 +55,7 @@ Judgement judge(CallUnderTest& under_test) {
     return judge_values(got, under_test.observed().outcome.returned(), agreement, promised);
   }
   // A model has no eager form without Python: its outputs are known by digest.
-  const std::string id = call_id(under_test.key());
-  for (const PackagedCall& call : under_test.packages().package_of(under_test.key().device, id).calls()) {
-    if (call.id == id && call.eager == digest(packaged.returned())) return Judgement::pass();
-  }
+  if (packaged_call_of(under_test).eager == digest(packaged.returned())) return Judgement::pass();
   return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
 }
 
@@ -51,7 +64,9 @@ OPGATE_REGISTER_CHECK(
     {.name = "aoti.cpp",
      .explanation =
          {.promise =
-              "The AOTInductor package, run in a C++ process that holds no Python, equals eager bit for bit.",
+              "The AOTInductor package, run in a C++ process that holds no Python, equals eager: bit for bit "
+              "where the compiled graph holds the operator itself, and within the promised accuracy where it "
+              "holds the ATen operators that a composite or an autograd kernel calls.",
           .why = "This is how the operator is deployed. The package calls it by name and schema through the "
                  "dispatcher, with inputs and buffers whose layout the compiler took from the fake kernel.",
           .fix = "First make value.layout and fake.metadata pass: most differences here are one of these. If "

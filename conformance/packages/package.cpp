@@ -53,6 +53,7 @@ PackagedCall call_from(const json& described) {
   call.variant = described.at("variant");
   call.outputs = described.at("outputs");
   call.eager = described.at("eager");
+  call.in_pieces = described.value("in_pieces", false);  // packages of earlier releases do not tell
   return call;
 }
 

@@ -26,7 +26,9 @@ struct PackagedCall {
   c10::ScalarType dtype;
   std::string variant;
   size_t outputs = 0;  ///< number of tensors that it returns
-  std::string eager;   ///< digest() of what eager Python returned when the package was made
+  bool in_pieces =
+      false;  ///< the package holds ATen's operators, which the operator computes with, in place of it
+  std::string eager;  ///< digest() of what eager Python returned when the package was made
 };
 
 /// Thrown where this machine lacks the device that a package was made for.

@@ -305,6 +305,18 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
   return difference_text(comparison, got, want);
 }
 
+std::optional<std::string> difference_within_accuracy(const std::string& id, const at::Tensor& got,
+                                                      const at::Tensor& want) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  Accuracy accuracy = key.spec->accuracy_for(key.dtype);
+  if (accuracy.exact) return difference(got, want, std::nullopt, std::nullopt);
+  accuracy.ulps *= 2;  // each of the two may be as far from the right result as is promised
+  const Comparison comparison =
+      compare(got, want, accuracy.scaled_by_inputs(), largest_of_each({want}).front());
+  if (comparison.within()) return std::nullopt;
+  return difference_text(comparison, got, want);
+}
+
 bool leaves_results_untouched(const std::string& id) {
   const CallKey key = parse_call_id(state().subjects, id);
   const Outcome outcome = observe(key, state().cache.values, {.take_snapshots = false}).outcome;
@@ -398,6 +410,11 @@ PYBIND11_MODULE(_engine, module) {
              "dtype of `want` may be wider.",
              pybind11::arg("got"), pybind11::arg("want"), pybind11::arg("ulps") = std::nullopt,
              pybind11::arg("scale") = std::nullopt);
+  module.def(
+      "difference_within_accuracy", &opgate::difference_within_accuracy,
+      "How two results of a call differ, in words, where each was rounded in its own way; None if they "
+      "are within twice the accuracy that the spec promises, at the largest element of `want`.",
+      pybind11::arg("call_id"), pybind11::arg("got"), pybind11::arg("want"));
   module.def("values", &opgate::described_values,
              "The values that a TensorArgument (JSON) describes, contiguous and on the CPU. `dtype`, such as "
              "\"float32\", is used if the argument fixes none. Each stream gives other values of the domain.",

@@ -81,7 +81,13 @@ def manifest(calls: list[Call]) -> dict[str, Any]:
     for call in calls:
         eager = call.eager()
         described.append(
-            {"id": call.id, **call.described, "outputs": len(eager), "eager": _engine.digest(eager)}
+            {
+                "id": call.id,
+                **call.described,
+                "outputs": len(eager),
+                "eager": _engine.digest(eager),
+                "in_pieces": call.is_compiled_in_pieces,
+            }
         )
         if not call.is_model:
             schemas[call.subject] = _engine.schema(call.subject)

@@ -8,7 +8,7 @@ from opgate.package import snapshot
 from opgate.registry import check
 from opgate.resize import other_inputs, shapes
 
-PROMISED = "the package, compiled once with open sizes, returns eager's values bit for bit for other sizes"
+PROMISED = "the package, compiled once with open sizes, returns eager's values for other sizes"
 
 
 @check(
