@@ -120,6 +120,12 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
 
 
+def wait_for_device(call: Call) -> None:
+    """Waits for the kernels of a call: one that fails must not do so in the next call."""
+    if call.device == "cuda":
+        torch.cuda.synchronize()
+
+
 def take_failure(place: str) -> str:
     """How the simulated device has failed since it was asked last, and repairs it: "" if it has not.
 
@@ -260,8 +266,7 @@ class PackageStore:
                 take_failure(call.place)
                 try:
                     call.eager()  # a call that fails in eager must not be packaged with the others
-                    if call.device == "cuda":
-                        torch.cuda.synchronize()  # a kernel that fails must not do so in the next call
+                    wait_for_device(call)
                     program = export(call.module(), call.tensors())
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
                     if failure := take_failure(call.place):
@@ -273,6 +278,10 @@ class PackageStore:
                     continue
                 finally:
                     signal.alarm(0)
+                # Not all that fails on the device raises: the host may have read the device's memory.
+                if failure := take_failure(call.place):
+                    left_out[call.id] = f"the call cannot be exported: {failure}"
+                    continue
             (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out, not_tried
 
@@ -344,9 +353,10 @@ class PackageStore:
             try:
                 compile_package(calls, file)
                 run_package(file, calls)
+                wait_for_device(calls[0])
             except Exception as error:  # of many types, such as errors of the C++ compiler and the package
                 return take_failure(calls[0].place) or first_line(error)
-        return None
+            return take_failure(calls[0].place) or None
 
     def run(self, device: str) -> None:
         """Runs the packages in this process, and writes the digests of their outputs to DEVICE.python.json.
