@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.metadata
 import shutil
 import subprocess
 import sys
@@ -48,8 +49,6 @@ def put(source: Path, target: Path) -> bool:
 
 def download_wheels(folder: Path, names: list[str]) -> None:
     """Wheels of the versions that this environment has, without their dependencies."""
-    import importlib.metadata
-
     folder.mkdir(parents=True, exist_ok=True)
     pins = [f"{name}=={importlib.metadata.version(name)}" for name in names]
     there = {tuple(wheel.name.lower().replace("_", "-").split("-")[:2]) for wheel in folder.glob("*.whl")}

@@ -7,22 +7,22 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .machine import Machine, Ran
 
+# Of fixtures/programs/cuda_program.cu.
 MODES = (
-    ("past-the-end", "memcheck", "memory"),
-    ("unwritten", "initcheck", "init"),
-    ("race", "racecheck", "race"),
-    ("no-race", "racecheck", "race"),
-    ("missed-barrier", "synccheck", "sync"),
-    ("refused-launch", "memcheck", "api"),
-    ("freed-twice", "memcheck", "memory"),
-    ("no-event", "racecheck", "stream"),
-    ("event", "racecheck", "stream"),
-    ("right", "memcheck", "memory"),
+    "past-the-end",
+    "unwritten",
+    "race",
+    "no-race",
+    "missed-barrier",
+    "refused-launch",
+    "freed-twice",
+    "no-event",
+    "event",
+    "right",
 )
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FAULTS = ("address", "alignment", "trap")
@@ -47,16 +47,18 @@ def _device(machine: Machine) -> str:
     return "sim" if machine.dry else "cuda"
 
 
-def _native_checks(machine: Machine) -> list[str]:
+def _checks_of(machine: Machine, *workers: str) -> list[str]:
+    """The ids of the checks that these workers run."""
     listed = machine.run([machine.program("opgate"), "list", "checks"], 60).output
     rows = [line.split() for line in listed.splitlines()]
-    return [row[0] for row in rows if len(row) > 1 and row[1] == "native"]
+    return [row[0] for row in rows if len(row) > 1 and row[1] in workers]
 
 
 def smoke(machine: Machine, seconds: float) -> dict[str, Any]:
     """One operator through every native check."""
-    command = [machine.program("opgate"), "run", "--device", _device(machine), "--op", "crop", "--check"]
-    command += [*_native_checks(machine), "--output", str(machine.output / "smoke"), "-j", str(machine.jobs)]
+    command = [machine.program("opgate"), "run", "--device", _device(machine), "--op", "crop"]
+    command += ["--output", str(machine.output / "smoke"), "-j", str(machine.jobs)]
+    command += ["--check", *_checks_of(machine, "native")]
     ran = machine.run(command, seconds)
     return _log(machine, "smoke", ran) | {"summary": _last_line(ran.output)}
 
@@ -117,7 +119,7 @@ def operators(machine: Machine, seconds: float) -> dict[str, Any]:
     """The cases of ops/ on the card in native workers, and evidence of them."""
     output = machine.output / "ops"
     command = [machine.program("opgate"), "run", "--device", _device(machine), "--output", str(output)]
-    command += ["-j", str(machine.jobs), "--check", *_native_checks(machine)]
+    command += ["-j", str(machine.jobs), "--check", *_checks_of(machine, "native")]
     if machine.dry:
         command += ["--op", "identity_conv"]
     ran = machine.run(command, seconds)
@@ -137,18 +139,9 @@ def exported(machine: Machine, seconds: float) -> dict[str, Any]:
     """The checks of ops/ on the card that need Python: exports, packages, torch.compile, opcheck."""
     if machine.dry:
         return {"left_out": "the tests of the program run them on the simulated device"}
-    listed = machine.run([machine.program("opgate"), "list", "checks"], 60).output
-    rows = [line.split() for line in listed.splitlines()]
-    others = [row[0] for row in rows if len(row) > 1 and row[1] in ("python", "aoti")]
-    command = [
-        machine.program("opgate"),
-        "run",
-        "--device",
-        "cuda",
-        "--output",
-        str(machine.output / "exported"),
-    ]
-    ran = machine.run([*command, "--check", *others], seconds)
+    command = [machine.program("opgate"), "run", "--device", "cuda"]
+    command += ["--output", str(machine.output / "exported")]
+    ran = machine.run([*command, "--check", *_checks_of(machine, "python", "aoti")], seconds)
     return _log(machine, "exported", ran) | {"summary": _last_line(ran.output)}
 
 
@@ -183,8 +176,8 @@ def sanitizer(machine: Machine, seconds: float) -> dict[str, Any]:
         return mode, tool, machine.run(command, each).status
 
     tools = ["simulator", *(SANITIZERS if sanitizer_path and not machine.dry else ())]
-    jobs = [(mode, tool) for mode, _, _ in MODES for tool in tools]
-    rows: dict[str, dict[str, str]] = {mode: {} for mode, _, _ in MODES}
+    jobs = [(mode, tool) for mode in MODES for tool in tools]
+    rows: dict[str, dict[str, str]] = {mode: {} for mode in MODES}
     with ThreadPoolExecutor(min(8, machine.jobs)) as pool:
         for (mode, tool), (_, told, count) in zip(jobs, pool.map(ask, jobs), strict=True):
             rows[mode][tool] = told if tool == "simulator" else "finds it" if count == 77 else "nothing"
@@ -228,8 +221,3 @@ def stage_named(name: str) -> Stage:
         if stage.name == name:
             return stage
     raise KeyError(f"there is no stage {name!r}: {', '.join(stage.name for stage in STAGES)}")
-
-
-def output_files(folder: Path) -> list[Path]:
-    """The files that the stages have written, without those of single runs."""
-    return sorted(file for file in folder.iterdir() if file.is_file())

@@ -29,7 +29,7 @@ bool claims_to_draw(CallUnderTest& under_test) {
   const Spec& spec = *key.spec;
   const bool is_asked = key.is_contiguous() && key.device == c10::kCPU &&
                         key.sample == &spec.samples.front() && spec.kind == Spec::Kind::op &&
-                        spec.draws_random_numbers() && !takes_generator(spec);
+                        spec.promised(Promise::nondeterministic_seeded) && !takes_generator(spec);
   if (!is_asked || under_test.observed().drew_random_numbers) return false;
   return std::ranges::none_of(spec.samples, [&](const Sample& sample) {
     CallKey other = key;
@@ -59,7 +59,7 @@ Judgement judge(CallUnderTest& under_test) {
                      words.launch_check),
          {}});
   }
-  if (call.drew_random_numbers && !under_test.key().spec->draws_random_numbers()) {
+  if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
     return Judgement::fail({"no random numbers are drawn from the default generator",
                             "the call changes the state of the default generator",
                             "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
@@ -70,8 +70,7 @@ Judgement judge(CallUnderTest& under_test) {
   if (claims_to_draw(under_test)) {
     return Judgement::note(
         "the operator is tagged or promised nondeterministic_seeded, and its calls draw nothing from the "
-        "default "
-        "generator: they give the same for every seed, or a generator of their own decides");
+        "default generator: they give the same for every seed, or a generator of their own decides");
   }
   return Judgement::pass();
 }

@@ -148,7 +148,7 @@ Judgement judge_intra_op(CallUnderTest& under_test) {
 
 // Calls each of the calls in turn from several threads at once.
 Judgement judge_callers(const std::vector<CallUnderTest*>& calls) {
-  if (calls.front()->key().spec->draws_random_numbers())
+  if (calls.front()->key().spec->promised(Promise::nondeterministic_seeded))
     return Judgement::pass();  // concurrent callers would share one generator
   std::vector<Caller> callers = make_callers(calls);
   call_concurrently(callers);

@@ -52,7 +52,7 @@ CallFacts facts_of(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (key.variant != kContiguous) return facts;
   if (key.spec->promised(Promise::deterministic)) facts.bits = digest(outcome.values()).substr(0, kDigits);
-  if (key.spec->draws_random_numbers()) return facts;
+  if (key.spec->promised(Promise::nondeterministic_seeded)) return facts;
   facts.values = summaries(compared_results(under_test));
   if (const Outcome* reference = under_test.known_reference(); reference != nullptr && reference->ok())
     facts.reference = summaries(specified(reference->returned(), outcome.tensors_of(key.spec->unspecified)));

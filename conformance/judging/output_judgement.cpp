@@ -161,16 +161,11 @@ std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) 
   return scales;
 }
 
-namespace {
-
-// Compares shapes and dtypes alone.
 Judgement judge_shapes(const Outcome& got, const Outcome& want, const std::string& promised) {
   std::set<size_t> every;
   for (size_t i = 0; i < got.values().size(); ++i) every.insert(i);
   return judge_values(got.values(), want.values(), {.unspecified = every}, promised);
 }
-
-}  // namespace
 
 Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcome& want, bool bits,
                      const std::string& promised, const MaterializeOptions& options) {

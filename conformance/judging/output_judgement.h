@@ -52,6 +52,9 @@ std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors);
 Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Outcome& want,
                                 const std::string& promised);
 
+/// Passes where the results have the same shapes and dtypes, whatever their values.
+Judgement judge_shapes(const Outcome& got, const Outcome& want, const std::string& promised);
+
 /// Compares two calls on the same values. Passes where they have the same bits. Unless `bits` are promised,
 /// also passes where `got` is within the promised accuracy of the reference on values made by `options`;
 /// without a reference, of `want`. Without a reference, values that are drawn at random are not compared.

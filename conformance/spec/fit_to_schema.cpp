@@ -124,6 +124,9 @@ void fit_to_schema(Spec& spec) {
         "{}: no loaded library defines {}; check its name and overload, and `libraries` in opgate.toml",
         spec.where, spec.name));
   }
+  // The tag of torch says the same as the promise.
+  if (spec.op->hasTag(at::Tag::nondeterministic_seeded))
+    spec.promises.insert(Promise::nondeterministic_seeded);
   spec.schema = c10::toString(spec.op->schema());
   spec.schema_seen = spec.op->schema().arguments().data();
   for (Sample* sample : all_samples(spec)) fit_sample(*sample, spec.op->schema());

@@ -80,8 +80,6 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
     spec.guessed.insert(Promise::differentiable);
     spec.never_differentiated = !recorded.at("differentiated").get<bool>();
   }
-  if (const auto op = find_op(spec.name); op && op->hasTag(at::Tag::nondeterministic_seeded))
-    spec.promises.insert(Promise::nondeterministic_seeded);
   const bool in_cpp = is_defined_in_cpp(spec.name);
   // Where Python modules have registered a fake kernel or a derivative, calls without them would fail.
   spec.in_python = python_too && (!in_cpp || python_kernels.contains(spec.name));

@@ -112,10 +112,6 @@ void validate(const Spec& spec) {
   check_promises(spec);
 }
 
-bool Spec::draws_random_numbers() const {
-  return promised(Promise::nondeterministic_seeded) || (op && op->hasTag(at::Tag::nondeterministic_seeded));
-}
-
 Accuracy Spec::accuracy_for(c10::ScalarType sample_dtype) const {
   return accuracy->input_dtype ? accuracy->of(sample_dtype) : *accuracy;
 }

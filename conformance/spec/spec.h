@@ -83,8 +83,6 @@ struct Spec {
   bool lacks_fake = false;                     ///< no process has one, and none can be derived
 
   bool promised(Promise promise) const { return promises.contains(promise); }
-  /// Whether the operator says, by a promise or a tag, that its results depend on the state of a generator.
-  bool draws_random_numbers() const;
   /// Whether the bits of the results must not depend on the layout of the arguments.
   bool same_bits_in_any_layout() const { return accuracy->exact || promised(Promise::layout_invariant); }
   /// The accuracy that is promised where the spec's samples have this dtype.

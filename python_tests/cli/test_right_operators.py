@@ -26,6 +26,14 @@ def _(x, by):
     return x.new_empty(x.shape)
 
 
+# The same, where a compiler sees ATen's operators.
+pieces = torch.library.Library("accused", "FRAGMENT")
+pieces.define("thinned(Tensor x) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+pieces.impl(
+    "thinned", lambda x: (x * torch.rand(x.shape, dtype=x.dtype)).contiguous(), "CompositeImplicitAutograd"
+)
+
+
 # Says so, and has a generator of its own that begins anew in each call.
 @torch.library.custom_op("accused::frozen", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
 def frozen(x: torch.Tensor) -> torch.Tensor:
@@ -71,9 +79,6 @@ logistic.register_autograd(backward, setup_context=lambda ctx, inputs, output: c
 
 
 # Their code is ATen's, which a compiler sees in place of them, and rounds otherwise by 1 ulp.
-pieces = torch.library.Library("accused", "FRAGMENT")
-
-
 def mish(x):
     return (x * torch.tanh(torch.log1p(torch.exp(x)))).contiguous()
 
@@ -103,6 +108,7 @@ def draft(name, *arguments, **settings):
 
 
 draft("accused::jitter", opgate.uniform(3, 4), 0.25)
+draft("accused::thinned", opgate.uniform(3, 4))
 draft("accused::frozen", opgate.uniform(3, 4))
 draft("accused::smooth", opgate.uniform(3, 4), opgate.uniform(3, 4))
 draft("accused::mish", opgate.uniform(30, 40))
@@ -118,12 +124,17 @@ def promise(spec):
 
 
 @pytest.fixture(scope="module")
-def results(opgate: OpGate, new_project: Callable[..., Path]) -> Results:
+def project(new_project: Callable[..., Path]) -> Path:
     folder = new_project(python=["accused_operators"], python_path=["."])
     (folder / "accused_operators.py").write_text(OPERATORS)
-    ran = opgate("run", "--check", "aoti", "compile", "export", "effect", "grad", folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(opgate: OpGate, project: Path) -> Results:
+    ran = opgate("run", "--check", "aoti", "compile", "export", "effect", "grad", folder=project)
     assert ran.returncode == 1, ran.stdout + ran.stderr  # because of `traced` alone
-    found = read_results(folder / ".opgate")
+    found = read_results(project / ".opgate")
     failed = {case for case, line in found.cases.items() if line["verdict"] == "fail"}
     assert all(case.startswith("traced/") for case in failed), failed
     return found
@@ -144,6 +155,13 @@ def test_no_check_that_calls_twice_accuses_them(results: Results, op: str, check
 @pytest.mark.parametrize("check", ["aoti.python", "aoti.dynamic"])
 def test_pieces_are_compared_all_the_same(results: Results, check: str) -> None:
     assert verdicts(results, "traced", check) == {"fail"}
+
+
+def test_the_tag_of_random_operators_suffices(opgate: OpGate, project: Path) -> None:
+    ran = opgate("run", "--op", "jitter", "thinned", "--output", str(project / "all"), folder=project)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    asked = {case.rpartition("/")[2] for case in read_results(project / "all").cases}
+    assert asked >= {"aoti.python", "error.raises", "memory.lifetime", "value.alignment", "value.layout"}
 
 
 def test_an_operator_that_only_says_that_it_draws_is_noted(results: Results) -> None:

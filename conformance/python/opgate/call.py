@@ -126,13 +126,10 @@ class Call:
         """The overload of the subject, which must be an operator."""
         return overload_of(self.subject)
 
-    @cached_property
+    @property
     def draws_random_numbers(self) -> bool:
         """Whether the operator says, by a promise or a tag, that a generator decides its results."""
-        if self.is_model:
-            return False
-        tagged = torch.Tag.nondeterministic_seeded in self.overload.tags
-        return tagged or "nondeterministic_seeded" in self.described["promises"]
+        return "nondeterministic_seeded" in self.described["promises"]
 
     @cached_property
     def is_compiled_in_pieces(self) -> bool:

@@ -264,24 +264,23 @@ class PackageStore:
             with self._at(call.place, "the call cannot be exported", [call.id]):
                 signal.alarm(seconds)
                 take_failure(call.place)
+                raised: Exception | None = None
                 try:
                     call.eager()  # a call that fails in eager must not be packaged with the others
                     wait_for_device(call)
                     program = export(call.module(), call.tensors())
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
-                    if failure := take_failure(call.place):
-                        left_out[call.id] = f"the call cannot be exported: {failure}"
-                    elif isinstance(error, OtherValues):
-                        not_tried[call.id] = str(error)
-                    else:
-                        left_out[call.id] = f"the call cannot be exported: {first_line(error)}"
-                    continue
+                    raised = error
                 finally:
                     signal.alarm(0)
-                # Not all that fails on the device raises: the host may have read the device's memory.
-                if failure := take_failure(call.place):
-                    left_out[call.id] = f"the call cannot be exported: {failure}"
-                    continue
+            # Not all that fails on the device raises: the host may have read the device's memory.
+            failure = take_failure(call.place)
+            if isinstance(raised, OtherValues) and not failure:
+                not_tried[call.id] = str(raised)
+                continue
+            if failure or raised:
+                left_out[call.id] = f"the call cannot be exported: {failure or first_line(raised)}"
+                continue
             (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out, not_tried
 

@@ -119,8 +119,8 @@ INLINE u64 ones_u64(u32 count) { return count >= 64 ? ~0ull : (1ull << count) - 
     return (at < bits ? value >> at : 0) & ones_##T(length);                                                 \
   }                                                                                                          \
   INLINE S bfe_##S(T value, u32 at, u32 length) {                                                            \
-    const u64 end = (u64)at + length - (length != 0 ? 1 : 0);                                                     \
-    const u32 top = end < bits - 1 ? (u32)end : bits - 1;                                                         \
+    const u64 end = (u64)at + length - (length != 0 ? 1 : 0);                                                \
+    const u32 top = end < bits - 1 ? (u32)end : bits - 1;                                                    \
     const u32 given = at < bits ? (length < bits - at ? length : bits - at) : 0;                             \
     const T field = bfe_##T(value, at, length);                                                              \
     return (S)(length != 0 && (value >> top & 1) != 0 ? field | ~ones_##T(given) : field);                   \

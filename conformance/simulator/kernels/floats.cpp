@@ -183,19 +183,26 @@ bool is_below_normal(float a, float b, float c, Rounding rounding, bool negative
   return false;
 }
 
+template <class Operation>
+float without_subnormals(float result, float a, float b, float c, Rounding rounding) {
+  const bool is_small =
+      result == result && is_below_normal<Operation>(a, b, c, rounding, std::signbit(result));
+  return is_small ? std::copysign(0.0f, result) : result;
+}
+
+template <class T, class Operation>
+constexpr bool kTakesThree = std::is_invocable_v<Operation, T, T, T>;
+template <class T, class Operation>
+constexpr bool kTakesTwo = kTakesThree<T, Operation> || std::is_invocable_v<Operation, T, T>;
+
 template <class T, class Operation, bool flush, bool saturate>
 void execute(Thread& thread, const Instruction& in) {
-  constexpr bool kTakesThree = std::is_invocable_v<Operation, T, T, T>;
-  constexpr bool kTakesTwo = kTakesThree || std::is_invocable_v<Operation, T, T>;
   const auto source = [&](int operand) { return prepared<T, flush>(read<T>(thread, in, operand)); };
   const T a = source(1);
-  const T b = kTakesTwo ? source(2) : T(0);
-  const T c = kTakesThree ? source(3) : T(0);
+  const T b = kTakesTwo<T, Operation> ? source(2) : T(0);
+  const T c = kTakesThree<T, Operation> ? source(3) : T(0);
   T result = computed<T, Operation>(a, b, c);
-  if constexpr (flush) {
-    if (result == result && is_below_normal<Operation>(a, b, c, Rounding::nearest, std::signbit(result)))
-      result = std::copysign(T(0), result);
-  }
+  if constexpr (flush) result = without_subnormals<Operation>(result, a, b, c, Rounding::nearest);
   write(thread, in, 0, finished<T, flush, saturate>(result));
 }
 
@@ -227,9 +234,8 @@ void execute_rounded(Thread& thread, const Instruction& in) {
   };
   // Compilers do not know of roundings. What is volatile stays between the changes of the rounding.
   volatile T a = source(1);
-  volatile T b =
-      std::is_invocable_v<Operation, T, T> || std::is_invocable_v<Operation, T, T, T> ? source(2) : T(0);
-  volatile T c = std::is_invocable_v<Operation, T, T, T> ? source(3) : T(0);
+  volatile T b = kTakesTwo<T, Operation> ? source(2) : T(0);
+  volatile T c = kTakesThree<T, Operation> ? source(3) : T(0);
   volatile T rounded;
   {
     const HostRounding scope(rounding);
@@ -237,9 +243,7 @@ void execute_rounded(Thread& thread, const Instruction& in) {
   }
   T result = rounded;
   if constexpr (std::is_same_v<T, float>) {
-    if ((in.immediate & kFlush) != 0 && result == result &&
-        is_below_normal<Operation>(a, b, c, rounding, std::signbit(result)))
-      result = std::copysign(0.0f, result);
+    if ((in.immediate & kFlush) != 0) result = without_subnormals<Operation>(result, a, b, c, rounding);
   }
   if ((in.immediate & kSaturate) != 0) result = saturated(result);
   if constexpr (std::is_same_v<T, float>) {
