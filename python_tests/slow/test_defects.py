@@ -75,7 +75,9 @@ def checks(opgate: OpGate, config: Path) -> dict[str, str]:
 
 
 def demand_all_found(completed: Completed) -> None:
-    assert (completed.returncode, complaints(completed)) == (0, []), completed.stdout
+    # What went wrong stands below the matrix, whose hundreds of lines would push it out of a shortened log.
+    below_the_matrix = "\n\n".join(completed.stdout.split("\n\n")[2:])
+    assert (completed.returncode, complaints(completed)) == (0, []), below_the_matrix
     assert {row.verdict for row in matrix(completed).values()} <= {"found", "sim", "owed"}
     last = completed.stdout.splitlines()[-1]
     assert re.match(r"(\d+) of \1 defects found by the check they were planted for[;,] ", last)
