@@ -1,10 +1,11 @@
-// run.limits: sizes at which launches meet the limits of devices are computed, or refused in the operator's own words.
+// run.limits: sizes at which launches meet the limits of devices are computed, or refused by an exception.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <set>
 
+#include "base/text.h"
 #include "call/meta_call.h"
 #include "device/accelerator.h"
 #include "inputs/larger_samples.h"
@@ -67,37 +68,51 @@ bool has_large_results(const c10::OperatorHandle& op, const Arguments& arguments
   return elements > kMostElements;
 }
 
-// None where the operator refuses the sizes in its own words, or where nothing is known about the right result.
-std::optional<Finding> judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
+// An operator may refuse any size, and whoever asks for the error of a launch does so. The note is for the caller, who learns
+// from "invalid configuration argument" neither which argument it was nor what would be accepted.
+Judgement note_of_refused_launch(const std::string& promised, const Sample& sample, const Limit& limit,
+                                 const std::string& message) {
+  return Judgement::note(
+      {promised,
+       fmt::format("{}: a launch is refused, and so is the call: {}", sample.name, first_line(message)),
+       fmt::format("{}; check the sizes before the launch, and name the argument and the limit", limit.what),
+       {}});
+}
+
+// Passes if the operator refuses the sizes, or if nothing is known about the right result.
+Judgement judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
   CallKey key = under_test.key();
   key.sample = &sample;
   WorkerCache cache = under_test.cache().with_values_of_its_own();
   CallUnderTest larger(key, cache);
   const std::string promised =
-      "sizes at which a launch meets a limit of the device are computed, or refused in words";
+      "sizes at which a launch meets a limit of the device are computed, or refused by an exception";
   const Arguments arguments = materialize(key, cache.values, {.take_snapshots = false});
-  if (has_large_results(larger.op(), arguments)) return std::nullopt;
+  if (has_large_results(larger.op(), arguments)) return Judgement::pass();
   const Outcome outcome = call_on(key, arguments.stack);
   const Accelerator& device = accelerator(key.device);
-  if (!outcome.ok() && !device.is_error_of_runtime(outcome.raised->message)) return std::nullopt;
-  if (!outcome.ok() || !outcome.left_error.empty()) {
-    return Finding{promised,
-                   fmt::format("{}: {}", sample.name,
-                               outcome.ok() ? fmt::format("{} then says: {}", device.words().last_error,
-                                                          outcome.left_error)
-                                            : "raised: " + outcome.raised->message),
-                   std::string(limit.what),
-                   {}};
+  if (!outcome.ok()) {
+    const std::string& message = outcome.raised->message;
+    if (!device.is_error_of_runtime(message)) return Judgement::pass();
+    return note_of_refused_launch(promised, sample, limit, message);
   }
-  if (key.spec->reference == nullptr || !larger.reference().ok()) return std::nullopt;
+  if (!outcome.left_error.empty()) {
+    return Judgement::fail(
+        {promised,
+         fmt::format("{}: {} then says: {}", sample.name, device.words().last_error, outcome.left_error),
+         std::string(limit.what),
+         {}});
+  }
+  if (key.spec->reference == nullptr || !larger.reference().ok()) return Judgement::pass();
   const auto wrong = first_far_off(larger, outcome);
-  if (!wrong) return std::nullopt;
-  return Finding{promised,
-                 fmt::format("{}: result {} is not what the reference says, by more than rounding explains",
-                             sample.name, *wrong),
-                 std::string(limit.what),
-                 {},
-                 {std::string(fault::kValues), ""}};
+  if (!wrong) return Judgement::pass();
+  return Judgement::fail({promised,
+                          fmt::format("{}: result {} is not what the reference says, by more than rounding "
+                                      "explains",
+                                      sample.name, *wrong),
+                          std::string(limit.what),
+                          {},
+                          {std::string(fault::kValues), ""}});
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -105,22 +120,25 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   // What is wrong with the sample as it is, is the matter of value.reference.
   if (key.spec->reference != nullptr && judge_against_reference(under_test).finding) return Judgement::pass();
+  Judgement so_far = Judgement::pass();
   for (const Limit& limit : kLimits) {
     for (const Sample& sample : samples_with_size(*key.spec, *key.sample, limit.size, kMostElements)) {
-      if (auto finding = judge_size(under_test, sample, limit)) return Judgement::fail(*std::move(finding));
+      Judgement judgement = judge_size(under_test, sample, limit);
+      if (judgement.verdict != Verdict::pass) return judgement;
+      if (judgement.finding && !so_far.finding) so_far = std::move(judgement);
     }
   }
-  return Judgement::pass();
+  return so_far;
 }
 
 OPGATE_REGISTER_CHECK(
     run_limits,
     {.name = "run.limits",
      .explanation =
-         {.promise = "Sizes at which a launch meets a limit of the device (threads of a block, shared "
-                     "memory, blocks of a grid "
-                     "in y and z) are computed, or refused in the operator's own words. Asked on the "
-                     "simulated device only.",
+         {.promise =
+              "Sizes at which a launch meets a limit of the device (threads of a block, shared "
+              "memory, blocks of a grid "
+              "in y and z) are computed, or refused by an exception. Asked on the simulated device only.",
           .why = "Tests are small. A launch beyond a limit does not run at all: the result is whatever the "
                  "memory held, and where "
                  "nobody asks for the error, the next operator gets the blame.",
