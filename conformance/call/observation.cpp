@@ -1,5 +1,8 @@
 #include "call/observation.h"
 
+#include <optional>
+
+#include "call/called_operators.h"
 #include "inputs/bad_inputs.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
@@ -26,7 +29,11 @@ Observation observe(const CallKey& key, ValueCache& values, const MaterializeOpt
   const bool in_full = options.take_snapshots && key.is_contiguous();
   const ProcessState state(
       key.device, in_full ? ProcessState::Extent::everything : ProcessState::Extent::without_signals);
+  std::optional<CalledOperators> called;
+  if (in_full) called.emplace();
   seen.outcome = invoke(*key.spec->op, seen.arguments.stack, key.device);
+  if (called) seen.called = called->names();
+  called.reset();
   seen.state_changes = state.changes();
   seen.drew_random_numbers = state.drew_random_numbers();
   if (!seen.state_changes.empty() || seen.drew_random_numbers) state.restore();

@@ -1,6 +1,7 @@
 // Makes one call and records everything that it did.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct Observation {
   std::vector<Damage> damage;              ///< to red zones of arguments and of the call's own blocks
   std::vector<std::string> state_changes;  ///< of the process and thread, in words; they have been undone
   bool drew_random_numbers = false;        ///< whether it used the default generator
+  /// The operators of libraries other than PyTorch that the operator called, by name; empty unless all is observed: snapshots of
+  /// contiguous arguments.
+  std::set<std::string> called = {};
 };
 
 /// Materializes the arguments that `key` names and makes the call eagerly, through the dispatcher, in

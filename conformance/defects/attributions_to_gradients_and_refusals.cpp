@@ -41,6 +41,19 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return each.check.starts_with("grad."); });
 }
 
+// Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one mistake.
+const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms& all) {
+  const bool only_for_bad_input =
+      broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
+  if (!has_bad_sizes(broken.variant) || (broken.fault.kind != fault::kUnchecked && !only_for_bad_input))
+    return nullptr;
+  if (const BrokenCase* crash =
+          all.find([](const BrokenCase& each) { return each.is_crash() && has_bad_sizes(each.variant); }))
+    return crash;
+  if (broken.is_of_memory()) return nullptr;
+  return all.find([](const BrokenCase& each) { return each.is_of_memory() && has_bad_sizes(each.variant); });
+}
+
 // An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and accept others.
 const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
@@ -66,6 +79,7 @@ constexpr std::array kToGradientsAndRefusals{
     Attribution{&gradient_of_the_other_argument},
     Attribution{&gradient_in_a_program},
     Attribution{&crash_for_the_argument},
+    Attribution{&crash_for_other_sizes},
 };
 
 }  // namespace

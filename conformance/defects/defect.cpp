@@ -6,9 +6,11 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <tuple>
 
 #include "defects/attribution.h"
+#include "defects/called_operators.h"
 #include "defects/cause.h"
 #include "inputs/variant_text.h"
 #include "plan/case_parts.h"
@@ -56,7 +58,13 @@ std::string id_of(const BrokenCase& root) {
   return fmt::format("{}/{}/{}{}{}", root.op, root.device, kind, about.empty() ? "" : "/", about);
 }
 
-Defect defect_of(const BrokenCase& root, const std::vector<const BrokenCase*>& shown_by) {
+void count(const BrokenCase& broken, Defect& defect) {
+  ++defect.checks[broken.check];
+  defect.cases.push_back(broken.id);
+}
+
+Defect defect_of(const CasesOfDefect& shown) {
+  const BrokenCase& root = *shown.root;
   Defect defect;
   defect.id = id_of(root);
   defect.op = root.op;
@@ -64,14 +72,17 @@ Defect defect_of(const BrokenCase& root, const std::vector<const BrokenCase*>& s
   defect.severity = severity_of(root);
   // A case that another one explains says less of the cause than those with the fault itself.
   const BrokenCase* best = &root;
-  for (const BrokenCase* each : shown_by) {
+  for (const BrokenCase* each : shown.cases) {
     if (each->group() == root.group() && clarity(*each) < clarity(*best)) best = each;
   }
-  for (const BrokenCase* each : shown_by) {
-    ++defect.checks[each->check];
-    defect.cases.push_back(each->id);
+  for (const BrokenCase* each : shown.cases) {
+    count(*each, defect);
     if (std::ranges::find(defect.variants, each->variant) == defect.variants.end())
       defect.variants.push_back(each->variant);
+  }
+  for (const BrokenCase* each : shown.of_callers) {
+    count(*each, defect);
+    ++defect.callers[each->op];
   }
   defect.example = best->id;
   defect.evidence = best->judgement;
@@ -79,23 +90,21 @@ Defect defect_of(const BrokenCase& root, const std::vector<const BrokenCase*>& s
   return defect;
 }
 
-void append_defects(std::vector<Defect>& defects, const Symptoms& all) {
+std::vector<CasesOfDefect> sorted_by_cause(const Symptoms& all) {
   std::map<const BrokenCase*, const BrokenCase*> explained_by;
   for (const BrokenCase& broken : all.cases()) {
     if (const BrokenCase* cause = attribution_of(broken, all)) explained_by[&broken] = cause;
   }
   // Cases that nothing explains belong together where they show the same fault.
-  std::map<std::pair<std::string, std::string>, const BrokenCase*> roots;
-  std::map<const BrokenCase*, std::vector<const BrokenCase*>> groups;
-  std::vector<const BrokenCase*> order;
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  std::vector<CasesOfDefect> defects;
   for (const BrokenCase& broken : all.cases()) {
     const BrokenCase& root = root_of(broken, explained_by);
-    const BrokenCase* first = roots.try_emplace(root.group(), &root).first->second;
-    auto& group = groups[first];
-    if (group.empty()) order.push_back(first);
-    group.push_back(&broken);
+    const auto [place, is_new] = places.try_emplace(root.group(), defects.size());
+    if (is_new) defects.push_back({&root, {}});
+    defects[place->second].cases.push_back(&broken);
   }
-  for (const BrokenCase* root : order) defects.push_back(defect_of(*root, groups[root]));
+  return defects;
 }
 
 }  // namespace
@@ -107,12 +116,22 @@ void Defects::add(const std::string& case_id, const Judgement& judgement) {
   by_op_[{std::string(parts.op), std::string(parts.device)}][case_id] = judgement;
 }
 
+void Defects::add_called(const std::string& op, const std::set<std::string>& called) {
+  called_[op].insert(called.begin(), called.end());
+}
+
 std::vector<Defect> Defects::found() const {
+  std::map<std::pair<std::string, std::string>, Symptoms> symptoms;
+  std::map<std::string, std::map<std::string, std::vector<CasesOfDefect>>> by_device;
+  for (const auto& [key, cases] : by_op_) {
+    const auto& [op, device] = key;
+    for (const auto& [id, judgement] : cases) symptoms[key].add({id, judgement});
+    by_device[device][op] = sorted_by_cause(symptoms[key]);
+  }
+  for (auto& [device, by_op] : by_device) move_to_called_operators(by_op, called_);
   std::vector<Defect> defects;
-  for (const auto& [op, cases] : by_op_) {
-    Symptoms symptoms;
-    for (const auto& [id, judgement] : cases) symptoms.add({id, judgement});
-    append_defects(defects, symptoms);
+  for (const auto& [op, device] : std::views::keys(by_op_)) {
+    for (const CasesOfDefect& shown : by_device.at(device).at(op)) defects.push_back(defect_of(shown));
   }
   std::ranges::stable_sort(defects, {}, [](const Defect& defect) { return defect.severity; });
   return defects;
@@ -124,6 +143,7 @@ void to_json(nlohmann::json& json, const Defect& defect) {
           {"cause", defect.cause},   {"example", defect.example},
           {"checks", defect.checks}, {"variants", defect.variants},
           {"cases", defect.cases}};
+  if (!defect.callers.empty()) json["callers"] = defect.callers;
 }
 
 }  // namespace opgate

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ struct Defect {
   Judgement evidence;                    ///< of the example
   std::map<std::string, size_t> checks;  ///< the number of broken cases of each check
   std::vector<std::string> variants;     ///< those that show it, in the order of the cases
-  std::vector<std::string> cases;        ///< ids
+  std::vector<std::string> cases;        ///< ids, those of callers at the end
+  /// Operators that call this one and show the same, with the number of their cases.
+  std::map<std::string, size_t> callers = {};
 
   size_t count() const { return cases.size(); }
 };
@@ -47,12 +50,16 @@ class Defects {
   /// Throws SetupError for what is not the id of a case.
   void add(const std::string& case_id, const Judgement& judgement);
 
+  /// From now on, a defect that `op` shares with one of the operators that it calls is the latter's.
+  void add_called(const std::string& op, const std::set<std::string>& called);
+
   /// All defects so far: the most severe first, then by operator.
   std::vector<Defect> found() const;
 
  private:
   // By operator and device: judgements by case, so that workers' timing does not decide which case comes first.
   std::map<std::pair<std::string, std::string>, std::map<std::string, Judgement>> by_op_;
+  std::map<std::string, std::set<std::string>> called_;
 };
 
 /// A line of results.jsonl.

@@ -19,6 +19,14 @@ std::string_view damaged_argument(std::string_view variant) {
   return variant.substr(0, variant.find_first_of(".=["));
 }
 
+bool has_bad_sizes(std::string_view variant) {
+  if (damaged_argument(variant).empty()) return false;
+  const size_t dot = variant.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view damage = variant.substr(dot + 1);
+  return damage.starts_with("rank") || damage.starts_with("size");
+}
+
 std::string_view sizes_without_elements(std::string_view variant) {
   constexpr std::string_view kBegin = "size", kEnd = "=0";
   if (!variant.starts_with(kBegin) || !variant.ends_with(kEnd)) return "";

@@ -31,11 +31,11 @@ std::optional<Judgement> harm_of_assumed_index(CallUnderTest& under_test, const 
   return std::nullopt;
 }
 
-std::optional<Judgement> note_of_lost_worker(const CallKey& key, const std::string& reason) {
-  if (!key.spec->draft || !is_bad_input(key.variant)) return std::nullopt;
+std::optional<Judgement> note_of_lost_worker(const CallKey& key, const Judgement& lost) {
+  if (!key.spec->draft || !is_bad_input(key.variant) || !lost.uncaught.empty()) return std::nullopt;
   const BadInput bad = find_bad_input(key);
   if (!bad.assumed) return std::nullopt;
-  return unchecked_index(bad, reason);
+  return unchecked_index(bad, lost.reason);
 }
 
 }  // namespace opgate

@@ -19,8 +19,8 @@ Judgement unchecked_index(const BadInput& bad, const std::string& harm);
 /// The note where the call wrote or read outside of its tensors; none where it was refused or did no harm.
 std::optional<Judgement> harm_of_assumed_index(CallUnderTest& under_test, const BadInput& bad);
 
-/// The note for a call that ended its worker or did not end in time, for this reason; none where the call has no such
-/// index.
-std::optional<Judgement> note_of_lost_worker(const CallKey& key, const std::string& reason);
+/// The note for a call that ended its worker or did not end in time; none if the call has no such index, or if an exception ended
+/// the worker: the operator has checked the index, and loses its refusal.
+std::optional<Judgement> note_of_lost_worker(const CallKey& key, const Judgement& lost);
 
 }  // namespace opgate

@@ -48,6 +48,8 @@ CallFacts facts_of(CallUnderTest& under_test) {
   const Outcome& outcome = under_test.observed().outcome;
   if (!outcome.ok()) return {{"raises"}, ""};
   CallFacts facts;
+  facts.called = under_test.observed().called;
+  facts.called.erase(c10::toString(under_test.key().spec->op->operator_name()));
   for (const at::Tensor& tensor : outcome.returned()) facts.outputs.push_back(metadata(tensor));
   const CallKey& key = under_test.key();
   if (key.variant != kContiguous) return facts;
@@ -69,6 +71,7 @@ void to_json(nlohmann::json& json, const CallFacts& facts) {
   if (!facts.bits.empty()) json["bits"] = facts.bits;
   if (!facts.values.empty()) json["values"] = facts.values;
   if (!facts.reference.empty()) json["reference"] = facts.reference;
+  if (!facts.called.empty()) json["called"] = facts.called;
 }
 
 void from_json(const nlohmann::json& json, CallFacts& facts) {
@@ -76,6 +79,7 @@ void from_json(const nlohmann::json& json, CallFacts& facts) {
   facts.bits = json.value("bits", "");
   facts.values = json.value("values", std::vector<std::string>());
   facts.reference = json.value("reference", std::vector<std::string>());
+  facts.called = json.value("called", std::set<std::string>());
 }
 
 }  // namespace opgate

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct CallFacts {
   /// spec leaves unspecified. There are none for an operator that draws random numbers.
   std::vector<std::string> values = {};
   std::vector<std::string> reference = {};
+  /// For contiguous calls: the other operators that the operator called, without PyTorch's, as their schemas begin:
+  /// "mine::scale".
+  std::set<std::string> called = {};
 };
 
 /// The facts of a call; makes the call if it was not observed yet.

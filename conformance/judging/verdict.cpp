@@ -34,6 +34,7 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
   if (!judgement.reason.empty()) json["reason"] = judgement.reason;
   if (judgement.worst_ulps > 0) json["ulps"] = judgement.worst_ulps;
   if (!judgement.stack.empty()) json["stack"] = judgement.stack;
+  if (!judgement.uncaught.empty()) json["uncaught"] = judgement.uncaught;
   if (judgement.finding) {
     json["promised"] = judgement.finding->promised;
     json["happened"] = judgement.finding->happened;
@@ -46,9 +47,12 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
 }
 
 void from_json(const nlohmann::json& json, Judgement& judgement) {
-  judgement = {verdict_from_string(json.at("verdict").get<std::string>()), std::nullopt,
-               json.value("reason", ""), json.value("ulps", 0.0),
-               json.value("stack", std::vector<std::string>{})};
+  judgement = {verdict_from_string(json.at("verdict").get<std::string>()),
+               std::nullopt,
+               json.value("reason", ""),
+               json.value("ulps", 0.0),
+               json.value("stack", std::vector<std::string>{}),
+               json.value("uncaught", "")};
   if (json.contains("promised")) {
     judgement.finding = Finding{json.at("promised"),
                                 json.at("happened"),

@@ -57,6 +57,7 @@ struct Judgement {
   std::string reason;                   ///< for owed, invalid, crash, timeout: why; for a pass: a note
   double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
   std::vector<std::string> stack = {};  ///< for crash, timeout: the operator's calls, the innermost first
+  std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
 
   static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps, {}}; }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.

@@ -1,5 +1,6 @@
 #include "process/crash_handlers.h"
 
+#include <c10/util/Exception.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,8 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "process/child_process.h"
 
 namespace opgate {
@@ -97,6 +101,26 @@ void send_mappings() {
   close(maps);
 }
 
+// An exception that leaves a thread, an OpenMP region or a noexcept function ends the process. Its words are gone with it, unless
+// they are sent now. The heap is sound here: no signal has been handled.
+std::terminate_handler terminate_before = nullptr;
+
+void on_terminate() {
+  std::string words = "an exception that is no std::exception";
+  if (const std::exception_ptr uncaught = std::current_exception()) {
+    try {
+      std::rethrow_exception(uncaught);
+    } catch (const c10::Error& error) {
+      words = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      words = error.what();
+    } catch (...) {
+    }
+    send(fmt::format("stack uncaught {}\n", first_line(words)));
+  }
+  terminate_before();
+}
+
 void on_signal(int number, siginfo_t* info, void* context) {
   if (crashed.test_and_set()) {
     while (true) pause();
@@ -135,6 +159,9 @@ void handle_crashes(void (*describe_fault)(const void* address)) {
   static_cast<void>(installed);
 }
 
-void send_stack_of_crashes() { sends_stack = true; }
+void send_stack_of_crashes() {
+  sends_stack = true;
+  if (terminate_before == nullptr) terminate_before = std::set_terminate(&on_terminate);
+}
 
 }  // namespace opgate

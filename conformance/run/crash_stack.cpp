@@ -122,7 +122,9 @@ bool CrashStack::take(std::string_view line) {
   if (!line.starts_with(kStackLine)) return false;
   line.remove_prefix(kStackLine.size());
   const std::string_view kind = next_word(line);
-  if (kind == "at") {
+  if (kind == "uncaught") {
+    uncaught_ = line;
+  } else if (kind == "at") {
     addresses_.push_back(hexadecimal(line));
   } else if (kind == "from") {
     addresses_.push_back(hexadecimal(line) - 1);  // the call, and not what follows it
@@ -159,7 +161,9 @@ std::vector<StackFrame> CrashStack::operator_frames() const {
       of_torch = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
     if (begins_with_one_of(library, kNotTheOperators)) continue;
     StackFrame frame = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
-    if (begins_with_one_of(frame.function, kOfHeaders)) continue;
+    // A thread of at::parallel_for begins in an instantiation of PyTorch's template, into which the operator's code is inlined.
+    if (begins_with_one_of(frame.function, kOfHeaders)) frame.function = function_of_lambda(frame.function);
+    if (frame.function.empty() || begins_with_one_of(frame.function, kOfHeaders)) continue;
     if (!frames.empty() && frames.back().function == frame.function)
       continue;  // recursion, or a function and its parts
     frames.push_back(std::move(frame));

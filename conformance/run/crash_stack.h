@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ class CrashStack {
 
   bool empty() const { return addresses_.empty(); }
 
+  /// The first line of the exception that ended the process because nobody caught it; none if something else did.
+  const std::optional<std::string>& uncaught() const { return uncaught_; }
+
   /// The frames of the operator: those of OpGate, of PyTorch and of the C library are left out, and calls that recur are named
   /// once. The innermost comes first, at most four. Where all are left out, the innermost of PyTorch, whose own
   /// operator it is.
@@ -40,6 +44,7 @@ class CrashStack {
   };
   const Mapping* find(uint64_t address) const;
 
+  std::optional<std::string> uncaught_;
   std::vector<uint64_t> addresses_;
   std::vector<Mapping> mappings_;
 };

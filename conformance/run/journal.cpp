@@ -107,6 +107,14 @@ std::map<std::string, double> RunHeader::accuracy() const {
   return ulps;
 }
 
+std::map<std::string, std::string> RunHeader::ids_of_operators() const {
+  std::map<std::string, std::string> ids;
+  for (const auto& [id, facts] : subjects) {
+    if (!facts.schema.empty()) ids[facts.schema.substr(0, facts.schema.find('('))] = id;
+  }
+  return ids;
+}
+
 std::string RunHeader::difference(const RunHeader& other) const {
   const auto differs = [](std::string_view what, const std::string& mine, const std::string& theirs) {
     return mine == theirs ? "" : fmt::format("{} ({} and {})", what, mine, theirs);

@@ -49,6 +49,8 @@ struct RunHeader {
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;
+  /// The ids of subjects that are operators, by name: "mine::scale", as a schema begins.
+  std::map<std::string, std::string> ids_of_operators() const;
   /// The first difference from another run's header that keeps their verdicts from being merged: "torch
   /// (2.11.0 and 2.15.0)"; empty where they can be merged. Shards, counts and times may differ.
   std::string difference(const RunHeader& other) const;

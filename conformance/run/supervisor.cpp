@@ -218,7 +218,7 @@ bool Supervisor::run(const Plan& plan, const Filter& filter, CaseSet& todo, size
       throw std::logic_error(fmt::format("{} was judged twice", case_id(plan.calls[call], check)));
     std::optional<Judgement> note;
     if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout)
-      note = note_of_lost_worker(plan.calls.key(call), judgement.reason);
+      note = note_of_lost_worker(plan.calls.key(call), judgement);
     listener.verdict(call, check, note.value_or(judgement));
   };
   CostTracker cost_tracker(plan.calls, todo);

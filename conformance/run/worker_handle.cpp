@@ -338,7 +338,12 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
   const bool was_starting = std::exchange(state_, State::stopped) == State::starting || was_requested;
   std::string reason =
       fmt::format("the {} worker ended: {}", kind(), how.empty() ? ending + who_killed(ending) : how);
-  if (!printed.empty() && verdict == Verdict::crash) {
+  if (stack.uncaught()) {
+    reason += fmt::format(
+        "; an exception leaves a thread, an OpenMP region or a noexcept function, where nobody can catch it: "
+        "{}",
+        *stack.uncaught());
+  } else if (!printed.empty() && verdict == Verdict::crash) {
     const std::string said = fmt::format("{}", fmt::join(printed, " | "));
     if (const std::string note = memory_note(said, program_.setup.memory); !note.empty())
       reason += "; " + note;
@@ -357,6 +362,7 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
   }
   if (culprit.call) queue_->died_on(*culprit.call, reason);
   Judgement lost{verdict, std::nullopt, reason, 0, {}};
+  lost.uncaught = stack.uncaught().value_or("");
   for (const StackFrame& frame : stack.operator_frames()) lost.stack.push_back(frame.text());
   blame(std::move(culprit), lost);
 }

@@ -347,7 +347,7 @@ TEST_F(DefectsTest, ACrashForABadArgumentExplainsThatItIsAccepted) {
   EXPECT_THAT(ids(), ElementsAre("crash/SIGSEGV in op"));
   add("error.raises", "float32/4x6/bad:y.rank+1", fault_of(fault::kUnchecked, "y must be a vector"));
   add("error.raises", "float32/4x6/bad:y.size0+1", other_values(fault::kReadsOutside));
-  EXPECT_THAT(ids(), UnorderedElementsAre("crash/SIGSEGV in op", "unchecked", "reads outside"));
+  EXPECT_THAT(ids(), UnorderedElementsAre("crash/SIGSEGV in op", "reads outside"));
 }
 
 TEST_F(DefectsTest, OneMessageIsOneDefectWhicheverCheckReadsIt) {
@@ -402,6 +402,82 @@ TEST_F(DefectsTest, TheOrderInWhichCasesArriveDoesNotMatter) {
   ASSERT_EQ(reversed.found().size(), 1u);
   EXPECT_EQ(reversed.found().front().example, defects_.found().front().example);
   EXPECT_EQ(reversed.found().front().cases, defects_.found().front().cases);
+}
+
+TEST_F(DefectsTest, SizesThatNobodyComparesAreOneMistake) {
+  add("error.raises", "float32/4x6/bad:w.size0=0", crash("SIGSEGV", {"rows_for_each at kernels.cpp:41"}));
+  add("error.raises", "float32/4x6/bad:x.size1+1", fault_of(fault::kReadsOutside));
+  add("error.raises", "float32/4x6/bad:x.rank+1", fault_of(fault::kUnchecked, "x must have 2 dims"));
+  EXPECT_THAT(ids(), ElementsAre("crash/SIGSEGV in rows_for_each"));
+}
+
+TEST_F(DefectsTest, ButAValueThatNobodyChecksIsAnother) {
+  add("error.raises", "float32/4x6/bad:w.size0=0", crash("SIGSEGV", {"rows_for_each at kernels.cpp:41"}));
+  add("error.raises", "float32/4x6/bad:index.value=-1", fault_of(fault::kReadsOutside));
+  add("memory.bounds", kPlain, fault_of(fault::kWritesOutside));
+  EXPECT_EQ(ids().size(), 3u);
+}
+
+TEST_F(DefectsTest, APackageThatRaisesWhereTheFakeKernelIsWrongInSomeLayoutIsOfTheFakeKernel) {
+  add("fake.metadata", kStepped, fault_of(fault::kFake));
+  add("aoti.cpp", kPlain, raised());
+  EXPECT_THAT(ids(), ElementsAre("fake kernel"));
+  add("aoti.cpp", kPlain, other_values());
+  EXPECT_EQ(ids().size(), 2u);
+}
+
+class CallersTest : public ::testing::Test {
+ protected:
+  CallersTest() { defects_.add_called("outer", {"inner"}); }
+  void add(const std::string& op, const std::string& check, const Judgement& judgement) {
+    defects_.add(fmt::format("{}/{}/cpu/{}", op, kPlain, check), judgement);
+  }
+
+  Defects defects_;
+};
+
+TEST_F(CallersTest, WhatACallerShowsAsWellIsTheDefectOfWhatItCalls) {
+  add("inner", "memory.bounds", fault_of(fault::kWritesOutside));
+  add("inner", "value.reference", crash("SIGFPE", {"divide at a.cpp:1"}));
+  add("outer", "memory.bounds", fault_of(fault::kWritesOutside));
+  add("outer", "value.reference", crash("SIGFPE", {"divide at a.cpp:2", "outer at b.cpp:1"}));
+  const std::vector<Defect> found = defects_.found();
+  ASSERT_EQ(found.size(), 2u);
+  for (const Defect& defect : found) {
+    EXPECT_EQ(defect.op, "inner");
+    EXPECT_EQ(defect.count(), 2u);
+    EXPECT_EQ(defect.callers, (std::map<std::string, size_t>{{"outer", 1}}));
+  }
+}
+
+TEST_F(CallersTest, ButNotAFaultOfItsOwn) {
+  add("inner", "memory.bounds", fault_of(fault::kWritesOutside));
+  add("outer", "value.reference", crash("SIGFPE", {"outer at b.cpp:1"}));
+  add("outer", "value.layout", fault_of(fault::kLayout, "x"));
+  EXPECT_EQ(defects_.found().size(), 3u);
+}
+
+TEST_F(CallersTest, NorThatOfAnOperatorThatItDoesNotCall) {
+  add("other", "memory.bounds", fault_of(fault::kWritesOutside));
+  add("outer", "memory.bounds", fault_of(fault::kWritesOutside));
+  EXPECT_EQ(defects_.found().size(), 2u);
+}
+
+TEST_F(CallersTest, ThroughOthersItIsTheInnermosts) {
+  defects_.add_called("outermost", {"outer", "inner"});
+  for (const char* op : {"inner", "outer", "outermost"})
+    add(op, "memory.bounds", fault_of(fault::kWritesOutside));
+  const std::vector<Defect> found = defects_.found();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().op, "inner");
+  EXPECT_EQ(found.front().callers.size(), 2u);
+}
+
+TEST_F(CallersTest, TwoThatCallEachOtherKeepTheirOwn) {
+  defects_.add_called("inner", {"outer"});
+  add("inner", "memory.bounds", fault_of(fault::kWritesOutside));
+  add("outer", "memory.bounds", fault_of(fault::kWritesOutside));
+  EXPECT_EQ(defects_.found().size(), 2u);
 }
 
 }  // namespace

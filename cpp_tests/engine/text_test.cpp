@@ -1,7 +1,9 @@
-// Numbers in names: as short as they read back the same.
+// Numbers in names, as short as they read back the same, and names of functions.
 #include "base/text.h"
 
 #include <gtest/gtest.h>
+
+#include "base/function_name.h"
 
 namespace opgate::text_test {
 namespace {
@@ -16,6 +18,24 @@ TEST(Text, OtherTextStaysAsItIs) {
   for (const std::string text : {"", "2.", "-2.", "0.1", "12345678901234567890", "v1.2.3",
                                  "0.3333333333333333", "a0", "1.e", "0.1e", "aten::add.Scalar"})
     EXPECT_EQ(shortest_numbers(text), text) << text;
+}
+
+TEST(Text, AThreadOfATemplateIsOfTheFunctionWhoseLambdaItRuns) {
+  EXPECT_EQ(
+      function_of_lambda("at::internal::invoke_parallel<at::parallel_for<five::scale(at::Tensor const&, "
+                         "long)::{lambda(long, long)#1}>(long, long, long, five::scale(at::Tensor const&, "
+                         "long)::{lambda(long, long)#1} const&)::{lambda(long, long)#1}>"),
+      "five::scale");
+  EXPECT_EQ(
+      function_of_lambda("at::parallel_for<(anonymous namespace)::Sum<float>::rows(long)::{lambda(long)#2}>"),
+      "Sum<float>::rows");
+  EXPECT_EQ(function_of_lambda("std::for_each<long*, twice(long)::{lambda(long)#1}>"), "twice");
+}
+
+TEST(Text, OtherTemplatesHaveNoFunctionOfTheirCaller) {
+  for (const std::string name :
+       {"at::native::copy_<float>", "std::sort<long*, std::less<long>>", "scale", ""})
+    EXPECT_EQ(function_of_lambda(name), "") << name;
 }
 
 }  // namespace

@@ -65,6 +65,27 @@ def test_each_unchecked_index_is_one_note(recorded: Path, opgate: OpGate) -> Non
     assert {line["verdict"] for line in read_results(recorded / ".opgate").cases.values()} == {"pass"}
 
 
+def test_a_refusal_that_no_caller_can_catch_is_a_defect(
+    recorded: Path, build: Path, opgate: OpGate, tmp_path: Path
+) -> None:
+    """The index is checked, but the exception leaves a thread, and the process ends."""
+    folder = shutil.copytree(recorded, tmp_path / "threaded")
+    program = CALLS.replace("for name in (", 'for name in ("threaded", ')
+    assert opgate("record", "--", sys.executable, "-c", program, folder=folder).returncode == 0
+    run = opgate(*CHECK, "--op", "threaded", "-q", folder=folder)
+    assert run.returncode == 1, run
+    assert re.search(
+        r"^ 1 threaded on cpu, memory: it ends the process: an exception that nobody catches",
+        run.stdout,
+        re.M,
+    )
+    assert (
+        "an exception leaves a thread, an OpenMP region or a noexcept function, where nobody can catch it: "
+        "slots[0] is out of range: -1" in run.stdout
+    )
+    assert "is not checked" not in run.stdout
+
+
 def test_strict_wants_no_note_of_a_fault(recorded: Path, opgate: OpGate) -> None:
     strict = opgate(*CHECK, "--strict", "--output", "strict", folder=recorded)
     assert strict.returncode == 1, strict

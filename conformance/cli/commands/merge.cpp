@@ -127,7 +127,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
   }
   keep_interrupted(output);
   Journal journal(output, header);
-  Tally tally("", header.accuracy());
+  Tally tally("", header);
   Costs costs;
   for (const ShardFile& file : files) add(file.journal.costs, costs);
   for (const ShardFile& file : files) {
@@ -136,8 +136,11 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
                                    journal.add(case_id, judgement);
                                    tally.add(case_id, judgement);
                                  },
-                             .facts = [&](const std::string& call_id,
-                                          const CallFacts& facts) { journal.add(call_id, facts); }});
+                             .facts =
+                                 [&](const std::string& call_id, const CallFacts& facts) {
+                                   journal.add(call_id, facts);
+                                   tally.add(call_id, facts);
+                                 }});
   }
   journal.finish(tally.worst(), costs, tally.defects());
   end_where_nobody_reads();

@@ -74,11 +74,11 @@ int selftest(const SelftestOptions& options) {
   Journal journal(file, header);
   const auto costs =
       run_cases(project, plan, header, todo, options.execution.jobs, 0, journal,
-                [&](const std::string& id, const Judgement& judgement) {
+                {.verdict = [&](const std::string& id, const Judgement& judgement) {
                   const bool blind =
                       std::ranges::find(options.blind, id.substr(id.rfind('/') + 1)) != options.blind.end();
                   matrix.add(id, blind ? Judgement::pass() : judgement);
-                });
+                }});
   if (!costs) {
     fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
     return kInterrupted;

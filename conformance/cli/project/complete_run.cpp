@@ -62,7 +62,9 @@ void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& ta
       tally.add(case_id, judgement);
     }
   };
-  read_journal(file, {.verdict = take});
+  read_journal(file, {.verdict = take, .facts = [&](const std::string& call_id, const CallFacts& facts) {
+                        tally.add(call_id, facts);
+                      }});
 }
 
 void print_not_covered(const Coverage& coverage) {
@@ -146,7 +148,7 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   RunHeader header = header_of(project, plan, filter, todo, options.part);
   header.samples = options.project.samples;
 
-  Tally tally(options.project.again(), header.accuracy());
+  Tally tally(options.project.again(), header);
   std::unique_ptr<Journal> journal;
   if (options.resume) {
     const ReadJournal interrupted = interrupted_run(file, header);
@@ -169,8 +171,11 @@ std::optional<Tally> complete_run(const RunOptions& options) {
     stopped = true;
     project.supervisor->stop();
   };
+  const auto on_facts = [&](const std::string& call_id, const CallFacts& facts) {
+    tally.add(call_id, facts);
+  };
   const auto costs = run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
-                               on_case, options.verbosity);
+                               {.verdict = on_case, .facts = on_facts}, options.verbosity);
   if (stopped) {
     fmt::print("stopped after {} failure{}: {} of {} cases were not run; `opgate run --resume` continues\n",
                options.most_failures, options.most_failures == 1 ? "" : "s", header.cases - tally.total(),

@@ -162,33 +162,37 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 }
 
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                               size_t jobs, size_t known, Journal& journal, const OnCase& on_case,
+                               size_t jobs, size_t known, Journal& journal, const JournalLines& take,
                                Verbosity verbosity) {
   RunProgress progress(plan.calls, todo, known);
   CaseIds ids(plan.calls);
   const auto record = [&](const std::string& id, const Judgement& judgement) {
     journal.add(id, judgement);
-    on_case(id, judgement);
+    take.verdict(id, judgement);
   };
   Costs costs =
       give_by_evidence(project, plan, header, todo, [&](const std::string& id, const Judgement& judgement) {
         record(id, judgement);
         progress.count(id, judgement);
       });
-  const bool complete = project.supervisor->run(
-      plan, header.filter.get<Filter>(), todo, jobs,
-      {.verdict =
-           [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-             const std::string& id = ids.of(call, check);
-             record(id, judgement);
-             progress.count(call, check, id, judgement);
-           },
-       .facts = [&](Calls::Position call,
-                    const CallFacts& facts) { journal.add(plan.calls.id(call), facts); }},
-      [&](const std::vector<std::string>& current) {
-        journal.flush();
-        if (verbosity != Verbosity::quiet) progress.show(current);
-      });
+  const bool complete =
+      project.supervisor->run(plan, header.filter.get<Filter>(), todo, jobs,
+                              {.verdict =
+                                   [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+                                     const std::string& id = ids.of(call, check);
+                                     record(id, judgement);
+                                     progress.count(call, check, id, judgement);
+                                   },
+                               .facts =
+                                   [&](Calls::Position call, const CallFacts& facts) {
+                                     const std::string id = plan.calls.id(call);
+                                     journal.add(id, facts);
+                                     if (take.facts) take.facts(id, facts);
+                                   }},
+                              [&](const std::vector<std::string>& current) {
+                                journal.flush();
+                                if (verbosity != Verbosity::quiet) progress.show(current);
+                              });
   progress.clear();
   journal.flush();
   if (complete && (todo.size() != 0 || progress.done() != progress.total())) {

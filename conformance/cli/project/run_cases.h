@@ -47,11 +47,11 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
 
 /// Gives each case of `todo` a verdict (by evidence if this machine lacks the device), writes it to
-/// `journal`, which begins with `header`, and calls `on_case`. `known` is the number of cases that already
+/// `journal`, which begins with `header`, and passes it and the facts of calls to `take`. `known` is the number of cases that already
 /// have a verdict. A quiet run shows no progress. Returns the time that the calls took, or nothing if the run was interrupted. Throws
 /// SetupError if a case is left without a verdict.
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                               size_t jobs, size_t known, Journal& journal, const OnCase& on_case,
+                               size_t jobs, size_t known, Journal& journal, const JournalLines& take,
                                Verbosity verbosity = Verbosity::usual);
 
 }  // namespace opgate

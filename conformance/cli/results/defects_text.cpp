@@ -34,6 +34,15 @@ std::string cases_text(const Defect& defect) {
                      others == 0 ? "" : fmt::format(" and {} more checks", others));
 }
 
+// "scale_twice (3 cases), which calls it"
+std::string callers_text(const Defect& defect) {
+  std::vector<std::string> callers;
+  for (const auto& [op, cases] : defect.callers)
+    callers.push_back(fmt::format("{} ({} case{})", op, cases, cases == 1 ? "" : "s"));
+  if (callers.empty()) return "";
+  return fmt::format("{}, which call{} it", fmt::join(callers, ", "), callers.size() == 1 ? "s" : "");
+}
+
 // What the reason of a crash or of a wrong spec tells that the cause does not: what was printed last, limits.
 std::string beyond_cause(const Defect& defect) {
   const std::string& reason = defect.evidence.reason;
@@ -77,6 +86,7 @@ std::string paragraph(size_t number, const Defect& defect, const std::string& op
   for (size_t i = 0; i < std::min(kFramesShown, evidence.stack.size()); ++i)
     append_line(text, i == 0 ? "in" : "from", evidence.stack[i]);
   append_line(text, "cases", cases_text(defect));
+  append_line(text, "also", callers_text(defect));
   append_line(text, "again", fmt::format("opgate repro '{}'{}", defect.example, options));
   return text;
 }

@@ -16,6 +16,7 @@
 #include "device/simulator.h"
 #include "gate/state.h"
 #include "inputs/call_key.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {
@@ -82,6 +83,14 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   } else if (is_broken(judgement.verdict)) {
     defects_.add(std::string(case_id), judgement);
   }
+}
+
+void Tally::add(std::string_view call_id, const CallFacts& facts) {
+  std::set<std::string> called;
+  for (const std::string& name : facts.called) {
+    if (const auto id = ids_.find(name); id != ids_.end()) called.insert(id->second);
+  }
+  if (!called.empty()) defects_.add_called(std::string(parts_of_call(call_id).op), called);
 }
 
 // Findings that begin alike, as "`slots` is not checked: where one element is -1, ..." does, become one note.

@@ -15,12 +15,14 @@ namespace opgate {
 
 class Tally {
  public:
-  /// `options` go into the commands that findings end with: " --config my.toml". `accuracy` is what
-  /// operators promise, in ulps.
-  explicit Tally(std::string options, std::map<std::string, double> accuracy = {})
-      : options_(std::move(options)), accuracy_(std::move(accuracy)) {}
+  /// `options` go into the commands that findings end with: " --config my.toml".
+  explicit Tally(std::string options) : options_(std::move(options)) {}
+  /// The header has what operators promise, and their names.
+  Tally(std::string options, const RunHeader& header)
+      : options_(std::move(options)), accuracy_(header.accuracy()), ids_(header.ids_of_operators()) {}
 
   void add(std::string_view case_id, const Judgement& judgement);
+  void add(std::string_view call_id, const CallFacts& facts);
 
   size_t count(Verdict verdict) const { return totals_[static_cast<size_t>(verdict)]; }
   size_t total() const;
@@ -74,6 +76,7 @@ class Tally {
 
   std::string options_;
   std::map<std::string, double> accuracy_;
+  std::map<std::string, std::string> ids_;  // of operators, by name
   Defects defects_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
