@@ -70,6 +70,17 @@ TEST(SimulatedSync, MasksOfLanesThatAreNotThere) {
   expect_nothing(found_in("activemask.b32 %r3; shfl.sync.idx.b32 %r2, %r1, 0, 31, %r3;", {48}));
 }
 
+TEST(SimulatedSync, ABlockWithoutWholeWarpsIsOneFindingOfItsKernel) {
+  const std::string steps =
+      "shfl.sync.down.b32 %r2, %r1, 16, 31, -1; shfl.sync.down.b32 %r3, %r2, 8, 31, -1; "
+      "shfl.sync.bfly.b32 %r2, %r3, 4, 31, -1;";
+  const std::vector<Finding> found = found_in(steps, {24});
+  ASSERT_EQ(found.size(), 1u) << in_lines(found);
+  EXPECT_EQ(found[0].count, 3u);
+  // Threads that have left are looked for at each place: they may leave between two.
+  EXPECT_EQ(found_in("setp.lt.u32 %p1, %r1, 3; @%p1 ret; " + steps, {32}).size(), 3u);
+}
+
 TEST(SimulatedSync, WarpsBeginInAnOrderOfTheSeed) {
   // The first warp that counts gets 0.
   const std::string ptx = kernel_of(

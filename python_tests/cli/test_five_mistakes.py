@@ -57,7 +57,7 @@ def test_each_mistake_is_one_defect(finished: tuple[Completed, Results]) -> None
         "weigh_rows/cpu/crash/SIGSEGV in five_mistakes::weigh_rows",
         "weigh_rows/cpu/fake kernel",
     ], run.stdout
-    # The index is not checked, either. A test that keeps to valid ones does not say that it must be: this is a note.
+    # The index is not checked, either. That is a note, because the tests do not say that it must be.
     assert "pick_rows: `index` is not checked" in run.stdout
 
 

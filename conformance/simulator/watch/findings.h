@@ -53,6 +53,8 @@ std::string to_text(const Finding& finding);
 class Findings {
  public:
   static constexpr std::size_t kMost = 100;
+  /// In place of a site, for what has one cause wherever the kernel shows it.
+  static constexpr std::uint32_t kEverySite = ~std::uint32_t{0};
 
   /// Whether a finding is new, so that it must be described with `add`. Otherwise it is counted here. The sites number
   /// the instructions of a kernel.

@@ -126,7 +126,9 @@ void LaunchWatch::check_mask(std::span<Thread* const> lanes, std::uint32_t here,
   if (absent + gone == 0) return;
   const Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
   const std::uint32_t site = meetings::annotation_at(thread).site;
-  if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site)) return;
+  // A block that is smaller than its warps is one mistake, which each shuffle of the kernel shows.
+  const std::uint32_t shown_at = gone == 0 ? Findings::kEverySite : site;
+  if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, shown_at)) return;
   std::string which;
   if (gone != 0) which = meetings::in_number(gone, "lane") + " whose thread has exited";
   if (absent != 0)
