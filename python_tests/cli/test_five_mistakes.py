@@ -34,15 +34,19 @@ def test_pick_rows():
 
 
 @pytest.fixture(scope="module")
-def finished(
-    opgate: OpGate, build: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Completed, Results]:
+def folder(opgate: OpGate, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the library and its recorded tests."""
     folder = tmp_path_factory.mktemp("five mistakes")
     shutil.copy(build / "lib" / "libopgate_five_mistakes.so", folder / "libfive_mistakes.so")
     (folder / "test_five.py").write_text(TESTS)
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_five.py"]
     recorded = opgate("record", "--", *tests, folder=folder)
     assert (recorded.returncode, "3 passed" in recorded.stdout) == (0, True), recorded
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(opgate: OpGate, folder: Path) -> tuple[Completed, Results]:
     run = opgate("run", folder=folder)
     return run, read_results(folder / ".opgate")
 
@@ -71,3 +75,19 @@ def test_a_caller_is_named_with_the_defect_of_what_it_calls(finished: tuple[Comp
 def test_a_user_reads_at_most_sixty_lines(finished: tuple[Completed, Results]) -> None:
     run, _ = finished
     assert len(run.stdout.splitlines()) <= 60, run.stdout
+
+
+def test_the_reports_lead_from_a_caller_to_the_defect_of_what_it_calls(
+    finished: tuple[Completed, Results], folder: Path, opgate: OpGate
+) -> None:
+    run, _ = finished
+    assert run.returncode == 1
+    written = opgate("report", "--html", "page.html", "--junit", "junit.xml", folder=folder)
+    assert (written.returncode, written.stderr) == (0, "")
+    page = (folder / "page.html").read_text()
+    assert "also       weigh_and_shift, by calling it" in page
+    assert "No result was compared with a reference, because no spec has one." in page
+    junit = (folder / "junit.xml").read_text()
+    assert re.search(r'classname="weigh_and_shift[^>]*name="error.raises[^>]*>\s*<(error|failure)', junit), (
+        junit
+    )

@@ -128,7 +128,7 @@ class Broken(Exception):
 
 @dataclass
 class ItemResult:
-    """The verdicts of one item, and the defects of its operator: lines of results.jsonl."""
+    """The verdicts of one item, and the defects that they show: lines of results.jsonl."""
 
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     defects: list[dict[str, Any]] = field(default_factory=list)
@@ -194,11 +194,16 @@ def run(items: list[OpGateItem]) -> dict[OpGateItem, ItemResult]:
     results = {item: ItemResult() for item in items}
     places = {(item.op, item.check, item.device): item for item in items}
     for line in map(json.loads, (output / "results.jsonl").read_text().splitlines()):
-        op, *_, device, check = line.get("case", "///").split("/")
-        if (op, check, device) in places:
-            results[places[op, check, device]].verdicts.append(line)
-        elif "defect" in line:
-            for check in line["checks"]:
-                if (line["op"], check, line["device"]) in places:
-                    results[places[line["op"], check, line["device"]]].defects.append(line)
+        if "defect" in line:
+            # An operator that calls another one shows the defects of that one.
+            for place in {place_of(case) for case in line["cases"]} & places.keys():
+                results[places[place]].defects.append(line)
+        elif "case" in line and (place := place_of(line["case"])) in places:
+            results[places[place]].verdicts.append(line)
     return results
+
+
+def place_of(case: str) -> tuple[str, str, str]:
+    """The operator, check and device of a case."""
+    op, *_, device, check = case.split("/")
+    return op, check, device

@@ -77,6 +77,8 @@ class Defect:
     """The line of the example in results.jsonl."""
     checks: dict[str, int]
     """The number of broken cases of each check."""
+    rows: frozenset[tuple[str, str, str]]
+    """Operator, device and check of its cases; those of other operators are of some that call this one."""
 
     @property
     def check(self) -> str:
@@ -102,7 +104,9 @@ class Defect:
     @property
     def text(self) -> str:
         """The finding of the example, and the number of cases."""
-        return f"{finding_text(self.example, self.said)}\n  cases      {self.cases}"
+        text = f"{finding_text(self.example, self.said)}\n  cases      {self.cases}"
+        callers = sorted({op for op, _, _ in self.rows} - {self.op})
+        return f"{text}\n  also       {', '.join(callers)}, by calling it" if callers else text
 
     @property
     def source(self) -> tuple[str, int]:
@@ -133,18 +137,19 @@ class Summary:
         """Returns the number of cases with one of these verdicts."""
         return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
 
+    @property
+    def has_reference(self) -> bool:
+        """Whether the spec of any operator has a reference, so that results were compared with one."""
+        return any(subject.get("reference") for subject in self.header["subjects"].values())
+
     def remarks(self, kind: str) -> list[dict[str, Any]]:
         """Returns the gate's remarks of one kind ("refused", "better" or "note"); none if it was not run."""
         said = self.gate["remarks"] if self.gate else []
         return [remark for remark in said if remark["kind"] == kind]
 
     def defect_of(self, op: str, device: str, check: str) -> Defect:
-        """Returns the first defect that the check sees; there is one where the check has broken cases."""
-        return next(
-            defect
-            for defect in self.defects
-            if (defect.op, defect.device) == (op, device) and check in defect.checks
-        )
+        """Returns the first defect that the check sees; there is one if the check has broken cases."""
+        return next(defect for defect in self.defects if (op, device, check) in defect.rows)
 
     def rows(self) -> list[tuple[str, str]]:
         """Returns the pairs of operator and device, in order."""
@@ -215,7 +220,13 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
 
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
     known = {name: line[name] for name in ("op", "device", "severity", "cause", "example", "checks")}
-    return Defect(id=line["defect"], said=broken[line["example"]], **known)
+    rows = frozenset(_row(case) for case in line["cases"])
+    return Defect(id=line["defect"], said=broken[line["example"]], rows=rows, **known)
+
+
+def _row(case: str) -> tuple[str, str, str]:
+    op, *_, device, check = case.split("/")
+    return op, device, check
 
 
 def _take(summary: Summary, line: dict[str, Any]) -> None:
