@@ -1,4 +1,4 @@
-"""Five mistakes in three operators of another library are few defects in few lines, from tests that see none of them."""
+"""Five mistakes in three operators are few defects in few lines, from tests that see none of them."""
 
 from __future__ import annotations
 
