@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/GradMode.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "base/dtypes.h"
 #include "base/tensors_in.h"
 #include "device/device.h"
-#include "device/simulator.h"
 #include "inputs/call_key.h"
 #include "spec/sample_json.h"
 
@@ -29,6 +29,22 @@ using nlohmann::json;
 // Tensors of up to this many elements are recorded number by number, because boxes, offsets and weights
 // mean something. Of larger tensors only the range is kept, so that a file of samples stays readable.
 constexpr int64_t kNumbersKept = 256;
+
+// From its first element to its last one.
+size_t bytes_spanned(const at::Tensor& tensor) {
+  if (tensor.numel() == 0) return 0;
+  int64_t last = 0;
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) last += (tensor.size(dim) - 1) * tensor.stride(dim);
+  return static_cast<size_t>(last + 1) * tensor.itemsize();
+}
+
+// FSDP frees the storage of parameters, and derivatives that are zero have none.
+bool has_memory(const at::Tensor& tensor) {
+  if (tensor.numel() == 0) return true;
+  if (!tensor.has_storage() || !tensor.unsafeGetTensorImpl()->storage_initialized()) return false;
+  const size_t begin = static_cast<size_t>(tensor.storage_offset()) * tensor.itemsize();
+  return begin + bytes_spanned(tensor) <= tensor.storage().nbytes();
+}
 
 void demand_describable(const at::Tensor& tensor) {
   const auto unfit = [](std::string_view what) { throw SpecError(std::string(what)); };
@@ -49,6 +65,8 @@ void demand_describable(const at::Tensor& tensor) {
   const Dtypes known = every_dtype();
   if (std::ranges::find(known, tensor.scalar_type()) == known.end())
     unfit("a tensor of a dtype that OpGate makes none of");
+  if (tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides()) unfit("a tensor of symbolic sizes");
+  if (!has_memory(tensor)) unfit("a tensor whose memory is not allocated");
 }
 
 bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
@@ -90,14 +108,14 @@ double shortest(T value) {
   return static_cast<double>(value);
 }
 
-// The elements of a CPU tensor in row-major order, whatever its strides.
-std::vector<double> numbers_of(const at::Tensor& tensor) {
+// The elements of a tensor in row-major order, whatever its strides. The host can read them at `first`.
+std::vector<double> numbers_of(const at::Tensor& tensor, const void* first) {
   std::vector<double> numbers;
   numbers.reserve(static_cast<size_t>(tensor.numel()));
   const int64_t dims = tensor.dim();
   visit_dtype(tensor.scalar_type(), [&]<class T>() {
     if constexpr (!Opaque<T> && !c10::is_complex<T>::value) {
-      const T* data = static_cast<const T*>(tensor.const_data_ptr());
+      const T* data = static_cast<const T*>(first);
       std::vector<int64_t> index(static_cast<size_t>(dims), 0);
       for (int64_t i = 0; i < tensor.numel(); ++i) {
         int64_t at = 0;
@@ -126,26 +144,28 @@ Domain range_of(const std::vector<double>& numbers, bool integral) {
   return {"uniform", {*low, *high}};
 }
 
-// On the simulated device nothing is lost where the program waits for its kernels.
-at::Tensor copied_to_host(const at::Tensor& tensor) {
-  const c10::impl::ExcludeDispatchKeyGuard no_gradients(c10::autograd_dispatch_keyset_with_ADInplaceOrView);
-  return tensor.cpu();
-}
-
-Domain values_of(const at::Tensor& tensor) {
-  const bool integral = c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
-  if (!tensor.is_cpu()) {
-    if (is_simulated()) return values_of(copied_to_host(tensor));
-    if (integral)
-      throw SpecError(
-          fmt::format("integers on {}, whose values are not read", device_title(tensor.device().type())));
-    return {"uniform", {}};
-  }
-  if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};
-  std::vector<double> numbers = numbers_of(tensor);
+Domain values_at(const at::Tensor& tensor, const void* first) {
+  std::vector<double> numbers = numbers_of(tensor, first);
   if (numbers.empty()) return {"uniform", {}};  // the dtype holds bits and not numbers
   if (tensor.numel() <= kNumbersKept) return {"literal", std::move(numbers)};
-  return range_of(numbers, integral);
+  return range_of(numbers, c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true));
+}
+
+// A program that is recorded on an accelerator would have to wait for it; one on the simulated device does not notice that its
+// memory is copied (simulator/runtime/simulated_work.h).
+Domain values_of(const at::Tensor& tensor) {
+  static const auto peek =
+      reinterpret_cast<int (*)(void*, const void*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_peek"));
+  if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};
+  if (tensor.is_cpu()) return values_at(tensor, tensor.const_data_ptr());
+  if (peek != nullptr) {
+    std::vector<std::byte> copied(bytes_spanned(tensor));
+    if (peek(copied.data(), tensor.const_data_ptr(), copied.size()) != 0)
+      return values_at(tensor, copied.data());
+  }
+  if (!c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true)) return {"uniform", {}};
+  throw SpecError(
+      fmt::format("integers on {}, whose values are not read", device_title(tensor.device().type())));
 }
 
 template <class OfTensor>

@@ -201,6 +201,9 @@ class Recorder {
       return &kind;
     } catch (const SpecError& error) {
       return leave_out(error.what());
+    } catch (const c10::Error&) {
+      // RecordFunction would print it with its stack, for each call, into the output of the program.
+      return leave_out("an argument that torch does not describe");
     }
   }
 

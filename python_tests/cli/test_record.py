@@ -123,6 +123,30 @@ def test_values_that_stand_for_recorded_ones_break_no_spec_where_they_are_refuse
     assert {line["verdict"] for line in results.of("is_same_size").values()} <= {"pass", "owed"}
 
 
+WITHOUT_MEMORY = """
+import torch
+
+library = torch.library.Library("sizes_only", "DEF")
+library.define("rows(Tensor x) -> int")
+library.impl("rows", lambda x: x.shape[0], "CPU")
+freed = torch.ones(3, 4)
+freed.untyped_storage().resize_(0)
+short = torch.ones(3, 4)
+short.untyped_storage().resize_(8)
+print([torch.ops.sizes_only.rows(x) for x in (freed, short, freed[3:], torch.ones(3, 4))])
+"""
+
+
+def test_tensors_without_memory_are_left_out_without_an_exception(record: Record, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(WITHOUT_MEMORY)
+    result = record(tmp_path)
+    assert result.returncode == 0, result
+    assert result.stdout.startswith("[3, 3, 0, 3]\n")
+    assert result.stderr == "", "torch prints exceptions of a recorder with their stacks"
+    assert "not kept: 2 calls with a tensor whose memory is not allocated" in result.stdout
+    assert "recorded: 4 calls of 1 operators, 2 samples in " in result.stdout
+
+
 def test_what_python_described_for_other_recordings_is_not_taken(opgate: OpGate, tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     (tmp_path / "nothing").mkdir()

@@ -68,6 +68,8 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
     std::map<std::string, std::string> simulator = simulator_environment();
     command.environment["LD_PRELOAD"] = preload.string() + ":" + simulator.at("LD_PRELOAD");
     command.environment.merge(simulator);
+    // A test that makes the device fail must not cost those behind it, as with `opgate sim`.
+    command.environment["OPGATE_SIM_RECOVER"] = "1";
   }
   if (!options.namespaces.empty())
     command.environment["OPGATE_RECORD_NAMESPACES"] = fmt::format("{}", fmt::join(options.namespaces, ","));
@@ -186,8 +188,7 @@ std::function<int()> declare(CommandLine& app) {
       .type_name("FILE");
   app.add_flag("--sim", options->simulate,
                "give the program the simulated CUDA device in the place of GPUs; its kernels run slowly, and "
-               "values of "
-               "tensors on CUDA are recorded, too");
+               "values of tensors on CUDA are recorded, too");
   app.add_option("--namespace", options->namespaces,
                  "only operators of these namespaces; by default of all but torch's own")
       .type_name("NAME");

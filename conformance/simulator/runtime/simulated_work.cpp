@@ -1,6 +1,7 @@
 #include "simulator/runtime/simulated_work.h"
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,21 @@ OPGATE_SIM_API void opgate_sim_survive_host_faults() { survive_host_faults(); }
 
 OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
   return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });
+}
+
+OPGATE_SIM_API int opgate_sim_peek(void* to, const void* from, std::size_t bytes) {
+  bool is_known = false;
+  api_answer([&](Simulator& simulator) {
+    std::string why;
+    const Location place = simulator.memory.locate(from, bytes, why);
+    if (errors::sticky() != cudaSuccess || Execution::in_host_call() || simulator.captures.any()) return;
+    if (!why.empty()) return;
+    for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
+    if (errors::sticky() != cudaSuccess) return;
+    std::memcpy(to, place.data, bytes);
+    is_known = true;
+  });
+  return is_known ? 1 : 0;
 }
 
 OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes) {

@@ -60,6 +60,11 @@ void opgate_sim_survive_host_faults();
 /// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
 
+/// Copies memory of a device for somebody who only watches the program. What the device has been given before runs first, and
+/// where it fails, the program's own next function fails. 0 where the memory holds nothing that is known: it is not allocated, a
+/// kernel has failed, or a graph is captured.
+int opgate_sim_peek(void* to, const void* from, size_t bytes);
+
 /// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room. To be asked before
 /// any other function, which would end the process.
 std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
