@@ -55,6 +55,28 @@ const std::set<fs::path>& loaded_before() {
   return files;
 }
 
+struct Loaded {
+  fs::path file;
+  void* handle;
+  bool lends = false;  // its symbols are those of the process
+};
+
+// In the order in which they were loaded. They are never closed.
+std::vector<Loaded>& loaded_libraries() {
+  static std::vector<Loaded> libraries;
+  return libraries;
+}
+
+// Makes the symbols of the first library that has this one known to those that are loaded after it. False where there is none.
+bool lend(const std::string& symbol) {
+  for (Loaded& library : loaded_libraries()) {
+    if (library.lends || symbol.empty() || dlsym(library.handle, symbol.c_str()) == nullptr) continue;
+    library.lends = dlopen(library.file.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) != nullptr;
+    if (library.lends) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 fs::path torch_folder() {
@@ -81,13 +103,25 @@ std::optional<LoadFailure> try_load(const fs::path& file) {
   WithoutOverrides handler;
   const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
 
-  try {
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::nullopt;
-  } catch (const c10::Error& error) {  // raised by the library's own registrations
-    throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
-                                 error.what_without_backtrace()));
+  while (true) {
+    try {
+      // Local, as torch.ops.load_library() has it: where two libraries define the same function, each calls its own.
+      if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        loaded_libraries().push_back({file, handle});
+        return std::nullopt;
+      }
+    } catch (const c10::Error& error) {  // raised by the library's own registrations
+      throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
+                                   error.what_without_backtrace()));
+    }
+    LoadFailure failure = load_failure(dlerror());
+    if (!lend(failure.symbol)) return failure;
   }
-  return load_failure(dlerror());
+}
+
+bool lends_symbols(const fs::path& file) {
+  return std::ranges::any_of(loaded_libraries(),
+                             [&](const Loaded& library) { return library.file == file && library.lends; });
 }
 
 void load_library(const fs::path& file) {

@@ -9,12 +9,16 @@
 
 namespace opgate {
 
-/// Loads one library, which registers its operators or specs. Returns why the dynamic loader refuses it, if it does.
+/// Loads one library, which registers its operators or specs. It finds symbols that it lacks in libraries that were loaded before.
+/// Returns why the dynamic loader refuses it, if it does.
 /// Throws SetupError where there is no such file, or where the library's registrations fail.
 std::optional<LoadFailure> try_load(const std::filesystem::path& file);
 
 /// The same; throws SetupError where the loader refuses the library, too.
 void load_library(const std::filesystem::path& file);
+
+/// Whether another library that was loaded after this one has found symbols in it.
+bool lends_symbols(const std::filesystem::path& file);
 
 /// The folder with the libraries of the torch that this process is linked with.
 std::filesystem::path torch_folder();

@@ -212,7 +212,7 @@ def test_a_call_that_cannot_be_is_answered_and_survived(ready: tuple[Worker, dic
 @pytest.mark.parametrize(
     ("change", "fragments"),
     [
-        ({"libraries": ["/nowhere/libgone.so"]}, ["/nowhere/libgone.so", "cannot be loaded into Python"]),
+        ({"libraries": ["/nowhere/libgone.so"]}, ["/nowhere/libgone.so", "is missing"]),
         ({"specs": ["/nowhere/libgone_specs.so"]}, ["/nowhere/libgone_specs.so", "is missing"]),
         ({"modules": ["no_such_module"]}, ["no_such_module", "ModuleNotFoundError"]),
         ({"modules": ["raises"]}, ["raises", "ZeroDivisionError"]),

@@ -106,10 +106,16 @@ class Script {
   }
 
   std::string loading(const Check& check) const {
-    std::string text;
-    for (const std::string& library : config_.libraries)
-      text +=
-          fmt::format("torch.ops.load_library({})\n", python_text(relative(config_.find_library(library))));
+    const auto lends = [&](const std::string& name) { return lends_symbols(config_.find_library(name)); };
+    std::string text = std::ranges::any_of(config_.libraries, lends) ? "import ctypes\n\n" : "";
+    for (const std::string& library : config_.libraries) {
+      const std::filesystem::path file = config_.find_library(library);
+      if (lends(library))
+        text += fmt::format("ctypes.CDLL({}, mode=ctypes.RTLD_GLOBAL)  # a library below needs its symbols\n",
+                            python_text(relative(file)));
+      else
+        text += fmt::format("torch.ops.load_library({})\n", python_text(relative(file)));
+    }
     if (config_.modules.empty() || !needs_modules(check)) return text;
     std::vector<std::string> folders;
     for (const auto& folder : this_program(config_).python_path)

@@ -26,6 +26,7 @@
 #include "memory/guard_pages.h"
 #include "process/child_process.h"
 #include "process/crash_handlers.h"
+#include "process/library.h"
 #include "process/process_state.h"
 #include "python/binding/classes.h"
 #include "python/binding/devices.h"
@@ -74,7 +75,14 @@ State& state() {
   return only;
 }
 
-// torch.ops.load_library must have loaded the operator libraries before. `references` and `scales` hold the
+// As native workers load it. A library's initialisers may start threads of Python, so that the GIL is released.
+std::string load_operators(const std::string& library) {
+  const py::gil_scoped_release released;
+  const auto failure = try_load(library);
+  return failure ? explained(*failure, library) : "";
+}
+
+// load_operators() must have loaded the operator libraries before. `references` and `scales` hold the
 // functions of specs that are written in Python, by operator name, `models` those of models, by class and method.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
@@ -339,6 +347,11 @@ py::object registrations(const std::vector<std::string>& others) {
 PYBIND11_MODULE(_engine, module) {
   opgate::set_forget_exception(&opgate::forget_exception);
   module.doc() = "The OpGate engine: samples, layouts, comparison and digests, the same as in C++.";
+  module.def(
+      "load_operators", &opgate::load_operators,
+      "Loads a library of operators, and returns why that is impossible, or nothing. Raises RuntimeError "
+      "where there is no such file, or where its registrations fail.",
+      pybind11::arg("library"));
   module.def(
       "load", &opgate::load,
       "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "

@@ -10,7 +10,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -49,15 +49,33 @@ def load_modules(names: list[str]) -> None:
             ) from error
 
 
+def load_libraries(libraries: Iterable[str]) -> dict[str, str]:
+    """Loads libraries of operators as native workers do; returns those that cannot be loaded, and why.
+
+    A library may need one that is listed after it, so those that fail are tried again after the others.
+    """
+    failures = dict.fromkeys(libraries, "")
+    before = len(failures) + 1
+    while 0 < len(failures) < before:
+        before = len(failures)
+        failures = {library: why for library in failures if (why := _cannot_load(library))}
+    return failures
+
+
 def _cannot_load(library: str) -> str:
-    """Loads a library of operators; returns why that is impossible, or nothing."""
     import torch
 
+    from opgate import _engine
+
     try:
-        torch.ops.load_library(library)
-    except (OSError, RuntimeError) as error:
+        why: str = _engine.load_operators(library)
+    except RuntimeError as error:
         return str(error)
-    return ""
+    if not why:
+        torch.ops.loaded_libraries.add(
+            library
+        )  # torch writes them into the programs that repeat its own errors
+    return why
 
 
 def _end_of_printed() -> int:
@@ -98,16 +116,16 @@ class Worker:
 
         before = all_operators()
         mapped_before = mapped_libraries()
-        waiting = [library for library in setup["libraries"] if _cannot_load(library)]
+        waiting = load_libraries(setup["libraries"])
         # A library's package depends on the libraries that it loads, too.
         with_libraries = sorted(mapped_libraries() - mapped_before | set(setup["libraries"]))
         of_libraries = with_schema(all_operators() - before)
         imported_before = set(sys.modules)
         load_modules(setup["modules"])
         self.imported_files = project_files(imported_before)
-        for library in waiting:  # it may need another library, which a module has loaded by now
-            if why := _cannot_load(library):
-                raise SetupError(f"library {library} cannot be loaded into Python: {why}")
+        # They may need what a module has loaded by now.
+        if failures := load_libraries(waiting):
+            raise SetupError(f"in Python, {next(iter(failures.values()))}")
         of_modules = all_operators() - before - of_libraries
         self.checks = load_checks()
         try:

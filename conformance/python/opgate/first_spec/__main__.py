@@ -11,7 +11,7 @@ import torch
 from opgate.first_spec.guess import first_accepted
 from opgate.first_spec.operators import Operator, operators_of, recordings
 from opgate.first_spec.writing import module
-from opgate.worker import SetupError, load_modules
+from opgate.worker import SetupError, load_libraries, load_modules
 
 
 def write(operator: Operator, folder: Path) -> str:
@@ -33,12 +33,10 @@ def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str],
 
     Raises SetupError for a library or module that cannot be loaded, and where the namespace has no operator.
     """
-    for library in libraries:
-        try:
-            torch.ops.load_library(library)
-        except (OSError, RuntimeError) as error:
-            raise SetupError(f"library {library} cannot be loaded: {error}") from error
+    waiting = load_libraries(libraries)
     load_modules(modules)
+    if failures := load_libraries(waiting):
+        raise SetupError(next(iter(failures.values())))
     operators = operators_of(namespace, recordings(recorded))
     if not operators:
         known = sorted({name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()} - {"aten"})
