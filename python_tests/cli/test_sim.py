@@ -30,7 +30,9 @@ class SimulatedProgram:
         self.opgate, self.program, self.folder = opgate, program, folder
 
     def __call__(self, mistake: str = "none", *options: str) -> Completed:
-        return self.opgate("sim", *options, "--", self.program, mistake, folder=self.folder)
+        """With one seed, if `options` do not say otherwise."""
+        once = () if "--seconds" in options else ("--seconds", "0")
+        return self.opgate("sim", *once, *options, "--", self.program, mistake, folder=self.folder)
 
 
 def test_a_right_program_runs_as_it_does_on_a_gpu(sim: SimulatedProgram) -> None:
@@ -40,7 +42,7 @@ def test_a_right_program_runs_as_it_does_on_a_gpu(sim: SimulatedProgram) -> None
 
 
 def test_what_cuda_s_own_libraries_do_is_right(opgate: OpGate, build: Path) -> None:
-    run = opgate("sim", "--", build / "bin" / "opgate_cuda_idioms")
+    run = opgate("sim", "--seconds", "0", "--", build / "bin" / "opgate_cuda_idioms")
     lines = ["scan 1", "grid 1", "compare and swap 1", "thread 0 of block 0: 0.5", "thread 1 of block 0: 0.5"]
     assert (run.returncode, run.stdout.splitlines()) == (0, [*lines, "no error"])
     assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
@@ -116,6 +118,24 @@ def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     )
     assert len(re.findall(r"^   (?:at|and) .*cuda_program\.cu:\d+", told, re.M)) == 2 * told.count("race: ")
     assert sim("race", "--tool", "memory,sync,stream").returncode == 0
+
+
+def test_a_race_that_one_order_of_blocks_shows_is_found_by_further_seeds(sim: SimulatedProgram) -> None:
+    both = ("clears-0", "clears-1")
+    statuses = sorted(sim(mistake, "--tool", "race").returncode for mistake in both)
+    assert statuses == [0, 1], "with one seed one of the blocks comes first"
+    for mistake in both:
+        run = sim(mistake, "--seconds", "60", "--tool", "race")
+        assert run.returncode == 1, run
+        assert run.stdout == "0 on 2 devices\n", "the output of the further runs is not shown"
+        assert re.search(r" 1 race: (ld|st)\.global\.f32 races with", run.stderr)
+        if "the program runs again" in run.stderr:
+            seed = re.search(r"opgate sim: 1 finding with --seed (\d+)$", run.stderr, re.M)
+            assert seed, run
+            assert sim(mistake, "--tool", "race", "--seed", seed[1]).returncode == 1
+    right = sim("clears-none", "--seconds", "60", "--tool", "race")
+    assert right.returncode == 0, right
+    assert right.stderr.splitlines()[-1] == "opgate sim: nothing found with the seeds 1 to 8"
 
 
 def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgram) -> None:

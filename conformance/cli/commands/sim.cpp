@@ -4,6 +4,7 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <fstream>
 #include <set>
 
@@ -34,6 +35,7 @@ struct SimOptions {
   std::string architecture = "90";
   size_t devices = 2;
   size_t seed = 1;
+  int seconds = 10;
   std::string streams = "late";
   fs::path report;
   std::vector<std::string> program;
@@ -45,25 +47,65 @@ void make_empty(const fs::path& file) {
   if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
 }
 
-int run(const SimOptions& options, const fs::path& report) {
+Command command_with(const SimOptions& options, size_t seed, const fs::path& report) {
   Command command{options.program, simulator_environment()};
   command.environment["OPGATE_SIM_REPORT"] = report.string();
   command.environment["OPGATE_SIM_TOOLS"] = fmt::format("{}", fmt::join(that_watch(options.tools), ","));
   command.environment["OPGATE_SIM_ARCH"] = options.architecture;
   command.environment["OPGATE_SIM_DEVICES"] = std::to_string(options.devices);
-  command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(options.seed);
+  command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(seed);
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = options.streams == "early" ? "1" : "0";
-  return run_here(command);
+  return command;
 }
 
-std::string summary(const SimulatorReport& report) {
+// A program that begins its blocks in one order may hide a race that another order shows.
+constexpr size_t kMostSeeds = 8;
+
+struct Runs {
+  int status = 0;   // of the first one
+  size_t seed = 0;  // of the last one
+  SimulatorReport report;
+};
+
+// Runs the program once as it is. As long as nothing is found and the seconds last, it runs again with further seeds, without input
+// and output, and only if one more run is likely to end in time.
+Runs run_with_seeds(const SimOptions& options, const fs::path& file, const fs::path& output) {
+  using Clock = std::chrono::steady_clock;
+  const std::set<std::string> tools{options.tools.begin(), options.tools.end()};
+  const Clock::time_point begin = Clock::now();
+  Runs runs{run_here(command_with(options, options.seed, file)), options.seed, {}};
+  const Clock::time_point end_of_first = Clock::now();
+  runs.report = read_simulator_report(file, tools);
+  const std::chrono::seconds budget(tools.contains("race") ? options.seconds : 0);
+  while (runs.status == 0 && runs.report.processes > 0 && runs.report.findings.empty() &&
+         runs.seed + 1 < options.seed + kMostSeeds &&
+         (Clock::now() - end_of_first) + (end_of_first - begin) < budget) {
+    if (runs.seed == options.seed)
+      fmt::print(
+          stderr,
+          "\nopgate sim: nothing found with seed {}; the program runs again with further seeds, without "
+          "its output (--seconds 0: it runs once)\n",
+          runs.seed);
+    ++runs.seed;
+    run_to_end(command_with(options, runs.seed, file), fs::current_path(), output, Errors::logged, budget);
+    runs.report = read_simulator_report(file, tools);
+  }
+  return runs;
+}
+
+std::string summary(const SimOptions& options, const Runs& runs) {
+  const SimulatorReport& report = runs.report;
   if (report.processes == 0)
     return "the program used no CUDA device: it called nothing of libcudart.so.13. A program with a runtime "
            "of its own is "
            "linked for this with -cudart shared";
-  if (report.findings.empty()) return "nothing found";
-  return fmt::format("{} finding{}", report.findings.size(), report.findings.size() == 1 ? "" : "s");
+  const bool several = runs.seed != options.seed;
+  if (report.findings.empty())
+    return several ? fmt::format("nothing found with the seeds {} to {}", options.seed, runs.seed)
+                   : "nothing found";
+  return fmt::format("{} finding{}{}", report.findings.size(), report.findings.size() == 1 ? "" : "s",
+                     several ? fmt::format(" with --seed {}", runs.seed) : "");
 }
 
 int sim(const SimOptions& options) {
@@ -72,13 +114,13 @@ int sim(const SimOptions& options) {
   const fs::path file =
       options.report.empty() ? scratch.folder() / "report.jsonl" : fs::absolute(options.report);
   make_empty(file);
-  const int status = run(options, file);
-  const SimulatorReport report = read_simulator_report(file, {options.tools.begin(), options.tools.end()});
-  const std::string ended = status == 0 ? "" : fmt::format("; the program ended with {}", ending(status));
-  fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(report), ended, describe(report));
-  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-  if (WEXITSTATUS(status) != 0) return WEXITSTATUS(status);
-  return report.findings.empty() ? kAllKept : kPromiseBroken;
+  const Runs runs = run_with_seeds(options, file, scratch.folder() / "output");
+  const std::string ended =
+      runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
+  fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended, describe(runs.report));
+  if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
+  if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
+  return runs.report.findings.empty() ? kAllKept : kPromiseBroken;
 }
 
 std::function<int()> declare(CommandLine& app) {
@@ -99,6 +141,12 @@ std::function<int()> declare(CommandLine& app) {
       .shows_default();
   app.add_option("--devices", options->devices, "how many devices there are").between(1, 8).shows_default();
   app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
+      .shows_default();
+  app.add_option(
+         "--seconds", options->seconds,
+         "while nothing is found, the program runs again with further seeds, without its output, for as "
+         "many seconds as this; 0: it runs once")
+      .between(0, 86400)
       .shows_default();
   app.add_option("--streams", options->streams,
                  "whether operations run as late as their stream allows, or as soon as they are issued")
