@@ -1,15 +1,64 @@
 // memory.uninitialised: no result depends on uninitialised or freed memory.
+#include <array>
+
+#include "device/simulator.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::memory_uninitialised {
 namespace {
 
+constexpr const char* kPromised =
+    "every element of the result is computed, whatever the allocated memory held before";
+
+// Large and negative numbers, and zeros, in every type: a largest or smallest value, or a count, changes with one of them.
+constexpr std::array kFurtherBytes{std::byte{0x7F}, std::byte{0xFE}, std::byte{0x00}};
+
+// Where kernels load memory that nobody has written, shared memory above all. A right kernel may do so, and not use it.
+std::vector<SimulatedFinding> unwritten_loads(CallUnderTest& under_test) {
+  SimulatorTools tools("init");
+  observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
+  return tools.take();
+}
+
+std::vector<std::string> places_of(const std::vector<SimulatedFinding>& loads) {
+  if (loads.empty()) return {};
+  std::vector<std::string> detail{loads.front().what, "kernel: " + loads.front().kernel,
+                                  "at: " + loads.front().place};
+  if (loads.size() > 1) detail.push_back(fmt::format("{} more of other places", loads.size() - 1));
+  return detail;
+}
+
+Judgement judge_loads(CallUnderTest& under_test, const std::vector<SimulatedFinding>& loads) {
+  if (loads.empty()) return Judgement::pass();
+  for (const std::byte byte : kFurtherBytes) {
+    const auto change = change_with_fresh(under_test, byte);
+    if (!change) continue;
+    return Judgement::fail({kPromised,
+                            *change,
+                            "a kernel uses memory of its block or its threads before it is written",
+                            places_of(loads),
+                            {std::string(fault::kUninitialised), ""}});
+  }
+  return Judgement::pass();
+}
+
+// On the simulated device, the tool `init` names the kernel's line.
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  return judge_poison(under_test, PoisonedMemory::fresh,
-                      "every element of the result is computed, whatever the allocated memory held before");
+  Judgement judged = judge_poison(under_test, PoisonedMemory::fresh, kPromised);
+  const CallKey& key = under_test.key();
+  if (key.device != kSimulatedType || !is_simulated() || !under_test.observed().outcome.ok()) return judged;
+  if (judged.verdict == Verdict::fail) {
+    for (std::string& line : places_of(unwritten_loads(under_test)))
+      judged.finding->detail.push_back(std::move(line));
+  } else if (judged.verdict == Verdict::pass && key.is_contiguous()) {
+    if (Judgement of_loads = judge_loads(under_test, unwritten_loads(under_test)); of_loads.finding)
+      return of_loads;
+  }
+  return judged;
 }
 
 OPGATE_REGISTER_CHECK(
@@ -21,7 +70,9 @@ OPGATE_REGISTER_CHECK(
               "at::empty returns memory that holds what its last owner left. In a test that is often zero, "
               "or the right result of the previous call; in production it is unrelated data. The check makes "
               "the call twice, with different bytes in fresh and in freed memory: a result that differs was "
-              "computed from these bytes.",
+              "computed from these bytes. On the simulated device, it does the same with the shared and "
+              "local "
+              "memory of kernels.",
           .fix =
               "Write every element of what at::empty gave you, on every path (the rows that no index names, "
               "the tail, the case of no elements); or allocate with at::zeros. Initialise accumulators.",

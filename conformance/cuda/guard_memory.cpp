@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <dlfcn.h>
 #include <torch/csrc/cuda/CUDAPluggableAllocator.h>
 
 #include <algorithm>
@@ -75,9 +76,14 @@ void GuardMemory::install() {
   guard::add(*this);
 }
 
+// The memory of blocks and threads of a kernel is fresh, too. In the calls that all checks look at, it holds NaN.
 void GuardMemory::use(const Poison& poison) {
+  static const auto fill_kernels =
+      reinterpret_cast<cudaError_t (*)(int)>(dlsym(RTLD_DEFAULT, "opgate_sim_fill_kernels"));
   const std::lock_guard lock(mutex_);
   poison_ = poison;
+  if (fill_kernels != nullptr)
+    fill_kernels(poison.fresh == kFirstPoison.fresh ? -1 : std::to_integer<int>(poison.fresh));
 }
 
 void GuardMemory::begin_capture() {

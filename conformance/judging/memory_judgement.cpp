@@ -42,8 +42,8 @@ bool only_untouched_results_differ(CallUnderTest& under_test) {
 
 // Whether calls with the same bytes in memory differ, as sums by atomic additions do on a GPU. One repetition may agree by
 // chance, so there are several; only a call that is about to be accused needs them.
-bool changes_by_itself(CallUnderTest& under_test, PoisonedMemory kind, const Outcome& first,
-                       const Outcome& other) {
+bool changes_by_itself(CallUnderTest& under_test, const Outcome& first, const Outcome& other,
+                       const Poison& poison_of_other) {
   constexpr int kRepetitions = 4;
   const Spec& spec = *under_test.key().spec;
   const auto differs = [&](const Outcome& want, const Poison& poison) {
@@ -52,7 +52,7 @@ bool changes_by_itself(CallUnderTest& under_test, PoisonedMemory kind, const Out
     return again.ok() != want.ok() || (again.ok() && difference(again, want, spec));
   };
   for (int i = 0; i < kRepetitions; ++i) {
-    if (differs(first, kFirstPoison) || differs(other, second_poison_in(kind))) return true;
+    if (differs(first, kFirstPoison) || differs(other, poison_of_other)) return true;
   }
   return false;
 }
@@ -129,7 +129,7 @@ Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std
   if (!other.ok()) return Judgement::pass();
   auto finding = difference(other, first, spec);
   if (!finding) return Judgement::pass();
-  if (changes_by_itself(under_test, kind, first, other)) return Judgement::pass();
+  if (changes_by_itself(under_test, first, other, second_poison_in(kind))) return Judgement::pass();
   if (kind == PoisonedMemory::fresh && spec.draft && only_untouched_results_differ(under_test)) {
     return Judgement::note(
         "a result is memory that the operator has allocated and not written to; if that is intended, its "
@@ -147,6 +147,19 @@ Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std
                               ? "an element outside the bounds is read and used"
                               : "memory from at::empty is read, or returned, before it is written",
                           finding->detail, fault});
+}
+
+std::optional<std::string> change_with_fresh(CallUnderTest& under_test, std::byte byte) {
+  Poison poison = kFirstPoison;
+  poison.fresh = poison.freed = byte;
+  const Outcome& first = under_test.observed().outcome;
+  const Outcome other =
+      observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}, poison).outcome;
+  if (!first.ok() || !other.ok()) return std::nullopt;
+  const auto finding = difference(other, first, *under_test.key().spec);
+  if (!finding || changes_by_itself(under_test, first, other, poison)) return std::nullopt;
+  return fmt::format("with {:#04x} in memory that is fresh: {}", std::to_integer<int>(byte),
+                     finding->happened);
 }
 
 }  // namespace opgate

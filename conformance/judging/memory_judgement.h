@@ -1,6 +1,8 @@
 // What the checks of memory share: damage in words, and whether a result depends on poisoned memory.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "judging/call_under_test.h"
@@ -28,5 +30,9 @@ enum class PoisonedMemory {
 /// deterministic, and with the second poison in this kind of memory only. `promised` is what the finding
 /// says. For a draft, a result that was allocated and not written to at all, as at::empty_like returns it, is a note.
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised);
+
+/// How the result changes where fresh memory holds this byte instead of the first poison; none where it does not, or where it
+/// changes without that. On the simulated device, memory of blocks and threads is fresh, too.
+std::optional<std::string> change_with_fresh(CallUnderTest& under_test, std::byte byte);
 
 }  // namespace opgate

@@ -174,7 +174,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.block = launching::extent(request.block);
   launch.dynamic_shared_bytes = request.dynamic_shared;
   launch.instruction_limit = settings().instruction_limit;
-  launch.fill = settings().fill;
+  launch.fill = simulator.fill_of_kernels;
   launch.observer = simulator.observer.get();
   if (settings().shuffle != 0) launch.order_seed = settings().shuffle + ++simulator.launches;
   launch.parameters.resize(signature.parameter_bytes);

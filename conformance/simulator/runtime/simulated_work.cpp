@@ -102,6 +102,12 @@ OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
   return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });
 }
 
+OPGATE_SIM_API cudaError_t opgate_sim_fill_kernels(int byte) {
+  return api_answer([&](Simulator& simulator) {
+    simulator.fill_of_kernels = byte < 0 ? settings().fill : static_cast<unsigned char>(byte);
+  });
+}
+
 OPGATE_SIM_API int opgate_sim_peek(void* to, const void* from, std::size_t bytes) {
   bool is_known = false;
   api_answer([&](Simulator& simulator) {

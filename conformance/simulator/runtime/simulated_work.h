@@ -60,6 +60,10 @@ void opgate_sim_survive_host_faults();
 /// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
 
+/// What shared and local memory holds when a block of a kernel that is launched from now on begins: this byte, or that of
+/// OPGATE_SIM_FILL where it is negative.
+cudaError_t opgate_sim_fill_kernels(int byte);
+
 /// Copies memory of a device for somebody who only watches the program. What the device has been given before runs first, and
 /// where it fails, the program's own next function fails. 0 where the memory holds nothing that is known: it is not allocated, a
 /// kernel has failed, or a graph is captured.

@@ -60,7 +60,8 @@ Simulator::Simulator()
       binaries(registered_binaries()),
       streams(settings().devices),
       execution(streams, settings().eager),
-      pools(settings().devices) {
+      pools(settings().devices),
+      fill_of_kernels(settings().fill) {
   watch(settings().tools);
 }
 

@@ -40,6 +40,7 @@ struct Simulator {
   MemoryPools pools;
   std::set<std::uint64_t> memory_of_graphs;  ///< that torch allocated while it captured one; never freed
   std::uint64_t launches = 0;
+  unsigned char fill_of_kernels;                 ///< what shared and local memory holds when a block begins
   std::map<int, std::uint64_t> grid_workspaces;  ///< by device
   Handles<cudaEvent_t, Event> events;
   Handles<cudaGraph_t, Graph> graphs;
