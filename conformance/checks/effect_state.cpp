@@ -8,6 +8,7 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
+#include "process/default_generator.h"
 
 namespace opgate::effect_state {
 namespace {
@@ -36,6 +37,41 @@ bool claims_to_draw(CallUnderTest& under_test) {
     other.sample = &sample;
     return observe(other, under_test.cache().values, {.take_snapshots = false}).drew_random_numbers;
   });
+}
+
+// The values that the call gives from this seed, in the state that it is left in; none where it raises.
+std::vector<at::Tensor> values_from(CallUnderTest& under_test, uint64_t seed) {
+  const CallKey& key = under_test.key();
+  const Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
+  seed_default_generator(c10::kCPU, seed);
+  if (key.device != c10::kCPU) seed_default_generator(key.device, seed);
+  return invoke(under_test.op(), arguments.stack, key.device).values();
+}
+
+// Whether the result depends on the seed, although the call leaves the generator as it was. Calls that differ by themselves, as
+// atomic additions do, say nothing.
+bool draws_without_advancing(CallUnderTest& under_test) {
+  constexpr uint64_t kOtherSeed = kSeedOfCalls + 1;
+  constexpr int kRepetitions = 3;
+  const CallKey& key = under_test.key();
+  const Spec& spec = *key.spec;
+  const Observation& call = under_test.observed();
+  if (!(spec.draft || spec.promised(Promise::nondeterministic_seeded)) || !key.is_contiguous() ||
+      key.sample != &spec.samples.front() || spec.kind != Spec::Kind::op || takes_generator(spec) ||
+      call.drew_random_numbers || !call.outcome.ok())
+    return false;
+  const auto differs = [](const std::vector<at::Tensor>& one, const std::vector<at::Tensor>& other) {
+    return judge_values(one, other, {}).finding.has_value();
+  };
+  const std::vector<at::Tensor> first = values_from(under_test, kSeedOfCalls);
+  const std::vector<at::Tensor> other = values_from(under_test, kOtherSeed);
+  bool decides = differs(first, other);
+  for (int i = 0; i < kRepetitions && decides; ++i)
+    decides = !differs(values_from(under_test, kSeedOfCalls), first) &&
+              !differs(values_from(under_test, kOtherSeed), other);
+  seed_default_generator(c10::kCPU);
+  if (key.device != c10::kCPU) seed_default_generator(key.device);
+  return decides;
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -67,6 +103,14 @@ Judgement judge(CallUnderTest& under_test) {
                             {}});
   }
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (draws_without_advancing(under_test)) {
+    return Judgement::note(
+        "the result depends on the seed of the default generator, and the call does not advance the "
+        "generator: two calls in a row draw the same numbers. Draw under the generator's mutex with "
+        "functions "
+        "that advance it: random() or random64() on the CPU, philox_cuda_state() with as many values as a "
+        "thread draws on CUDA");
+  }
   if (claims_to_draw(under_test)) {
     return Judgement::note(
         "the operator is tagged or promised nondeterministic_seeded, and its calls draw nothing from the "

@@ -2,9 +2,11 @@
 // gives eager's result.
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 
@@ -78,8 +80,30 @@ void call_on_other_samples(CallUnderTest& under_test) {
   }
 }
 
-Judgement judge(CallUnderTest& under_test) {
-  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+// The first function that the simulated runtime has refused since the last time because a graph was captured; none where no
+// device is simulated, or none was refused.
+std::optional<std::string> take_refused_function() {
+  static const auto take =
+      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_refused_in_capture"));
+  std::array<char, 256> name{};
+  if (take == nullptr || take(name.data(), name.size()) == 0) return std::nullopt;
+  return name.data();
+}
+
+Finding cannot_be_captured(const std::string& promised, const Raised& raised, const AcceleratorWords& words) {
+  const std::optional<std::string> function = take_refused_function();
+  return {
+      promised,
+      function ? fmt::format("the call cannot be captured: it calls {}, which no capture allows", *function)
+               : "the call cannot be captured: " + raised.message,
+      fmt::format("it waits for the device (.item(), .cpu(), a copy from pageable memory, a synchronize), "
+                  "or calls something that no graph can hold, such as {}",
+                  words.allocation),
+      {}};
+}
+
+// A draft has not promised that a graph can replace the call: only whether it can be captured at all is asked.
+Judgement judge_graph(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (std::ranges::any_of(key.sample->arguments, [](const Argument& a) { return a.generator() != nullptr; }))
     return Judgement::owed("OpGate cannot yet capture a call that is given a generator");
@@ -106,19 +130,17 @@ Judgement judge(CallUnderTest& under_test) {
       throw;
     }
   };
+  take_refused_function();  // of former captures
   const Outcome captured = invoke(under_test.op(), capture, arguments.stack, key.device);
   if (!captured.ok()) {
-    const std::string likely =
-        leaves_another_stream
-            ? "set the current stream with a guard object, which restores it on every path"
-            : fmt::format(
-                  "it waits for the device (.item(), .cpu(), a copy from pageable memory, a synchronize), "
-                  "or calls something that no graph can hold, such as {}",
-                  words.allocation);
-    const Fault fault = leaves_another_stream ? Fault{std::string(fault::kState), ""} : Fault{};
-    return Judgement::fail(
-        {promised, "the call cannot be captured: " + captured.raised->message, likely, {}, fault});
+    if (!leaves_another_stream) return Judgement::fail(cannot_be_captured(promised, *captured.raised, words));
+    return Judgement::fail({promised,
+                            "the call cannot be captured: " + captured.raised->message,
+                            "set the current stream with a guard object, which restores it on every path",
+                            {},
+                            {std::string(fault::kState), ""}});
   }
+  if (!key.spec->promised(Promise::capturable)) return Judgement::pass();
   const std::string likely =
       "something did not become part of the graph: a launch on another stream, a value read on the host, or "
       "a pointer or parameter that was kept outside the graph, where a later call changed it";
@@ -138,6 +160,18 @@ Judgement judge(CallUnderTest& under_test) {
          "uses the memory that was freed then",
          {}});
   }
+}
+
+// What keeps the operator of a draft from being captured is good to know, and may be meant.
+Judgement judge(CallUnderTest& under_test) {
+  if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  Judgement judged = judge_graph(under_test);
+  if (judged.verdict != Verdict::fail || under_test.key().spec->promised(Promise::capturable)) return judged;
+  judged.finding->likely +=
+      ". Keep what kernels need on the device, and allocate with at::empty; if it is intended, nothing is "
+      "wrong, "
+      "and a spec that does not promise `capturable` asks nothing of it";
+  return Judgement::note(*std::move(judged.finding));
 }
 
 OPGATE_REGISTER_CHECK(

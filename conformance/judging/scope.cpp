@@ -135,6 +135,13 @@ bool on_cpu(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
+// What the first sample of a draft is asked although it has not promised it: its check answers in a note.
+bool is_noted_of_drafts(Promise promise) { return promise == Promise::capturable; }
+
+bool is_asked(Promise promise, const CallKey& key, bool first_sample) {
+  return key.spec->promised(promise) || (first_sample && key.spec->draft && is_noted_of_drafts(promise));
+}
+
 }  // namespace
 
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
@@ -143,7 +150,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
          of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
          (!scope.reference || key.spec->reference != nullptr) && (scope.drafts || !key.spec->draft) &&
-         (!scope.promised || key.spec->promised(*scope.promised)) &&
+         (!scope.promised || is_asked(*scope.promised, key, first_sample)) &&
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&

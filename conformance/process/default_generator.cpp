@@ -5,17 +5,12 @@
 #include <mutex>
 
 namespace opgate {
-namespace {
 
-constexpr uint64_t kSeed = 20160816;
-
-}  // namespace
-
-void seed_default_generator(c10::Device device) {
+void seed_default_generator(c10::Device device, uint64_t seed) {
   if (!device.is_cpu() && !device.has_index()) device.set_index(0);
   at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard lock(generator.mutex());
-  generator.set_current_seed(kSeed);
+  generator.set_current_seed(seed);
 }
 
 }  // namespace opgate

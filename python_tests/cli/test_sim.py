@@ -209,7 +209,7 @@ index = torch.tensor([2, 0], device="cuda")
 mask = torch.tensor([True, False, True], device="cuda")
 zeros = torch.zeros(2, 3, device="cuda")
 def rows():
-    chosen = torch.where(mask, table.index_select(0, index), zeros)
+    chosen = torch.where(mask, table.index_select(0, index), zeros).abs()
     return torch.cat([chosen, table[index]]), table.index_put((index,), zeros)
 graph = torch.cuda.CUDAGraph()
 with torch.cuda.graph(graph):

@@ -80,9 +80,7 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
     // A generator is drawn from at the time of the call, in the order of the calls.
     if (argument.name() == "generator") return std::nullopt;
     if (argument.alias_info() == nullptr || !argument.alias_info()->isWrite()) continue;
-    if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().is_cuda() ||
-        value.toTensor().numel() == 0)
-      return std::nullopt;
+    if (!value.isTensor() || !value.toTensor().defined() || !value.toTensor().is_cuda()) return std::nullopt;
     plan.written.push_back(i);
   }
   const bool in_place = plan.fresh == 0 && returned > 0 && returned == plan.written.size();
@@ -189,7 +187,13 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
       call->results.push_back(alias_on_host(outputs.back()));
     }
     for (std::size_t i = 0; i < plan->written.size(); ++i) {
-      if (result(i).sizes() != arguments[plan->written[i]].toTensor().sizes()) return false;  // to be resized
+      const at::Tensor written = arguments[plan->written[i]].toTensor(), like = result(i);
+      if (like.sizes() == written.sizes()) continue;
+      if (written.numel() > 0)
+        return false;  // what a kernel makes of a result that is too large or too small is its own
+      // As at::abs() and many others have it: a result that is made empty, and gets its size in the kernel.
+      written.resize_(like.sizes());
+      written.as_strided_(like.sizes(), like.strides());
     }
   }
   TensorAccesses accesses(op.operator_name().name);

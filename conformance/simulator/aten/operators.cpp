@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/library.h>
@@ -75,6 +76,20 @@ at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntAr
                          self.size(1));
 }
 
+// Of such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes depend on values.
+bool waits_on_a_gpu(const c10::OperatorHandle& op) {
+  return op.hasTag(at::Tag::dynamic_output_shape) || op.hasTag(at::Tag::data_dependent_output) ||
+         op.operator_name().name == "aten::copy_";
+}
+
+// What the CPU runs at once, and a GPU in the order of the stream, could only be captured there.
+void demand_no_capture(const c10::OperatorHandle& op) {
+  if (c10::cuda::currentStreamCaptureStatusMayInitCtx() == c10::cuda::CaptureStatus::None ||
+      waits_on_a_gpu(op))
+    return;
+  note_unsupported((op.operator_name().name + " while a graph is captured").c_str());
+}
+
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
   if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
     note_unsupported(op.operator_name().name.c_str());
@@ -86,7 +101,10 @@ void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, to
   const c10::Device device = device_of(&(*stack)[stack->size() - count], count);
   const c10::cuda::CUDAGuard guard(device);
   const bool deferred = defer(op, *stack, device);
-  if (!deferred) run_at_once(op, *stack, device);
+  if (!deferred) {
+    demand_no_capture(op);
+    run_at_once(op, *stack, device);
+  }
   if (logs()) {
     std::fprintf(stderr, "opgate sim: %s on the CPU, %s\n", op.operator_name().name.c_str(),
                  deferred ? "in the order of its stream" : "at once");

@@ -23,6 +23,7 @@ struct Texts {
   std::string sticky;
   FaultPlace place;
   std::string unsupported;
+  std::string refused_in_capture;
 };
 
 Texts& texts() {
@@ -53,6 +54,11 @@ void refuse(cudaError_t code, const std::string& why) {
 namespace errors {
 
 void report_refusal(const char* function, const Refusal& refusal) {
+  if (refusal.code() == cudaErrorStreamCaptureUnsupported ||
+      refusal.code() == cudaErrorStreamCaptureImplicit) {
+    const std::lock_guard lock(error_state::texts().mutex);
+    if (error_state::texts().refused_in_capture.empty()) error_state::texts().refused_in_capture = function;
+  }
   if (!has_report_file() || refusal.told()) return;
   switch (refusal.code()) {
     case cudaErrorNotReady:                  // the answer of a query
@@ -66,6 +72,11 @@ void report_refusal(const char* function, const Refusal& refusal) {
   std::string text = std::string(function) + " fails: " + error_text(refusal.code());
   if (!refusal.subject().empty()) text += ", " + refusal.subject();
   report_mistake({"api", text, error_name(refusal.code()), {}, {}});
+}
+
+std::string take_refused_in_capture() {
+  const std::lock_guard lock(error_state::texts().mutex);
+  return std::exchange(error_state::texts().refused_in_capture, {});
 }
 
 // Libraries that poll for an event, as those in AOTInductor packages do, leave cudaErrorNotReady where a device is slower than

@@ -41,8 +41,12 @@ struct FaultPlace {
 
 namespace errors {
 
-/// Where findings are collected, a function of the runtime that fails is one, unless programs use its error as an answer.
+/// Keeps the function's name where it is refused because a graph is captured. Where findings are collected, a function of the
+/// runtime that fails is one, unless programs use its error as an answer.
 void report_refusal(const char* function, const Refusal& refusal);
+
+/// The first function that was refused since the last time because a graph is captured; empty where there was none.
+std::string take_refused_in_capture();
 
 /// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
 cudaError_t keep(cudaError_t code);

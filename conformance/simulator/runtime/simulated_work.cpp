@@ -102,6 +102,12 @@ OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
   return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });
 }
 
+OPGATE_SIM_API std::size_t opgate_sim_take_refused_in_capture(char* name, std::size_t bytes) {
+  const std::string function = errors::take_refused_in_capture();
+  if (bytes > 0) name[function.copy(name, bytes - 1)] = '\0';
+  return function.size();
+}
+
 OPGATE_SIM_API cudaError_t opgate_sim_fill_kernels(int byte) {
   return api_answer([&](Simulator& simulator) {
     simulator.fill_of_kernels = byte < 0 ? settings().fill : static_cast<unsigned char>(byte);

@@ -60,6 +60,10 @@ void opgate_sim_survive_host_faults();
 /// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
 
+/// Takes the name of the first function that was refused since the last time because a graph is captured: its length, or 0 where
+/// there was none.
+size_t opgate_sim_take_refused_in_capture(char* name, size_t bytes);
+
 /// What shared and local memory holds when a block of a kernel that is launched from now on begins: this byte, or that of
 /// OPGATE_SIM_FILL where it is negative.
 cudaError_t opgate_sim_fill_kernels(int byte);
