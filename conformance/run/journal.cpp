@@ -26,16 +26,40 @@ using nlohmann::json;
 
 constexpr size_t kFlushBytes = 1 << 16;
 
+// What is not compared with the results of a base: a base whose own build ran it may be of a version that did not say it
+// yet.
+constexpr const char* kCoverage = "coverage";
+constexpr const char* kFolder = "folder";
+constexpr const char* kModules = "modules";
+
 constexpr std::string_view kRemedy = "give another folder with --output";
 
 json to_line(const RunHeader& header) {
-  return {
-      {"opgate", header.opgate},       {"engine", header.engine},         {"torch", header.torch},
-      {"plan", header.plan},           {"cases", header.cases},           {"started", header.started},
-      {"libraries", header.libraries}, {"filter", header.filter},         {"shard", to_string(header.shard)},
-      {"subjects", header.subjects},   {"capability", header.capability}, {"sources", header.sources},
-      {"devices", header.devices},     {"costs", header.costs},           {"samples", header.samples},
-      {"files", header.files},         {"coverage", header.coverage},     {"folder", header.folder}};
+  return {{"opgate", header.opgate},
+          {"engine", header.engine},
+          {"torch", header.torch},
+          {"plan", header.plan},
+          {"cases", header.cases},
+          {"started", header.started},
+          {"libraries", header.libraries},
+          {"filter", header.filter},
+          {"shard", to_string(header.shard)},
+          {"subjects", header.subjects},
+          {"capability", header.capability},
+          {"sources", header.sources},
+          {"devices", header.devices},
+          {"costs", header.costs},
+          {"samples", header.samples},
+          {"files", header.files},
+          {kCoverage, header.coverage},
+          {kFolder, header.folder},
+          {kModules, {{"listed", header.modules.listed}, {"files", header.modules.files}}}};
+}
+
+ModulesRead modules_from(const json& line) {
+  if (!line.contains(kModules)) return {};
+  const json& modules = line.at(kModules);
+  return {modules.at("listed"), modules.at("files")};
 }
 
 // Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
@@ -48,14 +72,9 @@ void demand_words(const json& line, const json& words, const std::filesystem::pa
   }
 }
 
-// What is not compared with the results of a base: a base whose own build ran it may be of a version that did not say it
-// yet.
-constexpr const char* kCoverage = "coverage";
-constexpr const char* kFolder = "folder";
-
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
   json demanded = to_line(RunHeader());
-  for (const char* word : {kCoverage, kFolder}) demanded.erase(word);
+  for (const char* word : {kCoverage, kFolder, kModules}) demanded.erase(word);
   if (line.contains("opgate")) demand_words(line, demanded, file);
   for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
   return {line.at("opgate"),
@@ -75,7 +94,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("samples"),
           line.at("files"),
           line.value(kCoverage, Coverage()),
-          line.value(kFolder, "")};
+          line.value(kFolder, ""),
+          modules_from(line)};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.

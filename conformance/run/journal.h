@@ -24,6 +24,12 @@
 
 namespace opgate {
 
+/// The Python modules with specs and models that a run read.
+struct ModulesRead {
+  std::vector<std::string> listed;           ///< those that opgate.toml lists
+  std::map<std::string, std::string> files;  ///< by name: PythonCatalog::modules
+};
+
 /// The first line: which run this is.
 struct RunHeader {
   std::string opgate;                                 ///< version
@@ -46,6 +52,7 @@ struct RunHeader {
   std::map<std::string, std::string> files = {};  ///< digests_of_files() of what was tested
   Coverage coverage = {};                         ///< of all operators, whichever the filter selects
   std::string folder = "";                        ///< of opgate.toml; `files` below it are the project's own
+  ModulesRead modules = {};                       ///< their digests are in `files`
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;

@@ -73,7 +73,7 @@ PythonCatalog python_catalog_from(const json& said, const std::string& python) {
                        said.at("operators").get<std::vector<std::string>>(),
                        said.at("torch"),
                        said.at("sources"),
-                       said.at("modules").get<std::vector<std::string>>()};
+                       said.at("modules").get<std::map<std::string, std::string>>()};
     half.python_kernels = kernels_only_in_python(half.registered);
     all_checks(half.checks);
     return half;

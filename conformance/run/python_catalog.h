@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ struct PythonCatalog {
   std::string torch;                   ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
   std::string sources;
-  /// The Python files of the packages of those modules, and of the project's other modules that they import.
-  std::vector<std::string> modules;
+  /// By name: the Python files of the packages of those modules, and of the project's other modules that they import.
+  std::map<std::string, std::string> modules;
 };
 
 /// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the

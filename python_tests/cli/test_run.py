@@ -94,6 +94,7 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "files",
         "coverage",
         "folder",
+        "modules",
     }
     assert set(results.header) == words
     libraries = {Path(file).name for file in results.header["files"]}

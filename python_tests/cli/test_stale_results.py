@@ -116,3 +116,79 @@ def test_what_the_specs_consist_of_counts(opgate: OpGate, project: Path) -> None
     run(opgate, project)
     (project / "seen" / "one.json").write_text("{}")
     assert_refused(opgate(*results, folder=project), "has no results of ", "one.json")
+
+
+def two_copies(
+    project: Path, tmp_path: Path, promises: str, *, listed: str = "promises"
+) -> tuple[Path, Path]:
+    """Two copies of the project. Each finds its modules beside its folder, and not below it."""
+    with (project / "opgate.toml").open("a") as config:
+        config.write(f'python = ["{listed}"]\npython_path = ["../python"]\n')
+    (project / "ledger").mkdir()
+    copies = []
+    for name in ("first", "second"):
+        shutil.copytree(project, tmp_path / name / "project")
+        modules = tmp_path / name / "python"
+        modules.mkdir()
+        (modules / "promises.py").write_text(promises)
+        (modules / "more_promises.py").write_text("import promises\n")
+        copies.append(tmp_path / name / "project")
+    return copies[0], copies[1]
+
+
+def results_of(copy: Path) -> tuple[str, str, Path]:
+    return ("gate", "--results", copy / ".opgate" / "results.jsonl")
+
+
+def test_modules_of_another_copy_are_compared(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    """The modules that the run read are where they were, and not those that this copy has."""
+    wide, narrow = two_copies(project, tmp_path, "import tolerances\n")
+    (wide.parent / "python" / "tolerances.py").write_text("CLOSE = 1000\n")
+    (narrow.parent / "python" / "tolerances.py").write_text("CLOSE = 1\n")
+    run(opgate, wide)
+    here = str(narrow.parent / "python" / "tolerances.py")
+    assert_refused(opgate(*results_of(wide), folder=narrow), "is out of date", here, "is another one now")
+    (narrow.parent / "python" / "tolerances.py").write_text("CLOSE = 1000\n")
+    result = opgate(*results_of(wide), folder=narrow)
+    assert "is out of date" not in result.stderr, result
+    (wide.parent / "python" / "tolerances.py").write_text("CLOSE = 2\n")  # this copy's is as the run read it
+    result = opgate(*results_of(wide), folder=narrow)
+    assert "is out of date" not in result.stderr, result
+
+
+def test_a_module_that_only_one_copy_lists_is_refused(opgate: OpGate, project: Path, tmp_path: Path) -> None:
+    first, second = two_copies(project, tmp_path, "")
+    config = second / "opgate.toml"
+    config.write_text(config.read_text().replace('"promises"', '"more_promises"'))
+    run(opgate, first)
+    assert_refused(opgate(*results_of(first), folder=second), "has no results of ", "more_promises")
+    config.write_text(config.read_text().replace('"more_promises"', '"promises", "more_promises"'))
+    run(opgate, second)
+    assert_refused(
+        opgate(*results_of(second), folder=first), "is out of date", "more_promises", "no longer lists"
+    )
+
+
+def test_a_new_module_of_a_package_elsewhere_is_refused(
+    opgate: OpGate, project: Path, tmp_path: Path
+) -> None:
+    first, second = two_copies(project, tmp_path, "", listed="bundle")
+    for copy in (first, second):
+        (copy.parent / "python" / "bundle").mkdir()
+        (copy.parent / "python" / "bundle" / "__init__.py").write_text("")
+    run(opgate, first)
+    (second.parent / "python" / "bundle" / "narrow.py").write_text("")
+    assert_refused(opgate(*results_of(first), folder=second), "has no results of ", "narrow.py")
+
+
+def test_unused_modules_of_an_imported_package_do_not_count(opgate: OpGate, project: Path) -> None:
+    """Only of the listed packages all modules are read."""
+    (project / "tables").mkdir()
+    for name in ("__init__", "used", "unused"):
+        (project / "tables" / f"{name}.py").write_text("")
+    (project / "promises.py").write_text("import tables.used\n")
+    with (project / "opgate.toml").open("a") as config:
+        config.write('python = ["promises"]\npython_path = ["."]\n')
+    run(opgate, project)
+    result = opgate("accept", folder=project)
+    assert_refused(result, "has only some checks")

@@ -94,6 +94,7 @@ int accept(const AcceptOptions& options) {
   }
   const fs::path results = options.results.empty() ? results_file(config) : options.results;
   RunState run = state_of_run(results);
+  config.apply_environment();  // it may say where Python looks for modules
   demand_current(run.header, results, config);
   const bool some = is_partial(run);
   const std::vector<Waiver> waivers = read_waivers(config.waivers);

@@ -164,6 +164,7 @@ int gate(const GateOptions& options) {
     std::fflush(stdout);
     results = results_file(config);
   }
+  config.apply_environment();
   RunState head = state_of_run(results);
   const bool libraries_here = demand_current(head.header, results, config);
   std::optional<RunState> on_base_samples;
@@ -180,7 +181,6 @@ int gate(const GateOptions& options) {
                 .base_not_covered = base.not_covered ? &*base.not_covered : nullptr,
                 .on_base_samples = on_base_samples ? &*on_base_samples : nullptr};
   change.differences = value_differences(change);
-  config.apply_environment();
   change.packages = ask_old_packages(base, config, results);
   change.speeds = std::move(speeds);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head);

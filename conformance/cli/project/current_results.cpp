@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "cli/project/modules_here.h"
 
 namespace opgate {
 namespace {
@@ -35,20 +36,6 @@ fs::path file_here(const fs::path& file, const RunHeader& header, const Config& 
   return fs::weakly_canonical(config.file.parent_path()) / relative;
 }
 
-// The files that a run of now would read for specs: recorded and kept samples, and all modules of packages of which the
-// run has read one.
-std::vector<fs::path> files_of_specs(const std::set<fs::path>& known, const Config& config) {
-  std::vector<fs::path> files = sample_files(config.recorded, config.regressions);
-  for (const fs::path& file : known) {
-    const bool is_package = file.filename() == "__init__.py" && fs::exists(file);
-    if (!is_package || !is_inside(file, fs::weakly_canonical(config.file.parent_path()))) continue;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(file.parent_path())) {
-      if (entry.path().extension() == ".py") files.push_back(entry.path());
-    }
-  }
-  return files;
-}
-
 std::optional<fs::path> found(const Config& config, const std::string& library) {
   try {
     return config.find_library(library);
@@ -60,11 +47,12 @@ std::optional<fs::path> found(const Config& config, const std::string& library) 
 }  // namespace
 
 bool demand_current(const RunHeader& header, const fs::path& results, const Config& config) {
+  const auto out_of_date = [&](const std::string& why) {
+    return SetupError(fmt::format("{} (run of {}) is out of date: {}; run `opgate run` again",
+                                  results.string(), header.started, why));
+  };
   const auto demand_same = [&](const fs::path& file, const std::string& then) {
-    if (digest_of(file) == then) return;
-    throw SetupError(
-        fmt::format("{} (run of {}) is out of date: {} is another one now; run `opgate run` again",
-                    results.string(), header.started, file.string()));
+    if (digest_of(file) != then) throw out_of_date(file.string() + " is another one now");
   };
   const auto lacks = [&](const std::string& what) {
     return SetupError(fmt::format("{} (run of {}) has no results of {}; run `opgate run` again",
@@ -85,19 +73,33 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
       demand_same(*library, *then);
     }
   }
+  for (const std::string& name : config.modules) {
+    if (std::ranges::find(header.modules.listed, name) == header.modules.listed.end())
+      throw lacks(fmt::format("the Python module {}, which opgate.toml lists", name));
+  }
+  for (const std::string& name : header.modules.listed) {
+    if (std::ranges::find(config.modules, name) == config.modules.end())
+      throw out_of_date(fmt::format("opgate.toml no longer lists the Python module {}", name));
+  }
+  std::set<fs::path> compared;  // files of the run whose counterparts here were compared
+  for (const auto& [name, file] : modules_here(header.modules, config)) {
+    const auto then = header.modules.files.find(name);
+    if (then == header.modules.files.end()) throw lacks(file.string());
+    demand_same(file, header.files.at(then->second));
+    compared.insert(then->second);
+  }
+  std::set<fs::path> known;
   for (const auto& [file, then] : header.files) {
     const fs::path here = file_here(file, header, config);
+    known.insert(fs::weakly_canonical(here));
+    if (compared.contains(file)) continue;
     if (fs::exists(here)) {
       demand_same(here, then);
     } else if (here == file && is_inside(file, config.file.parent_path())) {
-      throw SetupError(fmt::format("{} (run of {}) is out of date: {} is gone; run `opgate run` again",
-                                   results.string(), header.started, file));
+      throw out_of_date(file + " is gone");
     }
   }
-  std::set<fs::path> known;
-  for (const auto& [file, then] : header.files)
-    known.insert(fs::weakly_canonical(file_here(file, header, config)));
-  for (const fs::path& file : files_of_specs(known, config)) {
+  for (const fs::path& file : sample_files(config.recorded, config.regressions)) {
     if (!known.contains(fs::weakly_canonical(file))) throw lacks(file.string());
   }
   return all_here;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -54,11 +55,11 @@ struct Project {
   Config config;
   std::vector<Spec> subjects;
   std::vector<Check> checks;
-  OpRegistrations registered;             ///< what the Python half says of operators; see PythonCatalog
-  std::set<std::string> operators;        ///< all that the libraries and Python modules define
-  std::string torch;                      ///< version that the Python half imports
-  std::string sources;                    ///< digest of the Python half's files
-  std::vector<std::string> module_files;  ///< files of the Python modules that opgate.toml lists
+  OpRegistrations registered;       ///< what the Python half says of operators; see PythonCatalog
+  std::set<std::string> operators;  ///< all that the libraries and Python modules define
+  std::string torch;                ///< version that the Python half imports
+  std::string sources;              ///< digest of the Python half's files
+  std::map<std::string, std::string> module_files;    ///< PythonCatalog::modules
   std::map<std::string, std::string> only_in_python;  ///< see NativeLibraries
 
   std::unique_ptr<Supervisor> supervisor;

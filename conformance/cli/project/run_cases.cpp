@@ -130,7 +130,13 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
                    todo.size(), timestamp(),     libraries_digest(setup), part.read()};
   header.filter = filter;
-  header.files = digests_of_files(setup, project.module_files);
+  std::vector<std::string> modules;
+  for (const auto& [name, file] : project.module_files) {
+    modules.push_back(file);
+    header.modules.files[name] = std::filesystem::weakly_canonical(file);
+  }
+  header.modules.listed = project.config.modules;
+  header.files = digests_of_files(setup, modules);
   header.folder = project.config.file.parent_path();
   header.coverage = coverage_of(project.operators, project.subjects);
   header.capability = at::get_cpu_capability();

@@ -47,27 +47,32 @@ def digest_of(modules: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def module_files(modules: Iterable[str]) -> list[str]:
-    """All Python files of the packages that these modules are in."""
+def module_files(modules: Iterable[str]) -> dict[str, str]:
+    """By name: all Python files of the packages that these modules are in."""
     packages = sorted({name.partition(".")[0] for name in modules})
-    return [str(file) for package in packages for _, file in _python_files(package)]
+    return {_module_name(name): str(file) for package in packages for name, file in _python_files(package)}
 
 
-def project_files(before: set[str]) -> list[str]:
-    """The files of modules imported since `before` that neither Python nor an installed package brought.
+def project_files(before: set[str]) -> dict[str, str]:
+    """By name: files of modules imported since `before` that neither Python nor an installed package brought.
 
     A listed module may have its promises in another file beside it.
     """
     schemes = ("stdlib", "platstdlib", "purelib", "platlib")
     installed = [Path(folder) for folder in {*map(sysconfig.get_path, schemes), *site.getsitepackages()}]
-    files = []
-    for name in sys.modules.keys() - before:
+    files = {}
+    for name in sorted(sys.modules.keys() - before):
         file = getattr(sys.modules[name], "__dict__", {}).get("__file__")
         if not isinstance(file, str) or not file.endswith(".py"):
             continue
         if name.partition(".")[0] != "opgate" and not any(Path(file).is_relative_to(at) for at in installed):
-            files.append(file)
-    return sorted(files)
+            files[name] = file
+    return files
+
+
+def _module_name(path: str) -> str:
+    """The module in the file at this path below a folder where Python looks: "package/part/__init__.py"."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _python_files(package: str) -> list[tuple[str, Path]]:

@@ -155,7 +155,7 @@ class Worker:
             self.registered = registered([])
         if setup["modules"]:  # without modules, Python registers nothing else that the libraries do not
             namespaces = {name.partition("::")[0] for name in [*of_libraries, *SPECS]}
-            self.operators = defined_in(self.module_files, of_modules, namespaces)
+            self.operators = defined_in(self.module_files.values(), of_modules, namespaces)
             self.registered = registered(self.operators)
             _engine.set_without_fake([name for name, found in self.registered.items() if not found["fake"]])
         self.torch_version = torch.__version__.partition("+")[0]
@@ -190,7 +190,7 @@ class Worker:
             "operators": self.operators,
             "torch": self.torch_version,
             "sources": self.sources,
-            "modules": sorted({*self.module_files, *self.imported_files}),
+            "modules": self.imported_files | self.module_files,
             "files": files_read(self.native_files + self._where_packages_may_come()),
         }
 
