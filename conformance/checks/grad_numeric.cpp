@@ -15,6 +15,7 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/gradient_judgement.h"
+#include "judging/ignored_cotangents.h"
 #include "judging/output_judgement.h"
 #include "values/counter.h"
 #include "values/domain.h"
@@ -76,24 +77,30 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
       make_values({"uniform", {}}, stream_key(fmt::format("direction {} of {}", attempt, arrived.at)),
                   gradient.sizes(), gradient.scalar_type())
           .to(gradient.device());
-  const auto slope = [&](double step) {
-    const Weighted up = weighted(under_test, mine, arrived.at, step, direction);
-    const Weighted down = weighted(under_test, mine, arrived.at, -step, direction);
+  const auto slope = [&](const Derivative& weights, double step) {
+    const Weighted up = weighted(under_test, weights, arrived.at, step, direction);
+    const Weighted down = weighted(under_test, weights, arrived.at, -step, direction);
     return std::pair((up.value - down.value) / (2 * step), std::max(up.magnitude, down.magnitude));
   };
-  const auto [numeric, magnitude] = slope(kStep);
-  const auto [half, ignored] = slope(kStep / 2);
+  const auto [numeric, magnitude] = slope(mine, kStep);
+  const double half = slope(mine, kStep / 2).first;
   const at::Tensor terms = inner_terms(gradient, direction);
   const double analytic = number(terms.sum());
   const double bound = kOfGradient * number(terms.abs().sum()) + kOfValues * magnitude;
   if (std::abs(analytic - numeric) <= bound) return Judgement::pass();
   if (!(std::abs(numeric - half) <= bound + 1e-3 * std::abs(numeric))) return std::nullopt;
+  std::string likely =
+      ignored_cotangents(under_test, {}, mine, arrived.at, [&, numeric = numeric](const Derivative& other) {
+        return std::abs(slope(other, kStep).first - numeric) > bound;
+      });
+  if (likely.empty() && analytic == 0)
+    likely = "no gradient arrives: this input is detached, or its gradient is not computed";
   return Judgement::fail(
       {kPromised,
        fmt::format(
            "along a random direction of `{}` the gradient's slope is {:.8g}, and the operator's {:.8g}",
            arrived.at, analytic, numeric),
-       analytic == 0 ? "no gradient arrives: this input is detached, or its gradient is not computed" : "",
+       std::move(likely),
        {},
        {std::string(fault::kGradient), arrived.at}});
 }
@@ -140,8 +147,10 @@ double margin_of(c10::ScalarType dtype) {
 }
 
 struct Disagreement {
-  double gradient, slope;
+  double gradient;
+  MeasuredSlope measured;
   int64_t element;
+  at::Tensor direction;
 };
 
 // The elements that move, one at a time: that of the largest gradient, that of the largest value, the last, and others.
@@ -174,16 +183,35 @@ std::optional<Disagreement> disagreement(SlopeMeter& meter, const LeafGradient& 
     const double analytic = number(inner_terms(gradient, direction).sum());
     const double size = std::max(std::abs(analytic), std::abs(measured->slope));
     if (std::abs(analytic - measured->slope) <= margin * size + measured->uncertainty) continue;
-    return Disagreement{analytic, measured->slope, element};
+    return Disagreement{analytic, *measured, element, direction};
   }
   return std::nullopt;
+}
+
+// Why the gradient at the input disagrees with the slope, as the derivative of `request` shows it.
+std::string likely_reason(CallUnderTest& under_test, const DerivativeRequest& request,
+                          const std::string& input, const Disagreement& found) {
+  const CallKey& key = under_test.key();
+  ValueCache& values = under_test.cache().values;
+  const auto slope_differs = [&](const Derivative& other) {
+    const auto measured = SlopeMeter(key, values, request, other).along(input, found.direction);
+    return measured && std::abs(measured->slope - found.measured.slope) >
+                           measured->uncertainty + found.measured.uncertainty;
+  };
+  const Derivative mine = derivative(key, values, request);
+  if (std::string ignored = ignored_cotangents(under_test, request, mine, input, slope_differs);
+      !ignored.empty())
+    return ignored;
+  return found.gradient == 0
+             ? "no gradient arrives: this input is detached, or its gradient is not computed"
+             : "the backward computes the derivative of another function: a factor or a term is missing";
 }
 
 // For an operator without a dtype in which rounding does not matter, or of which nobody has chosen the values: a draft.
 Judgement judge_with_margin(CallUnderTest& under_test) {
   constexpr int kAttempts = 2;  // a disagreement is told where it is seen at several places
   const CallKey& key = under_test.key();
-  std::map<std::string, std::vector<Disagreement>> disagreements;
+  std::map<std::string, std::vector<std::pair<DerivativeRequest, Disagreement>>> disagreements;
   for (int seed = 1; seed <= kAttempts; ++seed) {
     DerivativeRequest request;
     request.moved = seed;
@@ -199,20 +227,18 @@ Judgement judge_with_margin(CallUnderTest& under_test) {
       return Judgement::note("not judged: the results differ from call to call, or are not finite");
     for (const LeafGradient& arrived : moved.leaf_gradients) {
       if (arrived.gradient.numel() == 0) continue;
-      if (auto found = disagreement(meter, arrived)) disagreements[arrived.at].push_back(*found);
+      if (auto found = disagreement(meter, arrived)) disagreements[arrived.at].emplace_back(request, *found);
     }
   }
   for (const auto& [input, found] : disagreements) {
     if (found.size() < kAttempts) continue;
-    const Disagreement& first = found.front();
+    const auto& [request, first] = found.front();
     return Judgement::fail(
         {kPromised,
          fmt::format(
              "where element {} of `{}` moves, the gradient's slope is {:.4g}, and the operator's {:.4g}",
-             first.element, input, first.gradient, first.slope),
-         first.gradient == 0
-             ? "no gradient arrives: this input is detached, or its gradient is not computed"
-             : "the backward computes the derivative of another function: a factor or a term is missing",
+             first.element, input, first.gradient, first.measured.slope),
+         likely_reason(under_test, request, input, first),
          {},
          {std::string(fault::kGradient), input}});
   }

@@ -1,7 +1,12 @@
 // grad.reference: gradients equal the reference's.
+#include <ATen/ops/equal.h>
+
+#include <algorithm>
+
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/gradient_judgement.h"
+#include "judging/ignored_cotangents.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::grad_reference {
@@ -9,12 +14,27 @@ namespace {
 
 constexpr auto kPromised = "the gradients are the reference's, for any cotangents (incoming gradients)";
 
+// Why the gradient at the input is not the reference's.
+std::string likely_reason(CallUnderTest& under_test, const Derivative& mine, const std::string& input) {
+  const auto reference_at = [&](const Derivative& derivative) {
+    const auto gradients =
+        reference_derivative(under_test.key(), under_test.cache().values, {}, derivative).leaf_gradients;
+    return std::ranges::find(gradients, input, &LeafGradient::at)->gradient;
+  };
+  const at::Tensor right = reference_at(mine);
+  return ignored_cotangents(under_test, {}, mine, input,
+                            [&](const Derivative& other) { return !at::equal(reference_at(other), right); });
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const Differentiated mine = differentiated(under_test, {}, kPromised);
   if (mine.none) return *mine.none;
   Judgement near = judge_reference_gradients(under_test, {}, mine.derivative, kPromised);
-  if (near.finding) near.finding->fault.kind = fault::kGradient;
+  if (near.finding) {
+    near.finding->fault.kind = fault::kGradient;
+    near.finding->likely = likely_reason(under_test, mine.derivative, near.finding->fault.about);
+  }
   if (near.verdict != Verdict::pass || !under_test.key().spec->promised(Promise::deterministic)) return near;
   Judgement repeated = judge_repeated_gradients(under_test, mine.derivative);
   return repeated.verdict == Verdict::pass ? near : repeated;

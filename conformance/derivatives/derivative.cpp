@@ -252,6 +252,7 @@ class Differentiation {
       incoming =
           random_gradient(fmt::format("gradient of output {}", i), results[i], request_.cotangent_layout);
       if (request_.dense) incoming = incoming.resolve_conj().resolve_neg().contiguous();
+      if (request_.negated == i) incoming.neg_();
     }
     for (size_t i = 0; i < leaves_.tensors.size(); ++i) {
       found_.second_cotangents.push_back(random_gradient(fmt::format("gradient of gradient {}", i),

@@ -38,6 +38,7 @@ struct DerivativeRequest {
   /// Arguments that the operator writes are differentiated, too: with regard to the values before the call. The operator is
   /// given copies of them, because a leaf that requires grad must not be written.
   bool written = false;
+  std::optional<size_t> negated = {};  ///< the output whose cotangent is negated; none: no output
 };
 
 /// The gradient of one input or cotangent; in forward mode, the tangent of one output.

@@ -170,6 +170,14 @@ def test_opcheck_answers_on_every_defect(opgate: OpGate, config: Path, tmp_path:
     print(completed.stdout.splitlines()[-1])
 
 
+def test_a_gradient_that_lacks_a_result_names_the_result(selftest: Selftest) -> None:
+    cases = read_results(selftest.output)
+    for defect in ("length_without_gradient", "remainder_without_gradient"):
+        reasons = {line.get("likely") for line in cases.of(defect).values() if line["verdict"] == "fail"}
+        ignored = "the backward ignores the cotangent (incoming gradient) of output 1: "
+        assert reasons == {ignored + "it has no effect on this gradient"}, (defect, reasons)
+
+
 def test_the_matrix_says_what_the_cases_say(selftest: Selftest) -> None:
     """The checks that find a defect are read from the cases; without its own check, the others remain."""
     results = read_results(selftest.output)
