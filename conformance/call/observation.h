@@ -29,6 +29,10 @@ struct Observation {
 Observation observe(const CallKey& key, ValueCache& values, const MaterializeOptions& options = {},
                     const Poison& poison = kFirstPoison);
 
+/// The same, where each argument that can require a gradient does, those that the operator writes excepted: the call goes
+/// through the kernel for Autograd in earnest.
+Observation observe_with_gradients(const CallKey& key, ValueCache& values);
+
 /// Makes the call on the arguments in `stack`. The default generator is seeded first if the spec promises
 /// nondeterministic_seeded.
 Outcome call_on(const CallKey& key, torch::jit::Stack stack);

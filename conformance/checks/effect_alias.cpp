@@ -172,26 +172,16 @@ std::optional<Finding> wrong_alias(const Outcome& call, const Arguments& argumen
   return std::nullopt;
 }
 
-// Inputs that require gradients go through the Autograd kernel, which the call without gradients skips.
-std::optional<Finding> wrong_alias_with_gradients(CallUnderTest& under_test) {
-  const CallKey& key = under_test.key();
-  const Arguments arguments = materialize(key, under_test.cache().values);
-  for (const TensorInput& input : arguments.tensors) {
-    const bool takes_gradients = input.tensor.is_floating_point() || input.tensor.is_complex();
-    if (takes_gradients && !is_mutable(*key.spec, input.position)) input.tensor.set_requires_grad(true);
-  }
-  const Outcome call = call_on(key, arguments.stack);
-  auto finding = wrong_alias(call, arguments, *key.spec);
-  if (finding) finding->promised += ", also where its inputs require gradients";
-  return finding;
-}
-
 Judgement judge(CallUnderTest& under_test) {
   const Observation& call = under_test.observed();
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   auto finding = wrong_alias(call.outcome, call.arguments, *under_test.key().spec);
-  if (!finding && under_test.key().spec->promised(Promise::differentiable))
-    finding = wrong_alias_with_gradients(under_test);
+  // Inputs that require gradients go through the Autograd kernel, which the call without gradients skips.
+  const Observation* with_gradients = finding ? nullptr : under_test.observed_with_gradients();
+  if (with_gradients != nullptr) {
+    finding = wrong_alias(with_gradients->outcome, with_gradients->arguments, *under_test.key().spec);
+    if (finding) finding->promised += ", also where its inputs require gradients";
+  }
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 

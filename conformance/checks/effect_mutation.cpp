@@ -95,12 +95,28 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments&
       {std::string(fault::kMutation), input.name}};
 }
 
-Judgement judge(CallUnderTest& under_test) {
-  const Arguments& arguments = under_test.observed().arguments;
+std::optional<Finding> unwanted_write(const Arguments& arguments, const Spec& spec) {
   for (const TensorInput& input : arguments.tensors) {
-    if (auto finding = unwanted_write(input, arguments, *under_test.key().spec))
-      return Judgement::fail(*std::move(finding));
+    if (auto finding = unwanted_write(input, arguments, spec)) return finding;
   }
+  return std::nullopt;
+}
+
+// Forwards write what their backward needs, and code for training runs in calls with gradients alone.
+std::optional<Finding> unwanted_write_with_gradients(CallUnderTest& under_test) {
+  const Observation* call = under_test.observed_with_gradients();
+  auto finding = call == nullptr ? std::nullopt : unwanted_write(call->arguments, *under_test.key().spec);
+  if (finding) {
+    finding->promised += ", also where inputs require gradients";
+    finding->fault.kind = fault::kMutationWithGradients;
+  }
+  return finding;
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  auto finding = unwanted_write(under_test.observed().arguments, *under_test.key().spec);
+  if (!finding) finding = unwanted_write_with_gradients(under_test);
+  if (finding) return Judgement::fail(*std::move(finding));
   // A call that raises must leave its inputs unchanged too, so this comes after the inputs were compared.
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   return Judgement::pass();
@@ -113,7 +129,10 @@ OPGATE_REGISTER_CHECK(
          {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
                      "them mutable.",
           .why = "Functionalization, autograd and the memory planner of torch.compile trust the schema when "
-                 "they reorder and reuse buffers. The gap between the rows of a slice holds other data.",
+                 "they reorder and reuse buffers. The gap between the rows of a slice holds other data. "
+                 "Calls whose "
+                 "inputs require gradients are asked as well, because a forward may write what its backward "
+                 "needs.",
           .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
                  "inside the view. Bound each row by its size and not by its stride.",
           .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor.",

@@ -74,34 +74,43 @@ bool draws_without_advancing(CallUnderTest& under_test) {
   return decides;
 }
 
-Judgement judge(CallUnderTest& under_test) {
-  const Observation& call = under_test.observed();
+std::optional<Finding> changed_state(const Observation& call, const CallKey& key) {
   if (!call.state_changes.empty()) {
-    return Judgement::fail({"the process and the thread are as before the call",
-                            fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
-                            "set such state with a guard object (at::NoGradGuard, c10::DeviceGuard), which "
-                            "restores it on every path, after an exception too",
-                            {},
-                            {std::string(fault::kState), ""}});
+    return Finding{"the process and the thread are as before the call",
+                   fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
+                   "set such state with a guard object (at::NoGradGuard, c10::DeviceGuard), which "
+                   "restores it on every path, after an exception too",
+                   {},
+                   {std::string(fault::kState), ""}};
   }
   if (!call.outcome.left_error.empty()) {
-    const c10::DeviceType device = under_test.key().device;
-    const AcceleratorWords words = accelerator(device).words();
-    return Judgement::fail(
-        {fmt::format("no error of {} is left for the next operator", device_title(device)),
-         fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
-         fmt::format("a launch fails and nobody asks: put {} behind each one, and launch nothing where there "
-                     "is nothing to do, because no grid has 0 blocks",
-                     words.launch_check),
-         {}});
+    const AcceleratorWords words = accelerator(key.device).words();
+    return Finding{
+        fmt::format("no error of {} is left for the next operator", device_title(key.device)),
+        fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
+        fmt::format("a launch fails and nobody asks: put {} behind each one, and launch nothing where there "
+                    "is nothing to do, because no grid has 0 blocks",
+                    words.launch_check),
+        {}};
   }
-  if (call.drew_random_numbers && !under_test.key().spec->promised(Promise::nondeterministic_seeded)) {
-    return Judgement::fail({"no random numbers are drawn from the default generator",
-                            "the call changes the state of the default generator",
-                            "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
-                            "nondeterministic_seeded, or take a Generator argument",
-                            {}});
+  if (call.drew_random_numbers && !key.spec->promised(Promise::nondeterministic_seeded)) {
+    return Finding{"no random numbers are drawn from the default generator",
+                   "the call changes the state of the default generator",
+                   "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
+                   "nondeterministic_seeded, or take a Generator argument",
+                   {}};
   }
+  return std::nullopt;
+}
+
+Judgement judge(CallUnderTest& under_test) {
+  auto finding = changed_state(under_test.observed(), under_test.key());
+  const Observation* with_gradients = finding ? nullptr : under_test.observed_with_gradients();
+  if (with_gradients != nullptr) {
+    finding = changed_state(*with_gradients, under_test.key());
+    if (finding) finding->promised += ", also where inputs require gradients";
+  }
+  if (finding) return Judgement::fail(*std::move(finding));
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   if (draws_without_advancing(under_test)) {
     return Judgement::note(
@@ -128,7 +137,7 @@ OPGATE_REGISTER_CHECK(
                      "before it, and no error of CUDA is left behind.",
           .why = "This state belongs to the caller. After an operator that leaves grad mode off, everything "
                  "runs without gradients, and nothing reports it; an operator that draws a random number "
-                 "changes every later dropout.",
+                 "changes every later dropout. Calls whose inputs require gradients are asked as well.",
           .fix = "Use guard objects, and never set and reset state by hand: an exception in between leaves "
                  "the state changed.",
           .example = "kernels that call at::set_num_threads(1) or _MM_SET_FLUSH_ZERO_MODE and do not restore "

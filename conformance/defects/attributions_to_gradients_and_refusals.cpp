@@ -26,6 +26,15 @@ const BrokenCase* derivative_of_wrong_values(const BrokenCase& broken, const Sym
   return off_its_slope != nullptr ? nullptr : all.at_undamaged_sample_of(broken, {fault::kValues});
 }
 
+// Where the forward of a derivative writes an argument, the gradients are those of other values than a call without gradients
+// takes, and what eager leaves is not what a compiled program leaves.
+const BrokenCase* forward_that_writes(const BrokenCase& broken, const Symptoms& all) {
+  const bool of_gradients = broken.check.starts_with("grad.") || broken.fault.differs == "gradients";
+  const bool of_both = broken.check == "compile.equal" && broken.differs_in_values();
+  if ((!of_gradients && !of_both) || broken.is_crash()) return nullptr;
+  return all.at_undamaged_samples({fault::kMutationWithGradients});
+}
+
 // One tensor given as two arguments gets the sum of their gradients.
 const BrokenCase* gradient_of_the_other_argument(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kGradient || broken.variant.find('+') == std::string::npos) return nullptr;
@@ -74,11 +83,9 @@ const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptom
 }
 
 constexpr std::array kToGradientsAndRefusals{
-    Attribution{&wrong_gradient},
-    Attribution{&derivative_of_wrong_values},
-    Attribution{&gradient_of_the_other_argument},
-    Attribution{&gradient_in_a_program},
-    Attribution{&crash_for_the_argument},
+    Attribution{&wrong_gradient},        Attribution{&derivative_of_wrong_values},
+    Attribution{&forward_that_writes},   Attribution{&gradient_of_the_other_argument},
+    Attribution{&gradient_in_a_program}, Attribution{&crash_for_the_argument},
     Attribution{&crash_for_other_sizes},
 };
 

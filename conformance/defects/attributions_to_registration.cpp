@@ -45,15 +45,18 @@ const BrokenCase* traced_by_fake(const BrokenCase& broken, const Symptoms& all) 
 // functionalized.
 const BrokenCase* schema_in_opcheck(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "opcheck") return nullptr;
-  if (broken.fault.about == "test_schema") return all.with({fault::kAlias, fault::kMutation});
+  if (broken.fault.about == "test_schema")
+    return all.with({fault::kAlias, fault::kMutation, fault::kMutationWithGradients});
   return broken.fault.about == "test_aot_dispatch_dynamic" ? all.with({"registration.schema"}) : nullptr;
 }
 
 // In one storage, a write to the one argument is seen in the other.
 const BrokenCase* write_to_the_other_argument(const BrokenCase& broken, const Symptoms& all) {
-  if (broken.fault.kind != fault::kMutation || broken.variant.find('+') == std::string::npos) return nullptr;
+  const bool is_write =
+      broken.fault.kind == fault::kMutation || broken.fault.kind == fault::kMutationWithGradients;
+  if (!is_write || broken.variant.find('+') == std::string::npos) return nullptr;
   return all.find([&](const BrokenCase& each) {
-    return each.fault.kind == fault::kMutation && each.fault.about != broken.fault.about &&
+    return each.fault.kind == broken.fault.kind && each.fault.about != broken.fault.about &&
            is_undamaged(each.variant) && broken.variant.find(each.fault.about) != std::string::npos;
   });
 }

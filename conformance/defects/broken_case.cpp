@@ -110,8 +110,9 @@ std::pair<std::string, std::string> BrokenCase::group() const {
   // The file of a spec lies elsewhere in another checkout.
   if (fault.kind == kSpecFault && fault.about.find('/') < fault.about.find(": "))
     return {fault.kind, without_numbers(std::string_view(fault.about).substr(fault.about.find(": ") + 2))};
-  const bool is_tensor_of_list =
-      fault.kind == fault::kAlias || fault.kind == fault::kMutation || fault.kind == fault::kGradient;
+  const bool is_tensor_of_list = fault.kind == fault::kAlias || fault.kind == fault::kMutation ||
+                                 fault.kind == fault::kMutationWithGradients ||
+                                 fault.kind == fault::kGradient;
   return {fault.kind, is_tensor_of_list ? fault.about.substr(0, fault.about.find('[')) : fault.about};
 }
 

@@ -37,6 +37,8 @@ constexpr std::array kOfFaults{
     OfFault{fault::kAlias, Severity::metadata, "the result shares memory with `{}`, against its schema",
             "effect.alias"},
     OfFault{fault::kMutation, Severity::metadata, "it changes `{}`, against its schema", "effect.mutation"},
+    OfFault{fault::kMutationWithGradients, Severity::metadata,
+            "it changes `{}` where its inputs require gradients, against its schema", "effect.mutation"},
     OfFault{fault::kState, Severity::metadata, "it changes the state of the process", "effect.state"},
     OfFault{fault::kGradient, Severity::gradients, "the gradient of `{}` is wrong", "grad.numeric"},
     OfFault{fault::kUnchecked, Severity::errors, "it accepts bad inputs", "error.raises"},

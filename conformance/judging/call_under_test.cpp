@@ -17,6 +17,12 @@ const Observation& CallUnderTest::observed() {
   return *observed_;
 }
 
+const Observation* CallUnderTest::observed_with_gradients() {
+  if (!key_.spec->promised(Promise::differentiable) || !observed().outcome.ok()) return nullptr;
+  if (!with_gradients_) with_gradients_ = observe_with_gradients(key_, cache_.values);
+  return &*with_gradients_;
+}
+
 const Outcome& CallUnderTest::fake() {
   if (!fake_) fake_ = call_on_meta(op(), observed().arguments);
   return *fake_;

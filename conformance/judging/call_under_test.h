@@ -44,6 +44,10 @@ class CallUnderTest {
   /// The eager call on the case's device, with arguments laid out as the case says.
   const Observation& observed();
 
+  /// The same call where the inputs require gradients; null where the operator does not promise derivatives, and where
+  /// the call raises.
+  const Observation* observed_with_gradients();
+
   bool was_observed() const { return observed_ != nullptr; }
 
   /// The call on meta tensors, which runs the fake kernel.
@@ -83,6 +87,7 @@ class CallUnderTest {
   WorkerCache& cache_;
   std::shared_ptr<const Observation> observed_;
   std::shared_ptr<const Observation> dense_;
+  std::optional<Observation> with_gradients_;
   std::optional<Outcome> fake_;
   std::optional<Outcome> packaged_;
   std::optional<Observation> repoisoned_;

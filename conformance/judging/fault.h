@@ -16,7 +16,9 @@ inline constexpr std::string_view kUninitialised =
 // Arguments.
 inline constexpr std::string_view kLayout = "layout";  ///< the result depends on the layout of the argument
 inline constexpr std::string_view kMutation =
-    "mutation";                                      ///< the argument is written, or its sizes are changed
+    "mutation";  ///< the argument is written, or its sizes are changed
+inline constexpr std::string_view kMutationWithGradients =
+    "mutation with gradients";  ///< it is written in calls whose inputs require gradients, and in no other
 inline constexpr std::string_view kAlias = "alias";  ///< a result is the argument, or shares its memory
 inline constexpr std::string_view kAmongResults =
     "results";  ///< what kAlias is about where two results share memory

@@ -316,6 +316,16 @@ TEST_F(DefectsTest, ArgumentsInOneStorageShareGradientsAndWrites) {
   EXPECT_THAT(ids(), UnorderedElementsAre("gradient/weight", "mutation/weight", "gradient/x", "mutation/x"));
 }
 
+TEST_F(DefectsTest, AForwardThatWritesItsInputExplainsGradientsAndACompiledCall) {
+  add("effect.mutation", kPlain, fault_of(fault::kMutationWithGradients, "x"));
+  add("grad.saved", kPlain, other_values("", "weight"));
+  add("grad.reference", kStepped, other_values(fault::kGradient, "x"));
+  add("compile.equal", kPlain, other_values());
+  EXPECT_THAT(ids(), ElementsAre("mutation with gradients/x"));
+  add("value.reference", kPlain, other_values(fault::kValues));
+  EXPECT_THAT(ids(), UnorderedElementsAre("mutation with gradients/x", "values"));
+}
+
 TEST_F(DefectsTest, TensorsOfOneListAreOneArgument) {
   add("effect.alias", kPlain, fault_of(fault::kAlias, "xs[0]"));
   add("effect.alias", kStepped, fault_of(fault::kAlias, "xs[1]"));
