@@ -10,6 +10,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
@@ -20,6 +21,7 @@ import torch
 from opgate import _engine
 from opgate.call import Call, OtherValues, first_line, flat_tensors
 from opgate.cpp_compiler import missing_compiler
+from opgate.fake_results import disagreement
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
@@ -100,14 +102,27 @@ def manifest(calls: list[Call]) -> dict[str, Any]:
     }
 
 
-def compile_package(calls: list[Call], file: Path) -> None:
-    """Compiles the calls, all of one device, into `file`. Raises what torch.export and AOTInductor raise."""
+def export_together(calls: list[Call]) -> torch.export.ExportedProgram:
+    """Exports the calls, all of one device, as one program. Raises what torch.export raises."""
     module = AllCalls([call.module() for call in calls], [len(call.tensors()) for call in calls])
     resized = of_any_size(calls)
     dynamic = [
         open_sizes(tensor) if call.id in resized else None for call in calls for tensor in call.tensors()
     ]
-    program = export(module, [tensor for call in calls for tensor in call.tensors()], dynamic)
+    return export(module, [tensor for call in calls for tensor in call.tensors()], dynamic)
+
+
+def can_be_exported(calls: list[Call]) -> bool:
+    """Whether export_together() takes the calls."""
+    try:
+        export_together(calls)
+    except Exception:  # torch.export raises whatever a fake kernel raises
+        return False
+    return True
+
+
+def compile_package(program: torch.export.ExportedProgram, calls: list[Call], file: Path) -> None:
+    """Compiles the program of the calls into `file`. Raises what AOTInductor raises."""
     options = {"aot_inductor.metadata": {"opgate": json.dumps(manifest(calls))}}
     part = file.with_suffix(".part.pt2")
     torch._inductor.aoti_compile_and_package(program, package_path=str(part), inductor_configs=options)
@@ -177,6 +192,17 @@ def compiler() -> str:
     return f"{found} {os.stat(found).st_mtime_ns}" if found else f"no {os.environ.get('CXX')}"
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Why a package of some calls could not be made, or does not run."""
+
+    told: str
+    exported: bool  # whether the calls could be exported together
+
+    def __str__(self) -> str:
+        return self.told
+
+
 class PackageStore:
     """The packages of one output folder. DEVICE.json lists those in use; see packages/package_folder.h."""
 
@@ -214,8 +240,9 @@ class PackageStore:
         that takes longer than `seconds` to run and export ends this process.
 
         Makes one package for all calls that C++ can run, and one for the calls that need Python. Where a
-        package cannot be compiled or does not run, each half of its subjects gets a package of its own, and
-        so on, so that one defective operator does not affect the results of others.
+        package cannot be exported, the subjects that cannot are taken out. Where it cannot be compiled or
+        does not run, each half of its subjects gets a package of its own, and so on, so that one defective
+        operator does not affect the results of others.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         self._ended = ended
@@ -266,7 +293,7 @@ class PackageStore:
                 take_failure(call.place)
                 raised: Exception | None = None
                 try:
-                    call.eager()  # a call that fails in eager must not be packaged with the others
+                    results = call.eager()  # a call that fails in eager must not be packaged with the others
                     wait_for_device(call)
                     program = export(call.module(), call.tensors())
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
@@ -280,6 +307,10 @@ class PackageStore:
                 continue
             if failure or raised:
                 left_out[call.id] = f"the call cannot be exported: {failure or first_line(raised)}"
+                continue
+            # A package asserts the sizes and strides of fakes, and refuses all of its calls if one differs.
+            if not call.is_model and (wrong := disagreement(program, call.overload, results)):
+                left_out[call.id] = f"the call cannot be packaged: the fake kernel returns {wrong}"
                 continue
             (in_python if needs_python(program) else native).append(call)
         return native, in_python, left_out, not_tried
@@ -326,36 +357,56 @@ class PackageStore:
         problem = self._problem(calls)
         by_subject = [list(group) for _, group in groupby(calls, key=lambda call: call.subject)]
         if problem is not None and len(by_subject) > 1:
-            middle = len(by_subject) // 2
-            halves = [list(chain(*part)) for part in (by_subject[:middle], by_subject[middle:])]
-            return [package for half in halves for package in self._packages(half, left_out)]
+            parts = self._parts(by_subject, problem)
+            return [package for part in parts for package in self._packages(part, left_out)]
         file = self._file(calls)
         if file.exists():
             # A package that compiles but does not run is kept, so that each check reports the failure.
             ids = [call.id for call in calls]
             return [{"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids}]
-        told = problem if file.name in self._ended else f"AOTInductor cannot compile the package: {problem}"
+        ended = file.name in self._ended
+        told = f"{'' if ended else 'AOTInductor cannot compile the package: '}{problem}"
         left_out |= {call.id: told for call in calls}
         return []
 
-    def _problem(self, calls: list[Call]) -> str | None:
+    @staticmethod
+    def _parts(by_subject: list[list[Call]], problem: Problem) -> list[list[Call]]:
+        """What gets packages of its own, where a package of all these subjects has this problem.
+
+        To export is quick, and to compile is not: if there are subjects that cannot be exported, they are
+        taken out, and the others stay together. Otherwise each half of the subjects gets a package.
+        """
+        if not problem.exported:
+            at_fault = [calls for calls in by_subject if not can_be_exported(calls)]
+            others = [calls for calls in by_subject if calls not in at_fault]
+            if at_fault and others:
+                return [*at_fault, list(chain(*others))]
+        middle = len(by_subject) // 2
+        return [list(chain(*part)) for part in (by_subject[:middle], by_subject[middle:])]
+
+    def _problem(self, calls: list[Call]) -> Problem | None:
         """Compiles the package of these calls and runs it once; returns what went wrong, or None."""
         file = self._file(calls)
         file.unlink(missing_ok=True)
         if file.name in self._ended:
-            return self._ended[file.name]
+            return Problem(self._ended[file.name], exported=True)
         subjects = list(dict.fromkeys(call.subject for call in calls))
         named = subjects[0] if len(subjects) == 1 else f"{len(subjects)} operators, {subjects[0]} first"
         self._tell(f"compiling a package of {len(calls)} calls of {named}")
         with self._at(calls[0].place, "the package does not run", [file.name]):
             take_failure(calls[0].place)
+            exported = False
+            raised = ""
             try:
-                compile_package(calls, file)
+                program = export_together(calls)
+                exported = True
+                compile_package(program, calls, file)
                 run_package(file, calls)
                 wait_for_device(calls[0])
             except Exception as error:  # of many types, such as errors of the C++ compiler and the package
-                return take_failure(calls[0].place) or first_line(error)
-            return take_failure(calls[0].place) or None
+                raised = first_line(error)
+            told = take_failure(calls[0].place) or raised
+            return Problem(told, exported) if told else None
 
     def run(self, device: str) -> None:
         """Runs the packages in this process, and writes the digests of their outputs to DEVICE.python.json.

@@ -13,6 +13,7 @@ from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.nearness import difference_at_largest
 from opgate.registry import check
 from opgate.resize import other_inputs, shapes
+from opgate.strides import strides
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
 # The compiler computes gradients with operators of its own, which round differently: as in grad.reference.
@@ -70,13 +71,6 @@ def difference(call: Call, got: Seen, want: Seen) -> tuple[str, str] | None:
         if text := difference_at_largest(a, b, GRADIENT_ULPS):
             return f"gradient {number}: {text}", "gradients"
     return None
-
-
-def strides(tensor: torch.Tensor) -> list[int]:
-    """The strides that have a meaning: those of dims of size 2 or more."""
-    if tensor.numel() == 0:
-        return []
-    return [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
