@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
+#include "base/text.h"
 #include "compare/comparison.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "device/host_turns.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
@@ -25,8 +28,15 @@ namespace opgate::run_threads {
 namespace {
 
 constexpr int kIntraOp = 4;
-constexpr int kCallers = 4;
-constexpr size_t kCallsEach = 8;
+// Threads that call at once, and how often each does.
+struct Callers {
+  size_t threads, calls;
+};
+constexpr Callers kOnCpu{4, 8};
+// They take turns at the functions of CUDA, and each of them begins every other time. A lock that both need, as allocators have
+// one, may change whose turn it is.
+constexpr Callers kOnSimulator{2, 8};
+constexpr int64_t kElementsOnSimulator = int64_t{1} << 12;
 // Tensors are enlarged step by step, as long as a call is short: of some operators, four times the elements are 64 times the
 // work. at::parallel_for divides element-wise work from 32,768 elements on.
 constexpr std::array<int64_t, 3> kElements{int64_t{1} << 14, int64_t{1} << 16, int64_t{1} << 18};
@@ -51,14 +61,16 @@ Outcome with_threads(CallUnderTest& under_test, int count) {
 struct Caller {
   CallUnderTest* call = nullptr;
   MaterializeOptions options{.take_snapshots = false};
-  Outcome alone;  // what its call gives while no other call runs
-  std::array<Arguments, kCallsEach> arguments;
-  std::array<Outcome, kCallsEach> outcomes;
+  Outcome alone;                     // what its call gives while no other call runs
+  std::vector<Arguments> arguments;  // of each call
+  std::vector<Outcome> outcomes;
+  std::exception_ptr
+      thrown;  // what is not an outcome: the device has failed, or does not simulate what the call needs
 };
 
 // Each caller has values of its own, so that a buffer which calls share shows in a result.
-std::vector<Caller> make_callers(const std::vector<CallUnderTest*>& calls) {
-  std::vector<Caller> callers(kCallers);
+std::vector<Caller> make_callers(const std::vector<CallUnderTest*>& calls, Callers how_many) {
+  std::vector<Caller> callers(how_many.threads);
   for (size_t i = 0; i < callers.size(); ++i) {
     Caller& caller = callers[i];
     caller.call = calls[i % calls.size()];
@@ -70,18 +82,29 @@ std::vector<Caller> make_callers(const std::vector<CallUnderTest*>& calls) {
     };
     call_alone(i);
     if (!caller.alone.ok()) call_alone(0);  // the operator may refuse other values
-    for (Arguments& arguments : caller.arguments) arguments = materialize(key, values, caller.options);
+    caller.outcomes.resize(how_many.calls);
+    for (size_t call = 0; call < how_many.calls; ++call)
+      caller.arguments.push_back(materialize(key, values, caller.options));
   }
   return callers;
 }
 
 void call_concurrently(std::vector<Caller>& callers) {
-  run_concurrently(callers.size(), kCallsEach, [&](size_t i, size_t call) {
+  const size_t threads = callers.size();
+  run_concurrently(threads, callers.front().outcomes.size(), [&](size_t i, size_t call) {
     Caller& caller = callers[i];
-    caller.outcomes[call] =
-        invoke(caller.call->op(), caller.arguments[call].stack, caller.call->key().device);
+    const HostTurns turns(static_cast<unsigned>(threads), static_cast<unsigned>((i + call) % threads));
+    try {
+      caller.outcomes[call] =
+          invoke(caller.call->op(), caller.arguments[call].stack, caller.call->key().device);
+    } catch (...) {  // goes on in the thread that has started this one
+      caller.thrown = std::current_exception();
+    }
     return true;
   });
+  for (const Caller& caller : callers) {
+    if (caller.thrown) std::rethrow_exception(caller.thrown);
+  }
 }
 
 double largest_difference(const Outcome& one, const Outcome& other) {
@@ -119,7 +142,8 @@ std::optional<Finding> differs(CallUnderTest& under_test, const Outcome& got, co
   const bool bits = spec.accuracy->exact || spec.promised(Promise::thread_invariant);
   const std::string promised = fmt::format("the same {} with any number of threads",
                                            bits ? "bits" : "result, within the promised accuracy,");
-  if (!got.ok()) return Finding{promised, fmt::format("{} it raised: {}", when, got.raised->message), "", {}};
+  if (!got.ok())
+    return Finding{promised, fmt::format("{} it raised: {}", when, first_line(got.raised->message)), "", {}};
   auto finding = judge_same(under_test, got, want, bits, promised, options).finding;
   if (finding && spec.reference == nullptr && is_as_far_as_rounding(under_test, got, want, options))
     return std::nullopt;
@@ -150,15 +174,21 @@ Judgement judge_intra_op(CallUnderTest& under_test) {
 Judgement judge_callers(const std::vector<CallUnderTest*>& calls) {
   if (calls.front()->key().spec->promised(Promise::nondeterministic_seeded))
     return Judgement::pass();  // concurrent callers would share one generator
-  std::vector<Caller> callers = make_callers(calls);
+  const bool simulated = calls.front()->key().simulated;
+  std::vector<Caller> callers = make_callers(calls, simulated ? kOnSimulator : kOnCpu);
   call_concurrently(callers);
-  const std::string when = fmt::format("called from {} threads at once{}", kCallers,
+  const std::string when = fmt::format("called from {} threads at once{}", callers.size(),
                                        calls.size() > 1 ? ", with tensors of several sizes" : "");
   for (const Caller& caller : callers) {
     for (const Outcome& outcome : caller.outcomes) {
       auto finding = differs(*caller.call, outcome, caller.alone, when, caller.options);
       if (!finding) continue;
-      finding->likely = "calls share a static buffer, cache or counter without a lock";
+      finding->likely =
+          simulated
+              ? "calls share what they set for their kernel, without a lock: a static buffer or counter, "
+                "__constant__ memory (cudaMemcpyToSymbol), a limit of the kernel (cudaFuncSetAttribute); "
+                "pass it as an argument of the kernel, or set it once, to the largest"
+              : "calls share a static buffer, cache or counter without a lock";
       return Judgement::fail(*std::move(finding));
     }
   }
@@ -217,8 +247,28 @@ Judgement judge_larger(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
+// What an operator sets for each call depends on the sizes, so the other thread calls it with others: those of the first sample, or
+// larger ones.
+Judgement judge_on_simulator(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  std::vector<Sample> others{key.spec->samples.front()};
+  if (key.sample == &key.spec->samples.front())
+    others = larger_samples(*key.spec, *key.sample, kElementsOnSimulator);
+  for (const Sample& sample : others) {
+    CallKey other_key = key;
+    other_key.sample = &sample;
+    WorkerCache cache = under_test.cache().with_values_of_its_own();
+    CallUnderTest other(other_key, cache);
+    if (!other.observed().outcome.ok()) continue;
+    if (key.spec->reference != nullptr && !other.reference().ok()) continue;
+    return judge_callers({&under_test, &other});
+  }
+  return judge_callers({&under_test});
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (under_test.key().simulated) return judge_on_simulator(under_test);
   Judgement judgement = judge_intra_op(under_test);
   if (judgement.verdict == Verdict::pass) judgement = judge_callers({&under_test});
   const CallKey& key = under_test.key();
@@ -232,8 +282,11 @@ OPGATE_REGISTER_CHECK(
      .explanation =
          {.promise = "The result is the same with 1 and with many intra-op threads, and from many threads at "
                      "once.",
-          .why = "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
-                 "with all cores. A static workspace works until two calls overlap for the first time.",
+          .why =
+              "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
+              "with all cores. A static workspace works until two calls overlap for the first time. On the "
+              "simulated device two threads take turns at the functions of CUDA: a limit of a kernel and "
+              "__constant__ memory are shared, too.",
           .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, and let "
                  "each chunk write its own part of the result. Promise thread_invariant only where sums do "
                  "not depend on the chunks.",
@@ -247,7 +300,7 @@ for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)"},
      .worker = Worker::native,
      .scope = {.variants = Scope::Variants::contiguous,
                .dtypes = Scope::Dtypes::first,
-               .device = Scope::Device::cpu},
+               .device = Scope::Device::cpu_or_simulated},
      .judge = &judge});
 
 }  // namespace

@@ -29,6 +29,8 @@ bool is_of_kind(const CallKey& key, Scope::Device device) {
       return key.device != c10::kCPU;
     case Scope::Device::simulated:
       return key.simulated;
+    case Scope::Device::cpu_or_simulated:
+      return key.simulated || key.device == c10::kCPU;
   }
   return false;
 }

@@ -46,7 +46,7 @@ struct Scope {
     most_precise,
   };
   /// `simulated`: only simulated devices, which see what a real one does not show.
-  enum class Device { cpu, accelerator, simulated };
+  enum class Device { cpu, accelerator, simulated, cpu_or_simulated };
   bool ops = true;
   bool models = false;
   bool classes = false;

@@ -11,7 +11,7 @@
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/execution.h"
-#include "simulator/runtime/lock.h"
+#include "simulator/runtime/host_turns.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
 
@@ -24,7 +24,7 @@ namespace opgate::simulator {
 template <class Body>
 cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION()) {
   try {
-    const std::lock_guard lock(simulator_mutex());
+    const HostCall call;
     if constexpr (std::is_invocable_v<Body>)
       std::forward<Body>(body)();
     else

@@ -129,6 +129,12 @@ OPGATE_SIM_API int opgate_sim_peek(void* to, const void* from, std::size_t bytes
   return is_known ? 1 : 0;
 }
 
+OPGATE_SIM_API void opgate_sim_join_turns(unsigned threads, unsigned position) {
+  join_turns(threads, position);
+}
+
+OPGATE_SIM_API void opgate_sim_leave_turns() { leave_turns(); }
+
 OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes) {
   std::string lines;
   for (const std::string& wrong : wrong_settings()) lines += (lines.empty() ? "" : "\n") + wrong;

@@ -73,6 +73,11 @@ cudaError_t opgate_sim_fill_kernels(int byte);
 /// kernel has failed, or a graph is captured.
 int opgate_sim_peek(void* to, const void* from, size_t bytes);
 
+/// From now on this thread of the host and others, `threads` together, take turns: none calls more functions than another
+/// one has called, unless that one waits for something. The one with position 0 begins. Returns once all have joined.
+void opgate_sim_join_turns(unsigned threads, unsigned position);
+void opgate_sim_leave_turns();
+
 /// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room. To be asked before
 /// any other function, which would end the process.
 std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
