@@ -69,10 +69,9 @@ OPGATE_REGISTER_CHECK(
           .why =
               "at::empty returns memory that holds what its last owner left. In a test that is often zero, "
               "or the right result of the previous call; in production it is unrelated data. The check makes "
-              "the call twice, with different bytes in fresh and in freed memory: a result that differs was "
-              "computed from these bytes. On the simulated device, it does the same with the shared and "
-              "local "
-              "memory of kernels.",
+              "the call with different bytes in fresh and in freed memory, NaN among them: a result that "
+              "differs was computed from these bytes. On the simulated device, it does the same with the "
+              "shared and local memory of kernels.",
           .fix =
               "Write every element of what at::empty gave you, on every path (the rows that no index names, "
               "the tail, the case of no elements); or allocate with at::zeros. Initialise accumulators.",

@@ -55,9 +55,12 @@ const Observation& CallUnderTest::dense() {
   return *dense_;
 }
 
-const Observation& CallUnderTest::repoisoned() {
-  if (!repoisoned_) repoisoned_ = observe(key_, cache_.values, {.take_snapshots = false}, kSecondPoison);
-  return *repoisoned_;
+const Observation& CallUnderTest::repoisoned(const Poison& poison) {
+  for (const auto& [of_call, call] : repoisoned_) {
+    if (of_call == poison) return call;
+  }
+  return repoisoned_.emplace_back(poison, observe(key_, cache_.values, {.take_snapshots = false}, poison))
+      .second;
 }
 
 const Outcome& CallUnderTest::reference() {

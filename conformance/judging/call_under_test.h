@@ -2,10 +2,12 @@
 // with. Each of them is made when it is first needed, and once.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "call/observation.h"
 #include "packages/package_folder.h"
@@ -59,8 +61,8 @@ class CallUnderTest {
   /// The AOTInductor packages of this run.
   PackageFolder& packages();
 
-  /// The same call in memory that holds kSecondPoison.
-  const Observation& repoisoned();
+  /// The same call in memory that holds another poison than kFirstPoison.
+  const Observation& repoisoned(const Poison& poison = kSecondPoison);
 
   /// The operator on contiguous copies of the same values.
   const Observation& dense();
@@ -90,7 +92,8 @@ class CallUnderTest {
   std::optional<Observation> with_gradients_;
   std::optional<Outcome> fake_;
   std::optional<Outcome> packaged_;
-  std::optional<Observation> repoisoned_;
+  std::deque<std::pair<Poison, Observation>>
+      repoisoned_;  // a deque, because callers keep references to elements
   std::optional<Outcome> reference_;
 };
 

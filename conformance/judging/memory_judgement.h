@@ -25,9 +25,9 @@ enum class PoisonedMemory {
   fresh,    ///< memory that is allocated or freed during the call
 };
 
-/// Fails where the result depends on the bytes in this kind of memory. Where the results under the two
-/// poisons differ, the call is repeated without any change, to recognize an operator that is not
-/// deterministic, and with the second poison in this kind of memory only. `promised` is what the finding
+/// Fails where the result depends on the bytes in this kind of memory: under kSecondPoison, or for some calls under kNanPoison. Where
+/// the results under two poisons differ, the call is repeated without any change, to recognize an operator that is not
+/// deterministic, and with the other poison in this kind of memory only. `promised` is what the finding
 /// says. For a draft, a result that was allocated and not written to at all, as at::empty_like returns it, is a note.
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised);
 
