@@ -1,11 +1,16 @@
 // fake.metadata: the meta kernel returns tensors with the metadata of the real results.
+#include <ATen/ATen.h>
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
+#include "base/dtypes.h"
 #include "call/meta_call.h"
+#include "compare/widen.h"
 #include "judging/check.h"
+#include "judging/converted_call.h"
 #include "judging/fake_kernel.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
@@ -50,6 +55,53 @@ std::optional<std::string> alias_of_fake_alone(CallUnderTest& under_test) {
     }
   }
   return std::nullopt;
+}
+
+// A kernel that takes the wrong dtype for another one would read a narrower one past its end: the red zones of small tensors
+// are large enough for that.
+constexpr int64_t kFewElements = 4096;
+
+// The dtype in which a draft asks, too: one that can hold the values.
+std::optional<c10::ScalarType> other_dtype(c10::ScalarType dtype, const Arguments& arguments) {
+  if (dtype == c10::kHalf || dtype == c10::kBFloat16) return c10::kFloat;
+  if (dtype == c10::kFloat) return c10::kDouble;
+  const bool are_small = std::ranges::all_of(
+      arguments.tensors, [](const TensorInput& input) { return input.tensor.numel() <= kFewElements; });
+  return dtype == c10::kDouble && are_small ? std::optional(c10::kFloat) : std::nullopt;
+}
+
+// Whether results in two dtypes are about the same numbers, so that the operator computes in both.
+bool are_alike(const Outcome& one, const Outcome& other) {
+  constexpr double kOfLargest = 0.1;
+  return std::ranges::equal(one.values(), other.values(), [](const at::Tensor& a, const at::Tensor& b) {
+    if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+    if (a.sizes() != b.sizes()) return false;
+    if (!a.is_floating_point() || a.numel() == 0) return true;
+    const at::Tensor near =
+        a.to(at::kDouble).sub(b.to(at::kDouble)).abs().le(largest_magnitude(b) * kOfLargest);
+    return near.logical_or(b.isfinite().logical_not()).all().item<bool>();
+  });
+}
+
+// A draft declares the dtypes that were recorded, and those who call the operator may use another one that it takes. So the
+// first sample is also asked in another dtype.
+std::optional<std::string> difference_in_another_dtype(CallUnderTest& under_test) {
+  const CallKey& key = under_test.key();
+  if (!key.spec->draft || key.spec->reference != nullptr || key.sample != &key.spec->samples.front() ||
+      key.spec->promised(Promise::nondeterministic_seeded))
+    return std::nullopt;
+  const Observation& real = under_test.observed();
+  const auto other = other_dtype(key.dtype, real.arguments);
+  if (!other) return std::nullopt;
+  const auto converted =
+      converted_call(under_test, key.dtype, [&](const at::Tensor& values) { return values.to(*other); });
+  if (!converted || !are_alike(converted->outcome, real.outcome)) return std::nullopt;
+  const Outcome fake = call_on_meta(under_test.op(), converted->arguments);
+  if (!fake.ok()) return std::nullopt;
+  const auto difference = metadata_difference(fake, converted->outcome);
+  if (!difference) return std::nullopt;
+  return fmt::format("with {} for {}, under the meta kernel {}, as the real kernel returned",
+                     dtype_name(*other), dtype_name(key.dtype), *difference);
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -108,6 +160,14 @@ Judgement judge(CallUnderTest& under_test) {
          fmt::format("the meta kernel returns `{}` itself or a view of it", *argument),
          "x.contiguous(), x.to(dtype) and slices return the input or a view of it; allocate the output: "
          "at::empty_like(x)",
+         {},
+         {std::string(fault::kFake), ""}});
+  }
+  if (const auto difference = difference_in_another_dtype(under_test)) {
+    return Judgement::fail(
+        {promised,
+         *difference,
+         "the meta kernel names a dtype where the real one takes that of its argument: x.options() has it",
          {},
          {std::string(fault::kFake), ""}});
   }
