@@ -4,6 +4,7 @@
 
 #include <array>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "call/meta_call.h"
@@ -17,17 +18,23 @@ namespace opgate::run_limits {
 namespace {
 
 struct Limit {
-  int64_t size;
+  int64_t allowed;
   std::string_view what;
 };
 
-// One more than what devices allow. 48 KiB hold 12288 elements of Float and 6144 of Double.
+// What devices allow. 48 KiB hold 12288 elements of Float and 6144 of Double.
 constexpr std::array<Limit, 4> kLimits = {{
-    {1025, "a block has at most 1024 threads"},
-    {6145, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
-    {12289, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
-    {65536, "a grid has at most 65535 blocks in y and in z"},
+    {1024, "a block has at most 1024 threads"},
+    {6144, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
+    {12288, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
+    {65535, "a grid has at most 65535 blocks in y and in z"},
 }};
+// The first size above a limit that is a multiple of 1 is asked. Operators may refuse it that work in pairs, vectors or tiles: then
+// that of 2, and so on.
+constexpr std::array<int64_t, 4> kMultiples{1, 2, 8, 512};
+
+int64_t first_above(int64_t allowed, int64_t multiple) { return (allowed / multiple + 1) * multiple; }
+
 constexpr int64_t kMostElements = int64_t{1} << 18;
 
 // What no rounding explains. The accuracy that the spec promises holds for its own samples: the sum of more elements has a larger
@@ -79,8 +86,13 @@ Judgement note_of_refused_launch(const std::string& promised, const Sample& samp
        {}});
 }
 
+struct Answer {
+  bool is_refused = false;
+  Judgement judgement = Judgement::pass();
+};
+
 // Passes if the operator refuses the sizes, or if nothing is known about the right result.
-Judgement judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
+Answer judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
   CallKey key = under_test.key();
   key.sample = &sample;
   WorkerCache cache = under_test.cache().with_values_of_its_own();
@@ -88,31 +100,52 @@ Judgement judge_size(CallUnderTest& under_test, const Sample& sample, const Limi
   const std::string promised =
       "sizes at which a launch meets a limit of the device are computed, or refused by an exception";
   const Arguments arguments = materialize(key, cache.values, {.take_snapshots = false});
-  if (has_large_results(larger.op(), arguments)) return Judgement::pass();
+  if (has_large_results(larger.op(), arguments)) return {};
   const Outcome outcome = call_on(key, arguments.stack);
   const Accelerator& device = accelerator(key.device);
   if (!outcome.ok()) {
     const std::string& message = outcome.raised->message;
-    if (!device.is_error_of_runtime(message)) return Judgement::pass();
-    return note_of_refused_launch(promised, sample, limit, message);
+    if (!device.is_error_of_runtime(message)) return {.is_refused = true};
+    return {true, note_of_refused_launch(promised, sample, limit, message)};
   }
   if (!outcome.left_error.empty()) {
-    return Judgement::fail(
-        {promised,
-         fmt::format("{}: {} then says: {}", sample.name, device.words().last_error, outcome.left_error),
-         std::string(limit.what),
-         {}});
+    return {false, Judgement::fail({promised,
+                                    fmt::format("{}: {} then says: {}", sample.name,
+                                                device.words().last_error, outcome.left_error),
+                                    std::string(limit.what),
+                                    {}})};
   }
-  if (key.spec->reference == nullptr || !larger.reference().ok()) return Judgement::pass();
+  if (key.spec->reference == nullptr || !larger.reference().ok()) return {};
   const auto wrong = first_far_off(larger, outcome);
-  if (!wrong) return Judgement::pass();
-  return Judgement::fail({promised,
-                          fmt::format("{}: result {} is not what the reference says, by more than rounding "
-                                      "explains",
-                                      sample.name, *wrong),
-                          std::string(limit.what),
-                          {},
-                          {std::string(fault::kValues), ""}});
+  if (!wrong) return {};
+  return {false,
+          Judgement::fail({promised,
+                           fmt::format("{}: result {} is not what the reference says, by more than rounding "
+                                       "explains",
+                                       sample.name, *wrong),
+                           std::string(limit.what),
+                           {},
+                           {std::string(fault::kValues), ""}})};
+}
+
+// Fails at the first size that the operator gets wrong, or notes the first launch that it refuses.
+Judgement judge_limit(CallUnderTest& under_test, const Limit& limit) {
+  const CallKey& key = under_test.key();
+  Judgement so_far = Judgement::pass();
+  std::set<int64_t> taken;  // the sizes of the sample for which the operator has taken a size above the limit
+  int64_t before = 0;
+  for (const int64_t multiple : kMultiples) {
+    const int64_t size = first_above(limit.allowed, multiple);
+    if (std::exchange(before, size) == size) continue;
+    for (const auto& [present, sample] : samples_with_size(*key.spec, *key.sample, size, kMostElements)) {
+      if (taken.contains(present)) continue;
+      Answer answer = judge_size(under_test, sample, limit);
+      if (answer.judgement.verdict != Verdict::pass) return answer.judgement;
+      if (!answer.is_refused) taken.insert(present);
+      if (answer.judgement.finding && !so_far.finding) so_far = std::move(answer.judgement);
+    }
+  }
+  return so_far;
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -122,11 +155,9 @@ Judgement judge(CallUnderTest& under_test) {
   if (key.spec->reference != nullptr && judge_against_reference(under_test).finding) return Judgement::pass();
   Judgement so_far = Judgement::pass();
   for (const Limit& limit : kLimits) {
-    for (const Sample& sample : samples_with_size(*key.spec, *key.sample, limit.size, kMostElements)) {
-      Judgement judgement = judge_size(under_test, sample, limit);
-      if (judgement.verdict != Verdict::pass) return judgement;
-      if (judgement.finding && !so_far.finding) so_far = std::move(judgement);
-    }
+    Judgement judgement = judge_limit(under_test, limit);
+    if (judgement.verdict != Verdict::pass) return judgement;
+    if (judgement.finding && !so_far.finding) so_far = std::move(judgement);
   }
   return so_far;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "inputs/tensor_slots.h"
@@ -48,10 +49,39 @@ int64_t elements_of(const Spec& spec, const Sample& sample) {
   return elements;
 }
 
+// Whether numbers of a recorded tensor are values and nothing else, so that they may be repeated in a tensor of other sizes. A
+// whole number may be an index or a count, which fits one size; so may a number between 1 and a size be a coordinate, if none
+// is negative. A number of 0 fits any size.
+bool are_values_alone(const std::vector<double>& numbers) {
+  if (numbers.empty()) return false;
+  if (std::ranges::all_of(numbers, [](double number) { return number == 1; })) return true;
+  const auto [least, largest] = std::ranges::minmax(numbers);
+  const bool are_coordinates = least >= 0 && largest > 1;
+  return !are_coordinates && std::ranges::all_of(numbers, [](double number) {
+    return std::isfinite(number) && (number == 0 || std::trunc(number) != number);
+  });
+}
+
+// A tensor without a dtype of its own has that of the case, which is one that was recorded.
+bool is_floating(const Spec& spec, const TensorArgument& tensor) {
+  if (tensor.dtype) return c10::isFloatingType(*tensor.dtype);
+  return std::ranges::all_of(spec.dtypes, [](const auto& of_device) {
+    return std::ranges::all_of(of_device.second,
+                               [](c10::ScalarType dtype) { return c10::isFloatingType(dtype); });
+  });
+}
+
+// A literal repeats its numbers where the tensor has more elements.
+bool is_recorded_value(const Spec& spec, const TensorArgument& tensor) {
+  return spec.draft && tensor.domain.family == "literal" && is_floating(spec, tensor) &&
+         are_values_alone(tensor.domain.parameters);
+}
+
 bool takes_any_size(const Spec& spec, const Sample& sample) {
   const std::vector<TensorSlot> slots = tensor_slots(spec, sample);
-  const bool values_fit = std::ranges::all_of(slots, [](const TensorSlot& slot) {
-    return std::ranges::find(kOfAnySize, slot.described->domain.family) != kOfAnySize.end();
+  const bool values_fit = std::ranges::all_of(slots, [&](const TensorSlot& slot) {
+    return std::ranges::find(kOfAnySize, slot.described->domain.family) != kOfAnySize.end() ||
+           is_recorded_value(spec, *slot.described);
   });
   return values_fit && spec.trusted.empty();
 }
@@ -100,16 +130,16 @@ std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64
   return larger;
 }
 
-std::vector<Sample> samples_with_size(const Spec& spec, const Sample& sample, int64_t size,
-                                      int64_t elements) {
+std::map<int64_t, Sample> samples_with_size(const Spec& spec, const Sample& sample, int64_t size,
+                                            int64_t elements) {
   if (!takes_any_size(spec, sample) || elements_of(spec, sample) == 0) return {};
-  std::vector<Sample> samples;
+  std::map<int64_t, Sample> samples;
   for (const int64_t present : sizes_of(spec, sample)) {
     if (present >= size) continue;
     for (const bool only : {false, true}) {
       Sample changed = with_size(sample, present, size, only);
       if (elements_of(spec, changed) > elements) continue;
-      samples.push_back(std::move(changed));
+      samples.emplace(present, std::move(changed));
       break;
     }
   }

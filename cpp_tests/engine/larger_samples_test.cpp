@@ -50,5 +50,34 @@ TEST(LargerSamples, AreNoneWhereValuesFitOneSizeOnly) {
   EXPECT_THAT(larger_samples(spec, spec.samples[0], 1000), IsEmpty());
 }
 
+// The sizes that one size of a recorded tensor with these numbers becomes.
+std::vector<Shape> resized(std::vector<double> numbers, c10::ScalarType dtype, bool draft = true) {
+  const auto count = static_cast<int64_t>(numbers.size());
+  Spec spec = spec_of("aten::neg", {{values({count}, std::move(numbers)).of(dtype)}});
+  spec.draft = draft;
+  std::vector<Shape> shapes;
+  for (const auto& [present, sample] : samples_with_size(spec, spec.samples[0], 1025, 1 << 18))
+    shapes.push_back(sample.arguments[0].tensor()->shape);
+  return shapes;
+}
+
+TEST(SamplesWithSize, RepeatRecordedNumbersThatAreValuesAlone) {
+  EXPECT_THAT(resized({0.5, -2.25, 0, 1.75}, c10::kFloat), ElementsAre(Shape{1025}));
+  EXPECT_THAT(resized({1, 1, 1}, c10::kFloat), ElementsAre(Shape{1025})) << "a weight of ones";
+  EXPECT_THAT(resized({0, 0.25, 1e-3}, c10::kHalf), ElementsAre(Shape{1025})) << "probabilities";
+  Spec spec = spec_of("aten::neg", {{values({2}, {0.5, -2.25})}}, {c10::kFloat});
+  spec.draft = true;
+  EXPECT_EQ(samples_with_size(spec, spec.samples[0], 1025, 1 << 18).size(), 1u) << "of the dtype of the case";
+  spec.dtypes[c10::kCPU] = {c10::kFloat, c10::kLong};
+  EXPECT_TRUE(samples_with_size(spec, spec.samples[0], 1025, 1 << 18).empty());
+}
+
+TEST(SamplesWithSize, KeepNumbersThatMayFitOneSizeOnly) {
+  EXPECT_THAT(resized({0, 1.5, 2.5, 1, 3.5}, c10::kFloat), IsEmpty()) << "boxes with the index of a batch";
+  EXPECT_THAT(resized({1.5, 2.25, 7.5}, c10::kFloat), IsEmpty()) << "coordinates";
+  EXPECT_THAT(resized({0, 3, 5}, c10::kLong), IsEmpty());
+  EXPECT_THAT(resized({0.5, -2.25}, c10::kFloat, /*draft=*/false), IsEmpty()) << "a spec's own numbers";
+}
+
 }  // namespace
 }  // namespace opgate::larger_samples_test
