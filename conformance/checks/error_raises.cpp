@@ -152,7 +152,9 @@ OPGATE_REGISTER_CHECK(
                      "error.message asks what the exception says.",
           .why = "A caller who passes a weight of the wrong length finds out from the message, or from a "
                  "crash in production, or never. The check damages each argument of each sample: another "
-                 "rank, size, dtype or device, an undefined tensor, an index out of range, NaN and infinity, "
+                 "rank, size, dtype or device, an undefined tensor, a list's tensor without elements, an "
+                 "index out "
+                 "of range, indices of which none names one group, NaN and infinity, "
                  "numbers that are 0, -1, NaN, infinite or 2^62, lists of another length. The operator may "
                  "refuse such a call, or return what the reference returns. It must refuse what the spec "
                  "rejects.",

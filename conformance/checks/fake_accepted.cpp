@@ -30,6 +30,7 @@ bool is_asked(const BadInput& bad) {
     case BadInput::Kind::device:
     case BadInput::Kind::undefined:
     case BadInput::Kind::index:
+    case BadInput::Kind::group:
     case BadInput::Kind::special:
       return false;
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "inputs/empty_group.h"
+
 namespace opgate {
 namespace {
 
@@ -112,6 +114,14 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
       take_snapshot(input, options);
       break;
     }
+    case BadInput::Kind::group: {
+      TensorInput& input = input_named(arguments, bad.argument);
+      for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
+        if (slot.name == bad.argument) empty_group(*slot.described, input.tensor, bad.place);
+      }
+      take_snapshot(input, options);
+      break;
+    }
     case BadInput::Kind::device: {
       TensorInput& input = input_named(arguments, bad.argument);
       input.tensor = input.tensor.cpu();
@@ -159,6 +169,8 @@ std::string describe_bad_input(std::string_view variant) {
   const auto equals = text.rfind('=');
   const std::string_view value = text.substr(equals + 1);
   text = text.substr(0, equals);
+  if (ends(".group"))
+    return fmt::format("nothing belongs to the {} group of `{}`", value.substr(value.rfind('-') + 1), text);
   if (ends(".size0")) return fmt::format("dim 0 of `{}` is empty", text);
   if (ends(".value")) return fmt::format("one element of `{}` is {}", text, value);
   if (ends(".first")) return fmt::format("the first element of `{}` is {}", text, value);

@@ -20,6 +20,7 @@ struct BadInput {
     device,     ///< one tensor is on the CPU among tensors of an accelerator
     undefined,  ///< at::Tensor() where a tensor is needed
     index,      ///< one element of an integer tensor is outside its domain
+    group,      ///< valid indices or offsets, of which none belongs to one group (segment, bin, row)
     special,    ///< one element of a floating tensor is NaN, infinite or -0
     integer,    ///< an integer is 0, -1 or 2^62
     number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite; a Scalar is complex
@@ -35,7 +36,7 @@ struct BadInput {
   size_t position;       ///< of the argument in the schema
   Argument instead;      ///< replaces the argument
   std::optional<double> element = {};                              ///< replaces one element of the tensor
-  enum class Place { first, middle, last } place = Place::middle;  ///< of that element
+  enum class Place { first, middle, last } place = Place::middle;  ///< of that element, or of that group
   /// Whether the bad input is made when the call's dtype is `dtype`; null: for every dtype.
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
   /// Nobody has said whether callers answer for this value: see judging/assumed_index.h.
@@ -43,7 +44,7 @@ struct BadInput {
   std::optional<int64_t> at = {};  ///< the index of that element, instead of `place`
 };
 
-/// Tensors of another rank, size, dtype or device, undefined tensors, and elements outside their domain.
+/// Tensors of another rank, size, dtype or device, undefined tensors, elements outside their domain, and groups that nothing belongs to.
 /// The texts do not have the prefix "bad:" yet.
 std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample);
 

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "base/dtypes.h"
+#include "inputs/empty_group.h"
 #include "inputs/tensor_slots.h"
 
 namespace opgate {
@@ -78,9 +81,13 @@ class DamagedTensors {
 
   std::vector<BadInput> all() && {
     for (const TensorSlot& slot : slots_) {
-      // Only the first and the last tensor of a list are damaged: an operator treats those between alike.
+      // Only the first and the last tensor of a list are damaged, because an operator treats those between alike, except that one
+      // without elements has neighbours.
       const auto* list = sample_.arguments[slot.position].tensors();
-      if (list != nullptr && *slot.element != 0 && *slot.element + 1 != list->size()) continue;
+      if (list != nullptr && *slot.element != 0 && *slot.element + 1 != list->size()) {
+        if (*slot.element == list->size() / 2) emptied(slot);
+        continue;
+      }
       shapes(slot);
       dtypes(slot);
       if (slots_.size() > 1) {
@@ -89,6 +96,7 @@ class DamagedTensors {
       if (!is_optional(slot)) add(slot, Kind::undefined, ".undefined", "undefined", *slot.described);
       const std::string name = argument_name(spec_, slot.position);
       if (!spec_.trusted.contains(name)) elements(slot);
+      groups(slot);
       if (spec_.assumed_trusted.contains(name) && is_first_with_elements(slot.position)) assumed(slot);
     }
     return std::move(all_);
@@ -117,10 +125,28 @@ class DamagedTensors {
       if (--smaller[dim] >= 0 && !others_are_trusted(slot))
         reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
     }
-    if (shape.empty() || shape.front() < 2 || others_are_trusted(slot)) return;
-    Shape emptied = shape;
-    emptied.front() = 0;
-    reshaped(".size0=0", std::move(emptied));
+    if (!shape.empty() && shape.front() >= 2) emptied(slot);
+  }
+
+  void emptied(const TensorSlot& slot) {
+    TensorArgument tensor = *slot.described;
+    if (tensor.shape.empty() || tensor.shape.front() == 0 || others_are_trusted(slot)) return;
+    tensor.shape.front() = 0;
+    add(slot, Kind::shape, ".size0=0", "", std::move(tensor));
+  }
+
+  // Of the first sample, whose values stay valid.
+  void groups(const TensorSlot& slot) {
+    if (spec_.samples.empty() || spec_.samples.front().name != sample_.name) return;
+    constexpr std::array<std::pair<const char*, BadInput::Place>, 3> kGroups{
+        {{".group=none-in-first", BadInput::Place::first},
+         {".group=none-in-middle", BadInput::Place::middle},
+         {".group=none-in-last", BadInput::Place::last}}};
+    for (const auto& [text, place] : kGroups) {
+      if (!can_empty_group(spec_, sample_, *slot.described, place)) continue;
+      add(slot, Kind::group, text, "", *slot.described);
+      all_.back().place = place;
+    }
   }
 
   // Whether another tensor may hold indices into this one, for which callers answer: into a smaller one they would be

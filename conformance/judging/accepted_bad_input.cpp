@@ -105,6 +105,8 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
                                     what));
   }
   const Outcome& reference = under_test.reference();
+  if (!reference.ok() && bad.kind == Kind::group)
+    return Judgement::pass();  // nothing is known about the right result
   if (!reference.ok()) {
     // An index in another integer dtype is the same index, so the operator may take it even where the
     // reference does not.

@@ -111,6 +111,8 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
       return has_any(message, {"device"}) || names_a_device_type(message);
     case Kind::index:
       return has_any(message, {"out of range", "out of bound", "negative"});
+    case Kind::group:
+      return true;  // it is no mistake of the caller, so any refusal is clear enough
     case Kind::choice:
       return has_any(message, {"not implemented for", "dtype", "memory format", "memory_format", "layout"});
     case Kind::list:
