@@ -112,7 +112,8 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
     case Scope::Dtypes::declared:
       return is_declared;
     case Scope::Dtypes::every:
-      return first_sample && (is_declared || (takes_the_dtype(key) && !key.spec->draft));
+      if (key.spec->draft) return is_declared;  // each recorded call has dtypes of its own
+      return first_sample && (is_declared || takes_the_dtype(key));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
     case Scope::Dtypes::most_precise:
