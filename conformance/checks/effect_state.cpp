@@ -98,7 +98,8 @@ std::optional<Finding> changed_state(const Observation& call, const CallKey& key
                    "the call changes the state of the default generator",
                    "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
                    "nondeterministic_seeded, or take a Generator argument",
-                   {}};
+                   {},
+                   {std::string(fault::kRandom), ""}};
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "device/accelerator.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
+#include "judging/cpu_kernel.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
 
@@ -56,13 +57,20 @@ bool is_far_off(const at::Tensor& got, const at::Tensor& want) {
 }
 
 // The position of the first result that is far off.
-std::optional<size_t> first_far_off(CallUnderTest& call, const Outcome& outcome) {
+std::optional<size_t> first_far_off(const CallUnderTest& call, const Outcome& outcome, const Outcome& right) {
   const std::vector<at::Tensor> got = outcome.values();
-  const std::vector<at::Tensor> want = expected_values(call.reference(), outcome);
+  const std::vector<at::Tensor> want = expected_values(right, outcome);
   const std::set<size_t> unspecified = outcome.tensors_of(call.key().spec->unspecified);
   for (size_t i = 0; i < got.size() && i < want.size(); ++i)
     if (!unspecified.contains(i) && is_far_off(got[i], want[i])) return i;
   return std::nullopt;
+}
+
+// What the operator should return: the reference's results, or those of its own kernel for the CPU. None where nothing is known.
+std::optional<Outcome> right_results(CallUnderTest& call) {
+  if (call.key().spec->reference == nullptr) return call_of_cpu_kernel(call.key(), call.cache().values);
+  if (!call.reference().ok()) return std::nullopt;
+  return call.reference();
 }
 
 // The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody knows.
@@ -115,17 +123,19 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& 
                                     std::string(limit.what),
                                     {}})};
   }
-  if (key.spec->reference == nullptr || !larger.reference().ok()) return {};
-  const auto wrong = first_far_off(larger, outcome);
+  const std::optional<Outcome> right = right_results(larger);
+  if (!right) return {};
+  const auto wrong = first_far_off(larger, outcome, *right);
   if (!wrong) return {};
-  return {false,
-          Judgement::fail({promised,
-                           fmt::format("{}: result {} is not what the reference says, by more than rounding "
-                                       "explains",
-                                       sample.name, *wrong),
-                           std::string(limit.what),
-                           {},
-                           {std::string(fault::kValues), ""}})};
+  return {
+      false,
+      Judgement::fail(
+          {promised,
+           fmt::format("{}: result {} is not what {} returns, by more than rounding explains", sample.name,
+                       *wrong, key.spec->reference != nullptr ? "the reference" : "its kernel for the CPU"),
+           std::string(limit.what),
+           {},
+           {std::string(fault::kValues), ""}})};
 }
 
 // Fails at the first size that the operator gets wrong, or notes the first launch that it refuses.

@@ -18,6 +18,16 @@ const BrokenCase* unstable_results(const BrokenCase& broken, const Symptoms& all
   return all.with({fault::kUnstable});
 }
 
+// A program or a later call draws other numbers than the call that it is compared with.
+const BrokenCase* random_numbers(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  const bool compares_runs = broken.differs_in_values() || kind == fault::kUnstable || kind == fault::kKept ||
+                             kind == fault::kLayout || kind == fault::kReadsOutside ||
+                             kind == fault::kUninitialised || broken.check == "aoti.cross" ||
+                             broken.check == "opcheck";
+  return compares_runs && kind != fault::kRandom ? all.with({fault::kRandom}) : nullptr;
+}
+
 // What is wrong for the sample as it is stays wrong in other layouts, threads, batches and sequences.
 const BrokenCase* wrong_as_it_is(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
@@ -80,11 +90,11 @@ const BrokenCase* unordered_stream(const BrokenCase& broken, const Symptoms& all
 }
 
 constexpr std::array kToValues{
-    Attribution{&unordered_stream},         Attribution{&unstable_results},
-    Attribution{&wrong_as_it_is},           Attribution{&wrong_in_a_sequence},
-    Attribution{&wrong_for_bad_input},      Attribution{&kept_between_calls},
-    Attribution{&threads_in_packages},      Attribution{&refused_dtype},
-    Attribution{&wrong_where_one_is_empty},
+    Attribution{&unordered_stream},    Attribution{&random_numbers},
+    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
+    Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
+    Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
+    Attribution{&refused_dtype},       Attribution{&wrong_where_one_is_empty},
 };
 
 }  // namespace

@@ -35,5 +35,7 @@ inline constexpr std::string_view kState = "state";  ///< of the process is chan
 inline constexpr std::string_view kDangling = "dangling";  ///< a result lies in memory that it does not own
 inline constexpr std::string_view kKept = "kept";          ///< something is kept from an earlier call
 inline constexpr std::string_view kUnstable = "unstable";  ///< results differ from call to call
+inline constexpr std::string_view kRandom =
+    "random numbers";  ///< are drawn, and nothing says so: two calls differ by them alone
 
 }  // namespace opgate::fault

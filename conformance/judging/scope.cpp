@@ -4,6 +4,7 @@
 
 #include "compare/float_format.h"
 #include "inputs/tensor_slots.h"
+#include "judging/cpu_kernel.h"
 #include "values/domain.h"
 
 namespace opgate {
@@ -132,7 +133,8 @@ bool of_sweep(Scope::Sweep sweep, const CallKey& key, const Variant& variant, bo
 
 bool writes_to_an_argument(const Spec& spec) { return spec.op && spec.op->schema().is_mutable(); }
 
-bool on_cpu(const CallKey& key) {
+bool is_compared_with_cpu(const CallKey& key) {
+  if (has_cpu_kernel_as_reference(*key.spec)) return true;
   const auto declared = key.spec->dtypes.find(c10::kCPU);
   return declared != key.spec->dtypes.end() &&
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
@@ -157,7 +159,8 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
-         (!scope.device || is_of_kind(key, *scope.device)) && (!scope.on_cpu_too || on_cpu(key)) &&
+         (!scope.device || is_of_kind(key, *scope.device)) &&
+         (!scope.on_cpu_too || is_compared_with_cpu(key)) &&
          (!scope.writes || writes_to_an_argument(*key.spec)) &&
          !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));
 }

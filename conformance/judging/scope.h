@@ -64,7 +64,8 @@ struct Scope {
   bool in_cpp = false;       ///< only operators that a C++ program can call
   std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
   bool writes = false;                           ///< only operators that write to an argument
-  bool on_cpu_too = false;                       ///< only dtypes that the spec declares on the CPU as well
+  /// Only dtypes that the spec declares on the CPU as well; of a draft without a reference, only operators with a kernel for the CPU.
+  bool on_cpu_too = false;
 };
 
 /// True where a check of this scope is planned for this call. `variant` is the variant that `key` names.

@@ -436,6 +436,18 @@ TEST_F(DefectsTest, APackageThatRaisesWhereTheFakeKernelIsWrongInSomeLayoutIsOfT
   EXPECT_EQ(ids().size(), 2u);
 }
 
+TEST_F(DefectsTest, WhatDrawsRandomNumbersDiffersWhereverTwoCallsAreCompared) {
+  add("effect.state", kPlain, fault_of(fault::kRandom));
+  add("compile.equal", kPlain, other_values());
+  add("value.alignment", kStepped, other_values(fault::kLayout, "x"));
+  add("memory.lifetime", kPlain, other_values(fault::kKept));
+  add("aoti.cross", kPlain, raised());
+  EXPECT_THAT(ids(), ElementsAre("random numbers"));
+  add("memory.bounds", kPlain, fault_of(fault::kWritesOutside));
+  add("fake.metadata", kPlain, fault_of(fault::kFake));
+  EXPECT_EQ(ids().size(), 3u);
+}
+
 class CallersTest : public ::testing::Test {
  protected:
   CallersTest() { defects_.add_called("outer", {"inner"}); }

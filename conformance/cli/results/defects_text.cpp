@@ -120,9 +120,9 @@ std::string defects_text(const std::vector<Defect>& defects, size_t most, const 
   for (const auto& [severity, count] : others)
     counts.push_back(fmt::format("{} {}", count, words_for(severity)));
   return text + fmt::format(
-                    "and {} more defects: {}; `opgate run --verbose` prints all, `opgate report --html` "
+                    "and {} more defect{}: {}; `opgate run --verbose` prints all, `opgate report --html` "
                     "makes a page\n\n",
-                    defects.size() - shown, fmt::join(counts, ", "));
+                    defects.size() - shown, defects.size() - shown == 1 ? "" : "s", fmt::join(counts, ", "));
 }
 
 }  // namespace opgate
