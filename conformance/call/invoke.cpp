@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/function_name.h"
 #include "base/tensors_in.h"
 #include "base/text.h"
 #include "device/accelerator.h"
@@ -72,9 +71,7 @@ void demand_simulated(const std::optional<Raised>& raised) {
   if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
   if (!failure->device_failed) return;
   throw DeviceFailed(fmt::format("the simulated device failed: {} ({})", failure->error, failure->what),
-                     failure->kernel.empty()
-                         ? ""
-                         : fmt::format("{} at {}", short_function_name(failure->kernel), failure->location));
+                     failure->frame());
 }
 
 }  // namespace

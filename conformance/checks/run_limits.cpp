@@ -127,15 +127,17 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& 
   if (!right) return {};
   const auto wrong = first_far_off(larger, outcome, *right);
   if (!wrong) return {};
-  return {
-      false,
-      Judgement::fail(
-          {promised,
-           fmt::format("{}: result {} is not what {} returns, by more than rounding explains", sample.name,
-                       *wrong, key.spec->reference != nullptr ? "the reference" : "its kernel for the CPU"),
-           std::string(limit.what),
-           {},
-           {std::string(fault::kValues), ""}})};
+  const std::string_view other = key.spec->reference != nullptr ? "the reference" : "its kernel for the CPU";
+  Fault fault{std::string(fault::kValues), ""};
+  if (key.spec->reference == nullptr)
+    fault.cause = "for larger sizes it returns other values than its kernel for the CPU";
+  return {false, Judgement::fail(
+                     {promised,
+                      fmt::format("{}: result {} is not what {} returns, by more than rounding explains",
+                                  sample.name, *wrong, other),
+                      fmt::format("what lies beyond a limit is left out or written twice; {}", limit.what),
+                      {},
+                      std::move(fault)})};
 }
 
 // Fails at the first size that the operator gets wrong, or notes the first launch that it refuses.

@@ -89,12 +89,21 @@ const BrokenCase* unordered_stream(const BrokenCase& broken, const Symptoms& all
   return depends_on_order ? all.with({"run.stream"}) : nullptr;
 }
 
+// What a race leaves in memory, or leaves unwritten, is wrong in some orders of threads and right in others.
+const BrokenCase* race(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  const bool depends_on_order = kind == fault::kUninitialised || kind == fault::kUnstable ||
+                                kind == fault::kKept || broken.differs_in_values();
+  return depends_on_order && broken.check != "run.race" ? all.with({"run.race"}) : nullptr;
+}
+
 constexpr std::array kToValues{
-    Attribution{&unordered_stream},    Attribution{&random_numbers},
-    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
-    Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
-    Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
-    Attribution{&refused_dtype},       Attribution{&wrong_where_one_is_empty},
+    Attribution{&unordered_stream},         Attribution{&race},
+    Attribution{&random_numbers},           Attribution{&unstable_results},
+    Attribution{&wrong_as_it_is},           Attribution{&wrong_in_a_sequence},
+    Attribution{&wrong_for_bad_input},      Attribution{&kept_between_calls},
+    Attribution{&threads_in_packages},      Attribution{&refused_dtype},
+    Attribution{&wrong_where_one_is_empty},
 };
 
 }  // namespace

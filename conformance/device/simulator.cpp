@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/function_name.h"
 #include "device/torch_cuda.h"
 
 namespace opgate {
@@ -79,6 +80,10 @@ void enable_simulated_device(DeviceAllocator allocator) {
   // The next case needs this process, too.
   simulated::of_runtime<void()>("opgate_sim_survive_host_faults")();
   accelerator(kSimulatedType).enable(allocator);
+}
+
+std::string SimulatedFailure::frame() const {
+  return kernel.empty() ? "" : fmt::format("{} at {}", short_function_name(kernel), location);
 }
 
 std::optional<SimulatedFailure> take_simulated_failure() {

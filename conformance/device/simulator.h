@@ -44,6 +44,9 @@ struct SimulatedFailure {
   std::string location;  ///< "twice.cu:41"; empty where it is not known
   bool device_failed;    ///< every later CUDA call would have failed on a real device
   bool unsupported;      ///< it needs what is not simulated, so that nothing is known about it
+
+  /// The place in the operator's code: "twice<float> at twice.cu:41"; empty if it was no kernel.
+  std::string frame() const;
 };
 
 /// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing

@@ -149,6 +149,11 @@ bool is_asked(Promise promise, const CallKey& key, bool first_sample) {
 
 }  // namespace
 
+bool may_ask_more_of_drafts(const Scope& scope) {
+  return scope.dtypes == Scope::Dtypes::every || scope.on_cpu_too ||
+         (scope.promised && is_noted_of_drafts(*scope.promised));
+}
+
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
   const bool first_sample = key.sample == &key.spec->samples.front();
   return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&

@@ -68,6 +68,9 @@ struct Scope {
   bool on_cpu_too = false;
 };
 
+/// Whether a draft may be asked for more calls than the finished spec: for what it has not promised, and where it has no reference.
+bool may_ask_more_of_drafts(const Scope& scope);
+
 /// True where a check of this scope is planned for this call. `variant` is the variant that `key` names.
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant);
 

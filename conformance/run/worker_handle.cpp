@@ -338,16 +338,15 @@ void WorkerHandle::worker_is_gone(Verdict verdict, const std::string& how) {
   const bool was_starting = std::exchange(state_, State::stopped) == State::starting || was_requested;
   std::string reason =
       fmt::format("the {} worker ended: {}", kind(), how.empty() ? ending + who_killed(ending) : how);
-  if (stack.uncaught()) {
-    reason += fmt::format(
-        "; an exception leaves a thread, an OpenMP region or a noexcept function, where nobody can catch it: "
-        "{}",
-        *stack.uncaught());
-  } else if (!printed.empty() && verdict == Verdict::crash) {
-    const std::string said = fmt::format("{}", fmt::join(printed, " | "));
+  const std::string said =
+      stack.uncaught() ? *stack.uncaught() : fmt::format("{}", fmt::join(printed, " | "));
+  if (!said.empty() && verdict == Verdict::crash) {
     if (const std::string note = memory_note(said, program_.setup.memory); !note.empty())
       reason += "; " + note;
-    reason += "; it last printed: " + said;
+    reason += stack.uncaught() ? "; an exception leaves a thread, an OpenMP region or a noexcept function, "
+                                 "where nobody can catch it: "
+                               : "; it last printed: ";
+    reason += said;
   }
   if (was_starting && !who_killed(ending).empty() && how.empty() && ++killed_starts_ < kStarts) return;
   if (was_starting)

@@ -448,6 +448,16 @@ TEST_F(DefectsTest, WhatDrawsRandomNumbersDiffersWhereverTwoCallsAreCompared) {
   EXPECT_EQ(ids().size(), 3u);
 }
 
+TEST_F(DefectsTest, ARaceExplainsWhatDependsOnTheOrderOfThreads) {
+  add("run.race", kPlain, fault_of(""));
+  add("memory.uninitialised", kStepped, fault_of(fault::kUninitialised));
+  add("value.reference", kPlain, other_values(fault::kValues));
+  EXPECT_THAT(ids(), ElementsAre("run.race"));
+  add("memory.bounds", kPlain, fault_of(fault::kWritesOutside));
+  add("fake.metadata", kPlain, fault_of(fault::kFake));
+  EXPECT_EQ(ids().size(), 3u);
+}
+
 class CallersTest : public ::testing::Test {
  protected:
   CallersTest() { defects_.add_called("outer", {"inner"}); }

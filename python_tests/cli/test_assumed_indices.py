@@ -81,7 +81,7 @@ def test_a_refusal_that_no_caller_can_catch_is_a_defect(
     )
     assert (
         "an exception leaves a thread, an OpenMP region or a noexcept function, where nobody can catch it: "
-        "slots[0] is out of range: -1" in run.stdout
+        "slots[2] is out of range: -1" in run.stdout
     )
     assert "is not checked" not in run.stdout
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from changes import Runs
-from harness import OpGate
+from harness import OpGate, assert_refused
 
 MODULE = "changes_in_python"
 
@@ -29,10 +30,16 @@ def runs(opgate: OpGate, new_project: Callable[..., Path], source: Path) -> Runs
     runs.of("")
     runs.of("refused")
     shutil.copy(module, project / "renamed.py")
-    config = project / "opgate.toml"
-    config.write_text(config.read_text().replace(MODULE, "renamed"))
+    list_module(project, "renamed")
     runs.of("accepted")
+    list_module(project, MODULE)
     return runs
+
+
+def list_module(project: Path, name: str) -> None:
+    """Makes opgate.toml list this module in place of the other one."""
+    config = project / "opgate.toml"
+    config.write_text(re.sub(f'"({MODULE}|renamed)"', f'"{name}"', config.read_text()))
 
 
 def remarks(runs: Runs, head: str, operator: str) -> list[dict[str, str]]:
@@ -131,9 +138,16 @@ def kinds(said: list[dict[str, str]]) -> set[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def accepted(runs: Runs) -> str:
     """The run of the changes that must be accepted, once the gate has judged it."""
+    list_module(runs.project, "renamed")
     result = runs.gate("", "accepted")
+    list_module(runs.project, MODULE)
     assert result.returncode == 0, result
     return "accepted"
+
+
+def test_results_of_another_module_than_the_listed_one_are_refused(runs: Runs) -> None:
+    result = runs.gate("", "accepted")
+    assert_refused(result, f"has no results of the Python module {MODULE}, which opgate.toml lists")
 
 
 @pytest.mark.parametrize("operator", ACCEPTED)

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "gate/rule.h"
+#include "judging/all_checks.h"
 #include "spec/subject_facts.h"
 
 namespace opgate::case_lost {
@@ -32,6 +33,13 @@ Names lost_keys(const Map& base, const Map& head) {
     if (!head.contains(key)) lost.push_back(key);
   }
   return lost;
+}
+
+// What is asked of drafts alone, and notes what a spec says when it is finished, is not lost with the draft.
+bool is_asked_of_drafts(const PlannedCase& one) {
+  static const std::vector<Check> checks = native_checks();
+  const auto check = std::ranges::find(checks, one.check, &Check::name);
+  return check != checks.end() && may_ask_more_of_drafts(check->scope);
 }
 
 class Losses {
@@ -103,8 +111,10 @@ class Losses {
 
   void judge_cases(const std::string& id, const std::string& device, const DeviceState& base,
                    const DeviceState& head) {
-    const auto renamed = renamed_samples(change_.base.at(id).facts, change_.head.state.at(id).facts);
-    const std::vector<PlannedCase> lost = base.planned.lost_in(head.planned, renamed);
+    const SubjectFacts &then_facts = change_.base.at(id).facts, &now_facts = change_.head.state.at(id).facts;
+    const auto renamed = renamed_samples(then_facts, now_facts);
+    std::vector<PlannedCase> lost = base.planned.lost_in(head.planned, renamed);
+    if (then_facts.draft && !now_facts.draft) std::erase_if(lost, &is_asked_of_drafts);
     if (lost.empty()) return;
     const std::set<std::string> samples_now = head.planned.samples();
     const auto then = base.planned.count(), now = head.planned.count();

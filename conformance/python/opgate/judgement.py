@@ -25,6 +25,9 @@ class Judgement:
     mistake: str = ""
     seen_by: str = ""
     seen_at: str = ""
+    stack: list[str] = field(
+        default_factory=list
+    )  # of a crash: the operator's functions, the innermost first
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""
@@ -40,6 +43,7 @@ class Judgement:
             "mistake": self.mistake,
             "seen_by": self.seen_by,
             "seen_at": self.seen_at,
+            "stack": self.stack,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
 

@@ -148,7 +148,7 @@ def take_failure(place: str) -> str:
     """
     if place != "sim":
         return ""
-    what, failed, _ = _engine.simulated_failure() or ("", False, False)
+    what, failed, *_ = _engine.simulated_failure() or ("", False)
     return f"the simulated device failed: {what}" if failed else ""
 
 

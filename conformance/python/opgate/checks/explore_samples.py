@@ -115,7 +115,8 @@ def finding(call: Call, found: Found) -> Judgement:
     layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
     example = f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}"
     if found.judgement["verdict"] == "crash":
-        return Judgement("crash", reason=f"{example}: {found.judgement['reason']}")
+        stack = found.judgement.get("stack", [])
+        return Judgement("crash", reason=f"{example}: {found.judgement['reason']}", stack=stack)
     said = fail(
         f"{found.name} passes for every sample like those of the spec",
         f"{example}: {found.judgement.get('happened', '')}",

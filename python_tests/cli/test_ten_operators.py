@@ -1,0 +1,92 @@
+"""Two libraries of ten operators that know nothing of OpGate: the five wrong ones are one defect each."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, read_results
+
+TESTS_ON_CPU = """
+import torch
+
+torch.ops.load_library("./libten_on_cpu.so")
+ops = torch.ops.ten_on_cpu
+
+
+def test_operators():
+    x, w = torch.randn(3, 8), torch.rand(8)
+    torch.testing.assert_close(ops.rms_norm(x, w, 1e-5), torch.nn.functional.rms_norm(x, (8,), w, 1e-5))
+    x = torch.randn(4, 6)
+    torch.testing.assert_close(ops.silu_and_mul(x), torch.nn.functional.silu(x[:, :3]) * x[:, 3:])
+    torch.testing.assert_close(ops.gather_rows(x, torch.tensor([3, 0, 2])), x[[3, 0, 2]])
+    torch.testing.assert_close(ops.running_max(x)[0], x.cummax(1).values)
+    state, new = torch.randn(4, 5), torch.randn(4, 5)
+    want = state * 0.9 + new * 0.1
+    ops.decay_(state, new, 0.9)
+    torch.testing.assert_close(state, want)
+    torch.testing.assert_close(ops.row_softmax(x), x.softmax(1))
+    torch.testing.assert_close(ops.row_sums(x), x.double().sum(1))
+    assert ops.standardize(x.clone()).mean().abs() < 1e-5
+    assert ops.drop_rows(x, 0.3).shape == x.shape
+    x = torch.randn(4, 5, requires_grad=True)
+    ops.cubed(x).backward(torch.ones(4, 5))
+    torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
+"""
+WRONG_ON_CPU = {"row_softmax", "row_sums", "standardize", "drop_rows", "cubed"}
+TESTS_ON_CUDA = """
+import torch
+
+torch.ops.load_library("./libten_on_cuda.so")
+ops = torch.ops.ten_on_cuda
+
+
+def test_operators():
+    for name in ("relu", "row_sum", "transposed", "scanned", "reversed", "clipped", "doubled", "row_max"):
+        getattr(ops, name)(torch.randn(5, 70).cuda())
+    assert ops.count(torch.tensor([1, 3, 1]).cuda(), 5).cpu().tolist() == [0, 2, 0, 1, 0]
+    ops.shifted(torch.randn(70).cuda())
+"""
+WRONG_ON_CUDA = {"reversed", "clipped", "doubled", "shifted", "row_max"}
+
+
+def checked(opgate: OpGate, library: Path, tests: str, folder: Path, *recorder: str) -> Completed:
+    """Records the calls of the tests in `folder`, and runs the checks on them."""
+    shutil.copy(library, folder / library.name.replace("libopgate_", "lib"))
+    (folder / "test_ten.py").write_text(tests)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_ten.py"]
+    recorded = opgate("record", *recorder, "--", *words, folder=folder)
+    assert "1 passed" in recorded.stdout, recorded
+    return opgate("run", folder=folder)
+
+
+def assert_each_wrong_one_is_one_defect(run: Completed, folder: Path, wrong: set[str]) -> None:
+    defects = read_results(folder / ".opgate").defects
+    assert sorted(defect["op"] for defect in defects) == sorted(wrong), run.stdout
+    assert all("callers" not in defect for defect in defects), run.stdout
+    assert run.returncode == 1
+
+
+def named_in_notes(run: Completed) -> set[str]:
+    notes = run.stdout.partition("\nnotes\n")[2]
+    return set(re.findall(r"^  (\w+): ", notes, re.M))
+
+
+def test_on_the_cpu(opgate: OpGate, build: Path, tmp_path: Path) -> None:
+    run = checked(opgate, build / "lib" / "libopgate_ten_on_cpu.so", TESTS_ON_CPU, tmp_path)
+    assert_each_wrong_one_is_one_defect(run, tmp_path, WRONG_ON_CPU)
+    assert named_in_notes(run) <= WRONG_ON_CPU
+
+
+def test_in_cuda_on_the_simulated_device(
+    opgate: OpGate, build: Path, tmp_path: Path, has_simulator: bool
+) -> None:
+    if not has_simulator:
+        pytest.skip("this build has no CUDA")
+    run = checked(opgate, build / "lib" / "libopgate_ten_on_cuda.so", TESTS_ON_CUDA, tmp_path, "--sim")
+    assert_each_wrong_one_is_one_defect(run, tmp_path, WRONG_ON_CUDA)
+    # It refuses rows that do not fit into shared memory, by the error of its launch.
+    assert named_in_notes(run) - WRONG_ON_CUDA == {"scanned"}
