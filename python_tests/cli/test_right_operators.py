@@ -191,3 +191,33 @@ def test_an_operator_that_takes_no_double_is_its_own_reference_nowhere() -> None
     library.impl("halve", lambda x: halve(x).t().contiguous().t(), "CPU", allow_override=True)
     with pytest.raises(AssertionError, match=r"fake\.metadata"):
         opgate_package.check(torch.ops.accused_by_check.halve, (torch.randn(3, 4),))
+
+
+EDITED = """
+import opgate
+import torch
+
+library = torch.library.Library("edited", "FRAGMENT")
+library.define("cubed(Tensor x) -> Tensor")
+library.impl("cubed", lambda x: FACTOR * x * x * x, "CPU")
+library.impl("cubed", lambda x: torch.empty_like(x), "Meta")
+library.impl("cubed", lambda x: FACTOR * x * x * x, "AutogradCPU")
+
+
+@opgate.spec("edited::cubed")
+def promise(spec):
+    spec.dtypes(torch.float32, device="cpu").draft().promises("differentiable")
+    spec.sample(opgate.uniform(6, 7))
+"""
+
+
+def test_what_was_compiled_before_an_edit_is_not_taken_for_the_operator(
+    opgate: OpGate, tmp_path: Path
+) -> None:
+    """torch keeps traced graphs on disk by the names of operators, and not by what these compute."""
+    (tmp_path / "opgate.toml").write_text('python = ["mod"]\npython_path = ["."]\n')
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    for factor in ("2", "3"):
+        (tmp_path / "mod.py").write_text(EDITED.replace("FACTOR", factor))
+        run = opgate("run", "--check", "compile.equal", folder=tmp_path, environment=cache)
+        assert (run.returncode, "1 passed" in run.stdout) == (0, True), run.stdout
