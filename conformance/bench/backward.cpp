@@ -169,7 +169,7 @@ BenchmarkPair backward_pair(const CallKey& key, const Bench& bench, ValueCache& 
   if (const auto difference = rough_difference(compared, key.spec->accuracy_for(key.dtype)))
     throw WrongAnswer(*difference);
   BenchmarkPair pair;
-  pair.bytes = bytes_of(cotangents) + bytes_of(computed);
+  pair.bytes = bytes_moved(cotangents, computed);
   const auto both = std::make_shared<BackwardRounds>(std::move(op), std::move(baseline), key,
                                                      std::move(common), cotangents);
   pair.op = [both](int64_t calls) { return both->time_operator(calls); };

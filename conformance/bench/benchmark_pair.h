@@ -15,7 +15,7 @@ namespace opgate {
 struct BenchmarkPair {
   TimedCalls op;
   TimedCalls baseline;
-  int64_t bytes = 0;          ///< that a call must move: the size of its inputs and outputs
+  int64_t bytes = 0;  ///< that a call must move: the size of its inputs and outputs; 0 if it writes none
   int64_t written_bytes = 0;  ///< the part of `bytes` in outputs that share no memory with inputs
   Rounds rounds = {};         ///< gives both sides other inputs for each round, and compares their results
 };

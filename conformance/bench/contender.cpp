@@ -88,4 +88,22 @@ int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
+std::vector<at::Tensor> written_anew(const std::vector<at::Tensor>& results,
+                                     const std::vector<at::Tensor>& given) {
+  std::vector<at::Tensor> anew;
+  for (const at::Tensor& result : results) {
+    if (!result.defined() || !result.has_storage()) continue;
+    const bool shared = std::ranges::any_of(given, [&](const at::Tensor& tensor) {
+      return tensor.defined() && tensor.storage().is_alias_of(result.storage());
+    });
+    if (!shared) anew.push_back(result);
+  }
+  return anew;
+}
+
+int64_t bytes_moved(const std::vector<at::Tensor>& given, const std::vector<at::Tensor>& results) {
+  const std::vector<at::Tensor> anew = written_anew(results, given);
+  return anew.empty() ? 0 : bytes_of(given) + bytes_of(anew);
+}
+
 }  // namespace opgate

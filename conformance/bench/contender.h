@@ -41,4 +41,13 @@ void demand_same_answer(const CallKey& key, const Outcome& got, const Outcome& w
 /// The bytes of the tensors together; tensors with the same data pointer count once.
 int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
+/// Those of `results` that share no memory with what was given: the call has written them. A gradient that is its cotangent, and a
+/// view, are not among them.
+std::vector<at::Tensor> written_anew(const std::vector<at::Tensor>& results,
+                                     const std::vector<at::Tensor>& given);
+
+/// The bytes that a call must move if it reads all that it is given and writes `results`. 0 if it writes nothing anew: then it need
+/// not read anything, either.
+int64_t bytes_moved(const std::vector<at::Tensor>& given, const std::vector<at::Tensor>& results);
+
 }  // namespace opgate

@@ -23,17 +23,11 @@ std::vector<at::Tensor> inputs_of(const Arguments& arguments) {
   return tensors;
 }
 
-// The bytes of results that lie outside the inputs.
+// The bytes of results that lie outside the inputs, and of which each element is written.
 int64_t bytes_written(const std::vector<at::Tensor>& results, const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> fresh;
-  for (const at::Tensor& result : results) {
-    if (!result.defined() || !result.has_storage()) continue;
-    const bool shared = std::ranges::any_of(inputs, [&](const at::Tensor& input) {
-      return input.defined() && input.storage().is_alias_of(result.storage());
-    });
-    if (!shared && result.is_non_overlapping_and_dense()) fresh.push_back(result);
-  }
-  return bytes_of(fresh);
+  std::vector<at::Tensor> anew = written_anew(results, inputs);
+  std::erase_if(anew, [](const at::Tensor& result) { return !result.is_non_overlapping_and_dense(); });
+  return bytes_of(anew);
 }
 
 // The two sides on the same arguments, which change from round to round.
@@ -197,7 +191,10 @@ BenchmarkPair forward_pair(const CallKey& key, const Bench& bench, ValueCache& v
     const Outcome got = op.run(mine.stack);
     const Outcome want = baseline.run(materialize(key, values, kPlain).stack);
     demand_same_answer(key, got, want);
-    pair.bytes = bytes_of(inputs_of(mine)) + bytes_of(got.values());
+    // What an operator writes in place moves both ways, and is counted once: it may write a part of it.
+    pair.bytes = got.written.empty()
+                     ? bytes_moved(inputs_of(mine), got.returned())
+                     : bytes_of(inputs_of(mine)) + bytes_of(written_anew(got.values(), inputs_of(mine)));
     if (key.spec->unspecified.empty()) pair.written_bytes = bytes_written(got.returned(), inputs_of(mine));
   }
   const auto both = std::make_shared<ForwardRounds>(op, baseline, key, materialize(key, values, kPlain));

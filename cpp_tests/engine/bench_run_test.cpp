@@ -219,6 +219,24 @@ TEST(BackwardContest, TimesTheDerivative) {
   EXPECT_EQ(results[1].bytes, 64) << "the gradient that comes, and the one that goes";
 }
 
+TEST(BackwardContest, HasNoRateIfTheGradientIsTheCotangent) {
+  const std::vector<BenchResult> results = run(spec_with("aten::add.Scalar", [](SpecWriter& s) {
+    s.promises({differentiable}).bench({uniform({8}), 2.0}).against("aten::add.Scalar");
+  }));
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].bytes, 64);
+  EXPECT_EQ(results[1].bytes, 0);
+  EXPECT_FALSE(results[1].copy_seconds);
+}
+
+TEST(ForwardContest, HasNoRateForAView) {
+  const BenchResult result = run_one(spec_with("aten::t", [](SpecWriter& s) {
+    s.bench({uniform({4, 8})}).against("aten::t");
+  }));
+  EXPECT_EQ(result.verdict, Verdict::measured) << result.reason;
+  EXPECT_EQ(result.bytes, 0);
+}
+
 TEST(BackwardContest, TimesNoWrongGradient) {
   const auto results = run(scaled_by(3, [](const at::Tensor& x) { return at::mul(x, 2).add_(x.detach()); }));
   EXPECT_EQ(results.at(0).verdict, Verdict::measured) << "the values are right";
