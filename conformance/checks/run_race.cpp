@@ -2,8 +2,6 @@
 // block reach its barriers.
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "device/simulator.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
@@ -12,16 +10,23 @@ namespace opgate::run_race {
 namespace {
 
 // Some races show only where blocks or warps begin in one of their orders: a store after the release of a lock, where the thread
-// that has released it first is looked at. So several orders are asked, as long as that costs little.
+// that has released it first is looked at. So several orders are asked of calls that cost little: how many depends on the sizes
+// of the arguments, and not on the machine, so that a verdict is the same everywhere.
 constexpr unsigned kOrders = 8;
-constexpr std::clock_t kTicks = CLOCKS_PER_SEC / 4;  // of the processor
+constexpr int64_t kElementsInAllOrders = int64_t{1} << 12;
+constexpr int64_t kElementsInSomeOrders = int64_t{1} << 15;
+
+unsigned orders_of(CallUnderTest& under_test) {
+  int64_t elements = 0;
+  for (const TensorInput& input : under_test.observed().arguments.tensors) elements += input.tensor.numel();
+  return elements <= kElementsInAllOrders ? kOrders : elements <= kElementsInSomeOrders ? kOrders / 4 : 1;
+}
 
 // Of one call in each order, until something is found.
 std::vector<SimulatedFinding> found_in_calls(CallUnderTest& under_test, std::optional<std::string>& raised) {
-  const std::clock_t begin = std::clock();
+  const unsigned last = orders_of(under_test);
   std::vector<SimulatedFinding> findings;
-  for (unsigned order = 0; order < kOrders && findings.empty(); ++order) {
-    if (order > 0 && std::clock() - begin > kTicks) break;
+  for (unsigned order = 0; order < last && findings.empty(); ++order) {
     const BlockOrders orders(block_orders_of(under_test.key(), order));
     SimulatorTools tools("race,sync,stream");
     const Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});

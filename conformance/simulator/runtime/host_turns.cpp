@@ -22,7 +22,7 @@ namespace host_turns {
 // the lock of the simulator.
 constexpr int kLooks = 50;
 // The other threads may compute, or spin for a lock that this one holds.
-constexpr std::chrono::milliseconds kLongest{50};
+constexpr std::chrono::milliseconds kLongest{250};
 
 struct Member {
   explicit Member(unsigned its_position) : position(its_position) {}
