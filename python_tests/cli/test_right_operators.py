@@ -221,3 +221,57 @@ def test_what_was_compiled_before_an_edit_is_not_taken_for_the_operator(
         (tmp_path / "mod.py").write_text(EDITED.replace("FACTOR", factor))
         run = opgate("run", "--check", "compile.equal", folder=tmp_path, environment=cache)
         assert (run.returncode, "1 passed" in run.stdout) == (0, True), run.stdout
+
+
+REFUSING = """
+import opgate
+import torch
+
+
+# Refuses by exceptions that are no RuntimeError, as code in Python does.
+@torch.library.custom_op("refusing::halves", mutates_args=())
+def halves(x: torch.Tensor) -> torch.Tensor:
+    if x.shape[0] % 2:
+        raise ValueError(f"x must have an even number of rows, got {x.shape[0]}")
+    assert x.is_contiguous(), "x must be contiguous"
+    return x[: x.shape[0] // 2] + x[x.shape[0] // 2 :]
+
+
+@halves.register_fake
+def _(x):
+    return x.new_empty((x.shape[0] // 2, x.shape[1]))
+
+
+# torch itself registers two kernels for it, one over the other.
+@torch.library.custom_op("refusing::scale_", mutates_args=("x",))
+def scale_(x: torch.Tensor, by: float) -> None:
+    x.mul_(by)
+
+
+@scale_.register_fake
+def _(x, by):
+    return None
+
+
+def draft(name, *arguments):
+    @opgate.spec(name)
+    def promise(spec):
+        spec.dtypes(torch.float32, device="cpu").draft()
+        spec.sample(*arguments)
+
+
+draft("refusing::halves", opgate.uniform(6, 4))
+draft("refusing::scale_", opgate.uniform(3, 4), 0.5)
+"""
+
+
+def test_operators_that_refuse_by_exceptions_of_python_are_not_accused(
+    opgate: OpGate, tmp_path: Path
+) -> None:
+    (tmp_path / "opgate.toml").write_text('python = ["mod"]\npython_path = ["."]\n')
+    (tmp_path / "mod.py").write_text(REFUSING)
+    run = opgate(
+        "run", "--check", "aoti", "compile", "export", "fake", "opcheck", "registration", folder=tmp_path
+    )
+    assert run.returncode == 0, run.stdout
+    assert "the spec:" not in run.stdout

@@ -184,7 +184,7 @@ class Call:
         try:
             with torch.no_grad():
                 return flat_tensors(self.module()(*self.tensors()))
-        except RuntimeError as error:
+        except Exception as error:  # an operator in Python refuses by whatever it raises
             if self.described["other_values"]:
                 raise OtherValues(
                     "a recording keeps only the range of a large tensor, and the operator refuses values in "

@@ -217,7 +217,7 @@ class PackageStore:
         self._tell = tell
         self.libraries = [Path(library) for library in libraries]
         self.modules = modules
-        self._outputs: dict[str, Outputs | RuntimeError] = {}
+        self._outputs: dict[str, Outputs | Exception] = {}
         self._ended: dict[str, str] = {}
 
     @cached_property
@@ -417,7 +417,7 @@ class PackageStore:
         for package in self._state(device).get("packages", []):
             take_failure(device)
             outputs = self._run(package)
-            if not isinstance(outputs, RuntimeError):
+            if not isinstance(outputs, Exception):
                 digests |= {call_id: _engine.digest(tensors) for call_id, tensors in outputs.items()}
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
 
@@ -433,7 +433,7 @@ class PackageStore:
         for package in state["packages"]:
             if call.id in package["calls"]:
                 outputs = self._run(package)
-                if isinstance(outputs, RuntimeError):
+                if isinstance(outputs, Exception):
                     raise outputs
                 return outputs[call.id]
         raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
@@ -453,11 +453,11 @@ class PackageStore:
         file = self.folder / f"{device}.json"
         return json.loads(file.read_text()) if file.exists() else {"error": "no package was made in this run"}
 
-    def _run(self, package: dict[str, Any]) -> Outputs | RuntimeError:
+    def _run(self, package: dict[str, Any]) -> Outputs | Exception:
         if package["file"] not in self._outputs:
             calls = [Call(call_id, self) for call_id in package["calls"]]
             try:
                 self._outputs[package["file"]] = run_package(self.folder / package["file"], calls)
-            except RuntimeError as error:
+            except Exception as error:  # whatever an operator in Python raises
                 self._outputs[package["file"]] = error
         return self._outputs[package["file"]]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import sympy
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
@@ -95,7 +96,9 @@ def trace(call: Call, tensors: list[torch.Tensor], kind: DimDynamic) -> Trace:
     ]
     symbols = [[expression(size) for size in fake.shape] for fake in inputs]
     module = call.module()
-    with silence(), mode:
+    # ATen's functions that a fake kernel calls are traced by their decompositions in Python, as torch.export
+    # and torch.compile do: their kernels in C++ take no symbolic sizes.
+    with silence(), mode, enable_python_dispatcher():
         outputs = flat_tensors(module(*inputs))
     return Trace(environment, symbols, inputs, outputs)
 

@@ -29,7 +29,7 @@ def judge(call: Call) -> Judgement:
     eager = call.eager()
     try:
         outputs = call.packages.outputs(call)
-    except RuntimeError as error:
+    except Exception as error:  # from the package, which calls operators in Python
         return fail(PROMISED, first_line(error))
     if len(outputs) != len(eager):
         return fail(PROMISED, f"{len(outputs)} tensors returned, not {len(eager)}")

@@ -95,8 +95,8 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     for number, inputs in enumerate([tensors, *(other for _, other in other_inputs(call, tensors))]):
         try:
             want = run(call.module(), inputs, gradients=gradients)
-        except RuntimeError:
-            continue  # the operator does not take this size
+        except Exception:  # an operator in Python refuses a size by whatever it raises
+            continue
         told = shapes(inputs)
         try:
             with torch._dynamo.config.patch(error_on_recompile=number > 0):
