@@ -199,12 +199,6 @@ def flat_tensors(results: Any) -> list[torch.Tensor]:
 
 
 def first_line(error: BaseException) -> str:
-    """An exception in one line: its type and the first line of its message.
-
-    What a backend of torch.compile raised is told in place of the exception that torch wraps it in, whose
-    first line names the backend alone.
-    """
-    if isinstance(error, torch._dynamo.exc.BackendCompilerFailed):
-        error = error.inner_exception
+    """An exception in one line: its type and the first line of its message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 
+def row_of(case: str) -> tuple[str, str, str]:
+    """The operator, device and check of a case: its place in the table of a run."""
+    op, *_, device, check = case.split("/")
+    return op, device, check
+
+
 def finding_text(case: str, judgement: dict[str, Any]) -> str:
     """The finding of one case in a few lines: what was promised, what happened, and where to read more."""
     call, _, check = case.rpartition("/")

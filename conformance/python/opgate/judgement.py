@@ -25,9 +25,7 @@ class Judgement:
     mistake: str = ""
     seen_by: str = ""
     seen_at: str = ""
-    stack: list[str] = field(
-        default_factory=list
-    )  # of a crash: the operator's functions, the innermost first
+    stack: list[str] = field(default_factory=list)  # of a crash: the operator's functions, innermost first
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""

@@ -199,9 +199,6 @@ class Problem:
     told: str
     exported: bool  # whether the calls could be exported together
 
-    def __str__(self) -> str:
-        return self.told
-
 
 class PackageStore:
     """The packages of one output folder. DEVICE.json lists those in use; see packages/package_folder.h."""
@@ -364,8 +361,9 @@ class PackageStore:
             # A package that compiles but does not run is kept, so that each check reports the failure.
             ids = [call.id for call in calls]
             return [{"file": file.name, "sha1": sha1(file.read_bytes()), "calls": ids}]
-        ended = file.name in self._ended
-        told = f"{'' if ended else 'AOTInductor cannot compile the package: '}{problem}"
+        told = problem.told if problem else ""
+        if file.name not in self._ended:
+            told = f"AOTInductor cannot compile the package: {told}"
         left_out |= {call.id: told for call in calls}
         return []
 

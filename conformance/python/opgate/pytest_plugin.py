@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from opgate.finding import finding_text
+from opgate.finding import finding_text, row_of
 
 SHOWN = 3  # defects of an item: the first ones are shown, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")
@@ -192,18 +192,12 @@ def run(items: list[OpGateItem]) -> dict[OpGateItem, ItemResult]:
     if finished.returncode not in (0, 1):
         raise Broken([finished.stderr.strip()])
     results = {item: ItemResult() for item in items}
-    places = {(item.op, item.check, item.device): item for item in items}
+    places = {(item.op, item.device, item.check): item for item in items}
     for line in map(json.loads, (output / "results.jsonl").read_text().splitlines()):
         if "defect" in line:
             # An operator that calls another one shows the defects of that one.
-            for place in {place_of(case) for case in line["cases"]} & places.keys():
+            for place in {row_of(case) for case in line["cases"]} & places.keys():
                 results[places[place]].defects.append(line)
-        elif "case" in line and (place := place_of(line["case"])) in places:
+        elif "case" in line and (place := row_of(line["case"])) in places:
             results[places[place]].verdicts.append(line)
     return results
-
-
-def place_of(case: str) -> tuple[str, str, str]:
-    """The operator, check and device of a case."""
-    op, *_, device, check = case.split("/")
-    return op, check, device

@@ -72,9 +72,8 @@ def _cannot_load(library: str) -> str:
     except RuntimeError as error:
         return str(error)
     if not why:
-        torch.ops.loaded_libraries.add(
-            library
-        )  # torch writes them into the programs that repeat its own errors
+        # torch writes them into the programs that repeat its own errors.
+        torch.ops.loaded_libraries.add(library)
     return why
 
 

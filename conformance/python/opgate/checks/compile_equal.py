@@ -73,6 +73,12 @@ def difference(call: Call, got: Seen, want: Seen) -> tuple[str, str] | None:
     return None
 
 
+def raised_by_compiler(error: Exception) -> str:
+    """The exception in one line: what the backend raised, without what torch wraps it in."""
+    wrapped = isinstance(error, torch._dynamo.exc.BackendCompilerFailed)
+    return first_line(error.inner_exception if wrapped else error)
+
+
 def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     """Compiles for these sizes alone, without gradients, and compares with eager."""
     torch._dynamo.reset()
@@ -80,7 +86,7 @@ def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     try:
         got = run(compiled, tensors, gradients=False)
     except Exception as error:  # the compiler raises errors of many kinds
-        return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {first_line(error)}")
+        return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {raised_by_compiler(error)}")
     if found := difference(call, got, run(call.module(), tensors, gradients=False)):
         text, what = found
         return fail(PROMISED, f"compiled for fixed sizes: {text}", differs=what)
@@ -109,7 +115,9 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
                 detail=[line for line in str(error).splitlines() if line.strip()][-3:],
             )
         except Exception as error:  # the compiler raises errors of many kinds
-            return fail(PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {first_line(error)}")
+            return fail(
+                PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {raised_by_compiler(error)}"
+            )
         if found := difference(call, got, want):
             text, what = found
             return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opgate.finding import finding_text
+from opgate.finding import finding_text, row_of
 
 BROKEN = ("fail", "crash", "timeout")
 BY_EVIDENCE = "evidence: "
@@ -220,13 +220,8 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
 
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
     known = {name: line[name] for name in ("op", "device", "severity", "cause", "example", "checks")}
-    rows = frozenset(_row(case) for case in line["cases"])
+    rows = frozenset(row_of(case) for case in line["cases"])
     return Defect(id=line["defect"], said=broken[line["example"]], rows=rows, **known)
-
-
-def _row(case: str) -> tuple[str, str, str]:
-    op, *_, device, check = case.split("/")
-    return op, device, check
 
 
 def _take(summary: Summary, line: dict[str, Any]) -> None:
