@@ -117,28 +117,27 @@ Judgement judge(CallUnderTest& under_test) {
     if (auto refused = refused_sample(under_test)) return *std::move(refused);
     return judge_draft(under_test, device_title(under_test.key().device));
   }
-  CallUnderTest on_cpu(opgate::on_cpu(under_test.key()), under_test.cache());
-  for (CallUnderTest* each : {&under_test, &on_cpu}) {
+  CallUnderTest cpu(on_cpu(under_test.key()), under_test.cache());
+  for (CallUnderTest* each : {&under_test, &cpu}) {
     if (auto refused = refused_sample(*each)) return *std::move(refused);
   }
   const std::string device = device_title(under_test.key().device);
-  Judgement judgement =
-      judge_values(under_test.observed().outcome.values(), on_cpu.observed().outcome.values(),
-                   {.unspecified = unspecified(spec, under_test.observed().outcome)},
-                   fmt::format("the same bits on {} as on the CPU", device));
+  Judgement judgement = judge_values(under_test.observed().outcome.values(), cpu.observed().outcome.values(),
+                                     {.unspecified = unspecified(spec, under_test.observed().outcome)},
+                                     fmt::format("the same bits on {} as on the CPU", device));
   if (!judgement.finding || spec.accuracy->exact) return judgement;
   if (spec.reference == nullptr) {
-    return judge_near_each_other(under_test.key(), under_test.observed().outcome, on_cpu.observed().outcome,
+    return judge_near_each_other(under_test.key(), under_test.observed().outcome, cpu.observed().outcome,
                                  fmt::format("{} and the CPU agree within the promised accuracy", device));
   }
   // The bits differ and are not promised, so each result must be within the accuracy of the reference.
-  for (CallUnderTest* each : {&under_test, &on_cpu}) {
+  for (CallUnderTest* each : {&under_test, &cpu}) {
     judgement = judge_against_reference(*each);
     if (!judgement.finding) continue;
     judgement.finding->promised =
         fmt::format("{} and the CPU agree, both within the promised accuracy of the reference", device);
     judgement.finding->happened =
-        fmt::format("on {}: {}", each == &on_cpu ? "the CPU" : device, judgement.finding->happened);
+        fmt::format("on {}: {}", each == &cpu ? "the CPU" : device, judgement.finding->happened);
     break;
   }
   return judgement;

@@ -300,10 +300,7 @@ Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRe
 Derivative reference_derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request,
                                 const Derivative& mine) {
   if (key.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(c10::kCPU);
-  CallKey on_cpu = key;
-  on_cpu.device = c10::kCPU;
-  on_cpu.simulated = false;
-  return Differentiation(on_cpu, request).of_reference(values, mine);
+  return Differentiation(on_cpu(key), request).of_reference(values, mine);
 }
 
 std::vector<std::string> differentiable_inputs(const CallKey& key, ValueCache& values) {

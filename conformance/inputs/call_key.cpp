@@ -58,6 +58,12 @@ std::string call_id(const CallKey& key) {
                      device_name(key.device, key.simulated));
 }
 
+CallKey on_cpu(CallKey key) {
+  key.device = c10::kCPU;
+  key.simulated = false;
+  return key;
+}
+
 unsigned block_orders_of(const CallKey& key, unsigned call) {
   constexpr int kBitsOfSample = 24;
   const uint64_t sample = stream_key(key.spec->id + '/' + key.sample->name);

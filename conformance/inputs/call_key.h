@@ -28,6 +28,9 @@ struct CallKey {
 /// The id of a call: subject/dtype/sample/variant/device.
 std::string call_id(const CallKey& key);
 
+/// The same call on the CPU, with the same values.
+CallKey on_cpu(CallKey key);
+
 /// Which orders of blocks calls of the sample have, for BlockOrders: the same ones for all of its layouts, so that their results can
 /// be compared. `call`, below 256, is for calls that need other orders each.
 unsigned block_orders_of(const CallKey& key, unsigned call = 0);

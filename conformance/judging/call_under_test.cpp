@@ -83,10 +83,7 @@ Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOpti
                                 key_.spec->where, key_.spec->name));
   options.contiguous = true;
   options.take_snapshots = false;
-  CallKey on_cpu = key_;
-  on_cpu.device = c10::kCPU;
-  on_cpu.simulated = false;
-  torch::jit::Stack stack = materialize(on_cpu, cache_.values, options).stack;
+  torch::jit::Stack stack = materialize(on_cpu(key_), cache_.values, options).stack;
   for (c10::IValue& value : stack) value = widened(value, absolute);
   if (key_.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(c10::kCPU);
   return invoke(

@@ -9,12 +9,6 @@ bool has_cpu_kernel_as_reference(const Spec& spec) {
          spec.op->hasKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
-CallKey on_cpu(CallKey key) {
-  key.device = c10::kCPU;
-  key.simulated = false;
-  return key;
-}
-
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values) {
   if (!has_cpu_kernel_as_reference(*key.spec)) return std::nullopt;
   Outcome outcome = observe(on_cpu(key), values, {.take_snapshots = false}).outcome;

@@ -17,7 +17,4 @@ bool has_cpu_kernel_as_reference(const Spec& spec);
 /// the call: nobody has promised that it takes what the accelerator's takes.
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values);
 
-/// The key of the same call on the CPU.
-CallKey on_cpu(CallKey key);
-
 }  // namespace opgate

@@ -46,10 +46,7 @@ void describe_call(const PlannedCall& call) {
   }
   fmt::print("spec     {}\n", call.key.sample->where);
   ValueCache values;
-  CallKey on_cpu = call.key;
-  on_cpu.simulated = false;
-  on_cpu.device = c10::kCPU;  // the same values, also on a machine without the device
-  const Arguments arguments = materialize(on_cpu, values);
+  const Arguments arguments = materialize(on_cpu(call.key), values);  // also on a machine without the device
   for (const TensorInput& input : arguments.tensors)
     fmt::print("{:8} {}\n", input.name, describe_tensor(input));
   const size_t count = std::min(arguments.stack.size(), call.key.sample->arguments.size());

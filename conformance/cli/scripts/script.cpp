@@ -45,9 +45,7 @@ class Script {
                       "without --python",
                       spec_.id));
     ValueCache values;
-    CallKey on_cpu = call.key;
-    on_cpu.device = c10::kCPU;  // has the same values, and works on a machine without the device
-    arguments_ = materialize(on_cpu, values);
+    arguments_ = materialize(on_cpu(call.key), values);  // also on a machine without the device
     device_ = call.key.device;
     variant_ = call.key.variant;
     demand_few_elements();
