@@ -25,7 +25,13 @@ std::vector<Wrong> wrongs(const at::Tensor& tensor, bool sizes_are_open) {
   std::vector<Wrong> wrongs{
       {fmt::format("dtype {} instead of {}", dtype_name(other), dtype_name(tensor.scalar_type())),
        [=](const at::Tensor& x) { return at::ones(x.sizes(), x.options().dtype(other)); }},
-      {"one dim more", [](const at::Tensor& x) { return x.unsqueeze(0); }},
+      // Not of size 1: the packages of torch 2.11 compare sizes dim by dim and do not count the dims, and a tensor whose sizes
+      // are all 1 has the memory that the package expects.
+      {"one dim more, of size 2", [](const at::Tensor& x) {
+         auto sizes = x.sizes().vec();
+         sizes.insert(sizes.begin(), 2);
+         return at::ones(sizes, x.options());
+       }},
       {"no data (on the meta device)", [](const at::Tensor& x) {
          return at::empty_strided(x.sizes(), x.strides(), x.options().device(c10::kMeta));
        }}};

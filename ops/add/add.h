@@ -40,6 +40,13 @@ inline void check_add(const at::Tensor& x, const at::Tensor& other) {
               other.device());
 }
 
+/// Whether the sizes are known to be equal. Symbols that may differ count as different, and get no guard.
+inline bool known_equal(c10::SymIntArrayRef a, c10::SymIntArrayRef b) {
+  bool equal = a.size() == b.size();
+  for (size_t dim = 0; equal && dim < a.size(); ++dim) equal = TORCH_GUARD_OR_FALSE(a[dim].sym_eq(b[dim]));
+  return equal;
+}
+
 /// The sizes of the broadcast result. A symbolic size counts as 1 only if it is known to be 1.
 inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::Tensor& other) {
   const auto a = x.sym_sizes(), b = other.sym_sizes();
@@ -60,16 +67,18 @@ inline std::vector<c10::SymInt> broadcast_sizes(const at::Tensor& x, const at::T
   return sizes;
 }
 
+/// The dtype of the result. Most sums are of one dtype, and then nobody need be asked.
+inline at::ScalarType sum_dtype(const at::Tensor& x, const at::Tensor& other) {
+  return x.scalar_type() == other.scalar_type() ? x.scalar_type() : at::result_type(x, other);
+}
+
 /// The uninitialised result. Throws c10::Error if the arguments cannot be added.
 inline at::Tensor empty_sum(const at::Tensor& x, const at::Tensor& other) {
   check_add(x, other);
+  const auto options = x.options().dtype(sum_dtype(x, other));
+  if (known_equal(x.sym_sizes(), other.sym_sizes())) return at::empty_like(x, options);
   const std::vector<c10::SymInt> sizes = broadcast_sizes(x, other);
-
-  bool same = sizes.size() == x.sym_sizes().size();
-  for (size_t dim = 0; same && dim < sizes.size(); ++dim)
-    same = TORCH_GUARD_OR_FALSE(sizes[dim].sym_eq(x.sym_sizes()[dim]));
-  const auto options = x.options().dtype(at::result_type(x, other));
-  return same ? at::empty_like(x, options) : at::empty_symint(sizes, options);
+  return known_equal(x.sym_sizes(), sizes) ? at::empty_like(x, options) : at::empty_symint(sizes, options);
 }
 
 inline at::Tensor empty_sum(const at::Tensor& x, const at::Scalar& other) {

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "add.h"
 
 namespace opgate_ops {
@@ -13,27 +14,40 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-at::Tensor gradient_of(const at::Tensor& grad, const c10::IValue& sizes, const c10::IValue& dtype) {
-  return at::sum_to(grad, sizes.toSymIntVector()).to(dtype.toScalarType());
+// An argument whose sizes or dtype are not those of the result: its gradient is summed and cast. For the others the
+// gradient is the incoming one itself, and nothing is saved, because each entry of saved_data takes an allocation.
+void save_difference(AutogradContext* context, const std::string& name, const at::Tensor& argument,
+                     const at::Tensor& out) {
+  if (!known_equal(argument.sym_sizes(), out.sym_sizes()))
+    context->saved_data[name + " sizes"] = argument.sym_sizes().vec();
+  if (argument.scalar_type() != out.scalar_type())
+    context->saved_data[name + " dtype"] = argument.scalar_type();
+}
+
+at::Tensor gradient_of(AutogradContext* context, const std::string& name, at::Tensor grad) {
+  const auto& saved = context->saved_data;
+  if (saved.empty()) return grad;
+  if (const auto sizes = saved.find(name + " sizes"); sizes != saved.end())
+    grad = at::sum_to(std::move(grad), sizes->second.toSymIntVector());
+  if (const auto dtype = saved.find(name + " dtype"); dtype != saved.end())
+    grad = grad.to(dtype->second.toScalarType());
+  return grad;
 }
 
 struct AddTensor : Function<AddTensor> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& other) {
     const at::AutoDispatchBelowADInplaceOrView below;
     context->set_materialize_grads(false);
-    context->saved_data["x_sizes"] = x.sym_sizes().vec();
-    context->saved_data["x_dtype"] = x.scalar_type();
-    context->saved_data["other_sizes"] = other.sym_sizes().vec();
-    context->saved_data["other_dtype"] = other.scalar_type();
-    return opgate_ops::add(x, other);
+    at::Tensor out = opgate_ops::add(x, other);
+    save_difference(context, "x", x, out);
+    save_difference(context, "other", other, out);
+    return out;
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     variable_list results(2);
-    auto& saved = context->saved_data;
-    if (grads[0].defined() && context->needs_input_grad(0))
-      results[0] = gradient_of(grads[0], saved["x_sizes"], saved["x_dtype"]);
+    if (grads[0].defined() && context->needs_input_grad(0)) results[0] = gradient_of(context, "x", grads[0]);
     if (grads[0].defined() && context->needs_input_grad(1))
-      results[1] = gradient_of(grads[0], saved["other_sizes"], saved["other_dtype"]);
+      results[1] = gradient_of(context, "other", grads[0]);
     return results;
   }
 };
@@ -51,10 +65,14 @@ struct AddScalar : Function<AddScalar> {
 };
 
 at::Tensor add_tensor_autograd(const at::Tensor& x, const at::Tensor& other) {
-  return AddTensor::apply(x, other);
+  if (is_differentiated(x, other)) return AddTensor::apply(x, other);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return opgate_ops::add(x, other);
 }
 at::Tensor add_scalar_autograd(const at::Tensor& x, const at::Scalar& other) {
-  return AddScalar::apply(x, other);
+  if (is_differentiated(x)) return AddScalar::apply(x, other);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return opgate_ops::add(x, other);
 }
 
 }  // namespace

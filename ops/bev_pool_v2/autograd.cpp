@@ -16,6 +16,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../common/derivative.h"
 #include "../common/dispatched.h"
 #include "arguments.h"
 
@@ -125,8 +126,14 @@ at::Tensor bev_pool_v2_autograd(const at::Tensor& depth, const at::Tensor& feat,
                                 const at::Tensor& ranks_depth, const at::Tensor& ranks_feat,
                                 const at::Tensor& ranks_bev, const at::Tensor& interval_starts,
                                 const at::Tensor& interval_lengths, c10::SymIntArrayRef bev_shape) {
-  return BevPool::apply(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths,
-                        bev_shape);
+  if (is_differentiated(depth, feat)) {
+    return BevPool::apply(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths,
+                          bev_shape);
+  }
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return pool(depth, feat,
+              {depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths},
+              bev_shape);
 }
 
 Gradients bev_pool_v2_backward_autograd(const at::Tensor& grad, const at::Tensor& depth,
@@ -134,9 +141,14 @@ Gradients bev_pool_v2_backward_autograd(const at::Tensor& grad, const at::Tensor
                                         const at::Tensor& ranks_feat, const at::Tensor& ranks_bev,
                                         const at::Tensor& interval_starts,
                                         const at::Tensor& interval_lengths) {
-  variable_list result = BevPoolBackward::apply(grad, depth, feat, ranks_depth, ranks_feat, ranks_bev,
-                                                interval_starts, interval_lengths);
-  return {std::move(result[0]), std::move(result[1])};
+  if (is_differentiated(grad, depth, feat)) {
+    variable_list result = BevPoolBackward::apply(grad, depth, feat, ranks_depth, ranks_feat, ranks_bev,
+                                                  interval_starts, interval_lengths);
+    return {std::move(result[0]), std::move(result[1])};
+  }
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return back(grad, depth, feat,
+              {depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "../paste/paste.h"
 #include "crop.h"
 
@@ -31,7 +32,11 @@ struct Crop : Function<Crop> {
   }
 };
 
-at::Tensor crop_autograd(const at::Tensor& pic, c10::SymIntArrayRef box) { return Crop::apply(pic, box); }
+at::Tensor crop_autograd(const at::Tensor& pic, c10::SymIntArrayRef box) {
+  if (is_differentiated(pic)) return Crop::apply(pic, box);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return opgate_ops::crop(pic, box);
+}
 
 }  // namespace
 }  // namespace opgate_ops

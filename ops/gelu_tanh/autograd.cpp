@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "gelu_tanh.h"
 
 namespace opgate_ops {
@@ -67,9 +68,15 @@ struct GeluTanhBackward : Function<GeluTanhBackward> {
   }
 };
 
-at::Tensor gelu_tanh_autograd(const at::Tensor& x) { return GeluTanh::apply(x); }
+at::Tensor gelu_tanh_autograd(const at::Tensor& x) {
+  if (is_differentiated(x)) return GeluTanh::apply(x);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return gelu_tanh(x);
+}
 at::Tensor gelu_tanh_backward_autograd(const at::Tensor& grad, const at::Tensor& x) {
-  return GeluTanhBackward::apply(grad, x);
+  if (is_differentiated(grad, x)) return GeluTanhBackward::apply(grad, x);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return gelu_tanh_backward(grad, x);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "../common/derivative.h"
 #include "layer_norm.h"
 
 namespace opgate_ops {
@@ -106,7 +107,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> three(const variable_list& result
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_autograd(const at::Tensor& input,
                                                                    const at::Tensor& weight,
                                                                    const at::Tensor& bias, double eps) {
-  return three(LayerNorm::apply(input, weight, bias, eps));
+  if (is_differentiated(input, weight, bias)) return three(LayerNorm::apply(input, weight, bias, eps));
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return layer_norm_with_statistics(input, weight, bias, eps);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_autograd(const at::Tensor& grad,
@@ -114,7 +117,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_autograd(cons
                                                                             const at::Tensor& mean,
                                                                             const at::Tensor& rstd,
                                                                             const at::Tensor& weight) {
-  return three(LayerNormBackward::apply(grad, input, mean, rstd, weight));
+  if (is_differentiated(grad, input, mean, rstd, weight))
+    return three(LayerNormBackward::apply(grad, input, mean, rstd, weight));
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return layer_norm_backward(grad, input, mean, rstd, weight);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "../common/launch.cuh"
+#include "../common/product.h"
 #include "layer_norm.h"
 
 namespace opgate_ops {
@@ -126,7 +127,9 @@ __global__ void __launch_bounds__(kThreads)
     row.load();
     g.load();
     const acc_t mean = means[r], rstd = rstds[r];
-    const auto h = [&](int64_t c) { return g[c] * static_cast<acc_t>(weight[c]); };
+    // Rounded once, here and in the mean: a product that is fused with the difference from the mean does not cancel in a row
+    // of equal numbers.
+    const auto h = [&](int64_t c) { return rounded_product(g[c], static_cast<acc_t>(weight[c])); };
     const auto y = [&](int64_t c) { return (row[c] - mean) * rstd; };
     const acc_t mean_h = row.sum(partial, h) / static_cast<acc_t>(columns);
     const acc_t mean_hy =

@@ -2,6 +2,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "matmul.h"
 
 namespace opgate_ops {
@@ -29,7 +30,11 @@ struct Matmul : Function<Matmul> {
   }
 };
 
-at::Tensor matmul_autograd(const at::Tensor& a, const at::Tensor& b) { return Matmul::apply(a, b); }
+at::Tensor matmul_autograd(const at::Tensor& a, const at::Tensor& b) {
+  if (is_differentiated(a, b)) return Matmul::apply(a, b);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return opgate_ops::matmul(a, b);
+}
 
 }  // namespace
 }  // namespace opgate_ops

@@ -12,6 +12,7 @@
 
 #include "matmul.h"
 #include "microkernel.h"
+#include "pack.h"
 
 namespace opgate_ops {
 namespace {
@@ -40,57 +41,25 @@ class Buffer {
   T* data_;
 };
 
-/// A matrix with any strides: element [i, j] is data[i * row_stride + j * column_stride].
-template <typename scalar_t>
-struct Strided {
-  const scalar_t* data;
-  int64_t row_stride, column_stride;
-
-  explicit Strided(const at::Tensor& matrix, bool transposed)
-      : data(matrix.const_data_ptr<scalar_t>()),
-        row_stride(matrix.stride(transposed ? 1 : 0)),
-        column_stride(matrix.stride(transposed ? 0 : 1)) {}
-};
-
-// Packs columns [begin, end) of `count`, of `depth` rows, into panels of `width` columns. Panel p has
-// element [k, j] at p * width * depth + k * width + j. Columns beyond `count` are 0. A is packed by rows,
-// as if it were transposed.
-template <typename scalar_t, typename acc_t>
-void pack(const Strided<scalar_t>& from, int64_t first_row, int64_t depth, int64_t begin, int64_t end,
-          int64_t width, acc_t* to) {
-  for (int64_t j0 = begin; j0 < end; j0 += width, to += width * depth) {
-    const int64_t columns = std::min(width, end - j0);
-    const scalar_t* corner = from.data + first_row * from.row_stride + j0 * from.column_stride;
-    if (from.column_stride == 1 || columns < width) {
-      for (int64_t k = 0; k < depth; ++k) {
-        const scalar_t* row = corner + k * from.row_stride;
-        for (int64_t j = 0; j < columns; ++j)
-          to[k * width + j] = static_cast<acc_t>(row[j * from.column_stride]);
-        for (int64_t j = columns; j < width; ++j) to[k * width + j] = acc_t(0);
-      }
-    } else {
-      for (int64_t j = 0; j < width; ++j) {
-        const scalar_t* column = corner + j * from.column_stride;
-        for (int64_t k = 0; k < depth; ++k)
-          to[k * width + j] = static_cast<acc_t>(column[k * from.row_stride]);
-      }
-    }
-  }
-}
-
 // Adds packed A times packed B to rows [m0, m1) and columns [n0, n1) of C. The first time it writes instead
 // of adding, because C is uninitialised.
 template <typename acc_t>
 void multiply_block(const Microkernel<acc_t>& kernel, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
                     int64_t depth, const acc_t* a, const acc_t* b, bool first, acc_t* c, int64_t c_stride) {
-  alignas(64) acc_t tile[16 * 64];
+  alignas(64) acc_t at_edge[kMostOfTile];
   for (int64_t n = n0; n < n1; n += kernel.columns) {
     for (int64_t m = m0; m < m1; m += kernel.rows) {
-      kernel.multiply(depth, a + (m - m0) * depth, b + (n - n0) * depth, tile);
-      const int64_t columns = std::min<int64_t>(kernel.columns, n1 - n);
-      for (int64_t i = 0; i < std::min<int64_t>(kernel.rows, m1 - m); ++i) {
+      const acc_t *left = a + (m - m0) * depth, *right = b + (n - n0) * depth;
+      const int64_t rows = std::min<int64_t>(kernel.rows, m1 - m),
+                    columns = std::min<int64_t>(kernel.columns, n1 - n);
+      if (rows == kernel.rows && columns == kernel.columns) {
+        kernel.multiply(depth, left, right, {c + m * c_stride + n, c_stride, first});
+        continue;
+      }
+      kernel.multiply(depth, left, right, {at_edge, kernel.columns, true});
+      for (int64_t i = 0; i < rows; ++i) {
         acc_t* to = c + (m + i) * c_stride + n;
-        const acc_t* sums = tile + i * kernel.columns;
+        const acc_t* sums = at_edge + i * kernel.columns;
         if (first) {
           std::copy_n(sums, columns, to);
         } else {
@@ -112,7 +81,7 @@ void multiply(const at::Tensor& a, const at::Tensor& b, acc_t* c) {
 
   // Rows are divided evenly among the threads; the division does not change the bits of the result.
   const int64_t threads = rows * depth * columns < kGrain ? 1 : at::get_num_threads();
-  const int64_t parts = std::max(threads, (rows + kRows - 1) / kRows);
+  const int64_t parts = round_up(std::max(threads, (rows + kRows - 1) / kRows), threads);
   const int64_t part_rows = round_up((rows + parts - 1) / parts, kernel.rows);
   for (int64_t n0 = 0; n0 < columns; n0 += kColumns) {
     const int64_t n1 = std::min(n0 + kColumns, columns);

@@ -5,14 +5,25 @@
 
 namespace opgate_ops {
 
+/// Where the sums of a tile go: element [i, j] is data[i * stride + j]. They are added to what is there, or written if `first`.
+template <typename T>
+struct Tile {
+  T* data;
+  int64_t stride;
+  bool first;
+};
+
 /// Multiplies a tile: `rows` x depth of packed A (a[k * rows + i]) by depth x `columns` of packed B
-/// (b[k * columns + j]), whose address is a multiple of 64, and writes the sums to tile[i * columns + j].
-/// Each sum runs over k upwards, so that it does not depend on the tile's place.
+/// (b[k * columns + j]), whose address is a multiple of 64. Each sum runs over k upwards, so that it does not depend on the
+/// tile's place.
 template <typename T>
 struct Microkernel {
   int rows, columns;
-  void (*multiply)(int64_t depth, const T* a, const T* b, T* tile);
+  void (*multiply)(int64_t depth, const T* a, const T* b, const Tile<T>& tile);
 };
+
+// No tile has more elements.
+inline constexpr int kMostOfTile = 12 * 32;
 
 /// The best microkernel for the instruction set of this machine.
 template <typename T>

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "../crop/crop.h"
 #include "paste.h"
 
@@ -39,7 +40,9 @@ struct Paste : Function<Paste> {
 };
 
 at::Tensor paste_autograd(const at::Tensor& im1, const at::Tensor& im2, c10::SymIntArrayRef coord) {
-  return Paste::apply(im1, im2, coord);
+  if (is_differentiated(im1, im2)) return Paste::apply(im1, im2, coord);
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return opgate_ops::paste(im1, im2, coord);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "../common/derivative.h"
 #include "sin_out.h"
 
 namespace opgate_ops {
@@ -29,7 +30,7 @@ struct SinOut : Function<SinOut> {
 };
 
 void sin_out_autograd(const at::Tensor& input, const at::Tensor& output) {
-  if (c10::GradMode::is_enabled() && (input.requires_grad() || output.requires_grad())) {
+  if (is_differentiated(input, output)) {
     SinOut::apply(input, output);
   } else {
     const at::AutoDispatchBelowAutograd below;
