@@ -14,10 +14,6 @@
 namespace opgate {
 namespace {
 
-// A copy reads and writes, and an operator may only write: twice the speed of a copy is possible, and some more where
-// caches help one side.
-constexpr double kImpossible = 8;
-
 BenchResult::Verdict verdict_of(const Measurement& measured, std::optional<double> limit) {
   if (!limit) return BenchResult::Verdict::measured;
   switch (judge_speed(measured.interval, *limit)) {
@@ -74,7 +70,7 @@ class Runner {
     if (!result.copy_seconds || contest_->written_bytes == 0) return;
     const double written = static_cast<double>(contest_->written_bytes) / result.measured->op_seconds;
     const double copied = static_cast<double>(result.bytes) / *result.copy_seconds;
-    if (written <= kImpossible * copied) return;
+    if (written <= kMostOfCopySpeed * copied) return;
     throw WrongAnswer(
         fmt::format("a call would write its results at {:.3g} GB/s, {:.0f} times the speed of a plain copy "
                     "on this machine ({:.3g} GB/s): it does not write them",
@@ -115,6 +111,8 @@ class ThreadCount {
 double BenchResult::gigabytes_per_second() const {
   return static_cast<double>(bytes) / measured->op_seconds / 1e9;
 }
+
+double BenchResult::share_of_copy_speed() const { return *copy_seconds / measured->op_seconds; }
 
 bool BenchResult::is_accepted() const {
   return verdict != BenchResult::Verdict::missed && verdict != BenchResult::Verdict::wrong &&

@@ -12,6 +12,10 @@
 
 namespace opgate {
 
+/// No call moves memory so many times as fast as a plain copy. A copy reads and writes, and an operator may only write: twice
+/// the speed of a copy is possible, and some more if caches help one side.
+inline constexpr double kMostOfCopySpeed = 8;
+
 struct BenchResult {
   enum class Verdict {
     met,       ///< the whole interval is at or above the limit
@@ -31,6 +35,8 @@ struct BenchResult {
 
   /// The operator's memory traffic in 1e9 bytes per second. Requires `measured`.
   double gigabytes_per_second() const;
+  /// The same, divided by that of a plain copy of as many bytes. Requires `measured` and `copy_seconds`.
+  double share_of_copy_speed() const;
   /// False for missed, wrong and raised.
   bool is_accepted() const;
 };

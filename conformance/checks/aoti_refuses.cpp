@@ -27,7 +27,8 @@ std::vector<Wrong> wrongs(const at::Tensor& tensor, bool sizes_are_open) {
        [=](const at::Tensor& x) { return at::ones(x.sizes(), x.options().dtype(other)); }},
       // Not of size 1: the packages of torch 2.11 compare sizes dim by dim and do not count the dims, and a tensor whose sizes
       // are all 1 has the memory that the package expects.
-      {"one dim more, of size 2", [](const at::Tensor& x) {
+      {"one dim more, of size 2",
+       [](const at::Tensor& x) {
          auto sizes = x.sizes().vec();
          sizes.insert(sizes.begin(), 2);
          return at::ones(sizes, x.options());

@@ -20,10 +20,6 @@ inline constexpr c10::DeviceType kSimulatedType = c10::kCUDA;
 /// (without nvcc)"; none if it can. Loads nothing.
 std::optional<std::string> missing_simulator();
 
-/// The reason of a CUDA case that is owed, because there is no GPU, begins with this where the same case was planned on the
-/// simulated device: it is not counted as owed a second time.
-inline constexpr std::string_view kAskedOnSimulator = "asked on sim instead: ";
-
 /// The variables with which a program is started, so that the simulated runtime library and driver of CUDA are loaded in the
 /// place of the real ones. Where torch first asks for devices, its own CUDA kernels are replaced as well.
 std::map<std::string, std::string> simulator_environment();

@@ -119,7 +119,7 @@ void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
 }  // namespace
 
 std::string in_words(const DeviceEvidence& evidence, const std::string& date) {
-  return fmt::format("{}{}{}{}", kByEvidence, evidence.model, date.empty() ? "" : ", ", date);
+  return fmt::format("evidence: {}{}{}", evidence.model, date.empty() ? "" : ", ", date);
 }
 
 std::string difference(const DeviceEvidence& evidence, const Tested& now) {

@@ -74,13 +74,13 @@ class Gathering {
     if (judgement.verdict == Verdict::pass) {
       ++(parts.device == kSimulatedDevice ? run_.simulated : run_.passed);
       note_error(device, parts, case_id, judgement.worst_ulps);
-      if (judgement.reason.starts_with(kByEvidence)) {
+      if (judgement.given_by == GivenBy::evidence) {
         ++device.by_evidence[check][dtype];
         ++run_.by_evidence[judgement.reason];
       }
     } else if (judgement.verdict == Verdict::owed) {
       ++device.owed[check][dtype];
-      if (!judgement.reason.starts_with(kAskedOnSimulator)) ++run_.owed[judgement.reason];
+      if (!judgement.asked_on_simulator) ++run_.owed[judgement.reason];
     } else {
       // A crash or timeout is not hidden behind an earlier failure of the same check, nor behind another signal.
       const bool ended = judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;

@@ -15,9 +15,6 @@
 
 namespace opgate {
 
-/// The reason of a verdict that another machine gave begins with this: "evidence: NVIDIA H200, 2026-11-22".
-inline constexpr std::string_view kByEvidence = "evidence: ";
-
 /// What depends on the machine and on torch, by the name of the machine: see machine_of().
 struct MachineResults {
   std::map<std::string, ByDtype<double>> worst;  ///< worst error in ulps of passing cases, by check

@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kWords{"pass", "fail", "crash", "timeout", "owed", "invalid"};
 
+constexpr const char* kGivenBy = "given_by";
+constexpr const char* kEvidence = "evidence";
+constexpr const char* kAskedOnSimulator = "asked_on_simulator";
+
 struct FaultWord {
   const char* word;
   std::string Fault::*member;
@@ -35,6 +39,8 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
   if (judgement.worst_ulps > 0) json["ulps"] = judgement.worst_ulps;
   if (!judgement.stack.empty()) json["stack"] = judgement.stack;
   if (!judgement.uncaught.empty()) json["uncaught"] = judgement.uncaught;
+  if (judgement.given_by == GivenBy::evidence) json[kGivenBy] = kEvidence;
+  if (judgement.asked_on_simulator) json[kAskedOnSimulator] = true;
   if (judgement.finding) {
     json["promised"] = judgement.finding->promised;
     json["happened"] = judgement.finding->happened;
@@ -52,7 +58,9 @@ void from_json(const nlohmann::json& json, Judgement& judgement) {
                json.value("reason", ""),
                json.value("ulps", 0.0),
                json.value("stack", std::vector<std::string>{}),
-               json.value("uncaught", "")};
+               json.value("uncaught", ""),
+               json.value(kGivenBy, "") == kEvidence ? GivenBy::evidence : GivenBy::run,
+               json.value(kAskedOnSimulator, false)};
   if (json.contains("promised")) {
     judgement.finding = Finding{json.at("promised"),
                                 json.at("happened"),

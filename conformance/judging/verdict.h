@@ -51,6 +51,9 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
+/// Who gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason` names.
+enum class GivenBy { run, evidence };
+
 struct Judgement {
   Verdict verdict = Verdict::pass;
   std::optional<Finding> finding;       ///< where a promise is broken; of a pass: a note
@@ -58,6 +61,9 @@ struct Judgement {
   double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
   std::vector<std::string> stack = {};  ///< for crash, timeout: the operator's calls, the innermost first
   std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
+  GivenBy given_by = GivenBy::run;
+  /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second time.
+  bool asked_on_simulator = false;
 
   static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps, {}}; }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
@@ -70,8 +76,15 @@ struct Judgement {
   static Judgement invalid(std::string reason) {
     return {Verdict::invalid, std::nullopt, std::move(reason), 0, {}};
   }
-  static Judgement owed(std::string reason) {
-    return {Verdict::owed, std::nullopt, std::move(reason), 0, {}};
+  static Judgement owed(std::string reason, bool asked_on_simulator = false) {
+    Judgement judgement{Verdict::owed, std::nullopt, std::move(reason), 0, {}};
+    judgement.asked_on_simulator = asked_on_simulator;
+    return judgement;
+  }
+  static Judgement pass_by_evidence(std::string reason) {
+    Judgement judgement = note(std::move(reason));
+    judgement.given_by = GivenBy::evidence;
+    return judgement;
   }
 };
 

@@ -25,16 +25,19 @@ std::optional<std::array<std::string_view, N>> split(std::string_view id) {
 
 CaseParts parts_of_case(std::string_view id) {
   const auto parts = split<6>(id);
-  if (!parts) throw SetupError(fmt::format("'{}' is no case: OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK", id));
+  if (!parts)
+    throw SetupError(fmt::format(
+        "'{}' is not the id of a case, OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK; see `opgate list cases`", id));
   const auto& [op, dtype, sample, variant, device, check] = *parts;
-  return {op, dtype, sample, variant, device, check};
+  return {op, dtype, sample, variant, device, check, id.substr(0, id.size() - check.size() - 1)};
 }
 
 CaseParts parts_of_call(std::string_view id) {
   const auto parts = split<5>(id);
-  if (!parts) throw SetupError(fmt::format("'{}' is no call: OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
+  if (!parts)
+    throw SetupError(fmt::format("'{}' is not the id of a call, OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
   const auto& [op, dtype, sample, variant, device] = *parts;
-  return {op, dtype, sample, variant, device, {}};
+  return {op, dtype, sample, variant, device, {}, id};
 }
 
 }  // namespace opgate

@@ -1,4 +1,5 @@
 #include "run/cost_tracker.h"
+#include "plan/case_parts.h"
 
 #include <set>
 
@@ -19,8 +20,7 @@ void CostTracker::add(const Job& job, double seconds) {
   const nlohmann::json& package = job.preparation.at("package");
   std::set<std::string> ops;
   for (const nlohmann::json& call : package.at("calls")) {
-    const auto& id = call.get_ref<const std::string&>();
-    ops.insert(id.substr(0, id.find('/')));
+    ops.emplace(parts_of_call(call.get_ref<const std::string&>()).op);
   }
   for (auto& [key, cost] : costs_) {
     if (ops.contains(key.first->id) && key.second == package.at("device"))

@@ -310,9 +310,7 @@ void Supervisor::give_owed(const Calls& calls, const CaseSet& todo,
     const Obstacle& obstacle = obstacles.of(call);
     for (const Check* check : todo.of(call)) {
       if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
-        on_verdict(call, *check,
-                   Judgement::owed((asked_on_simulator(call, *check) ? std::string(kAskedOnSimulator) : "") +
-                                   obstacle.reason));
+        on_verdict(call, *check, Judgement::owed(obstacle.reason, asked_on_simulator(call, *check)));
       else if (check->needs_fake && calls.spec(call).lacks_fake)
         on_verdict(call, *check, Judgement::owed(std::string(kNoFakeKernel)));
     }

@@ -1,4 +1,4 @@
-"""What autograd wrappers do beside the derivative: no node without a gradient, no tangent lost, no copy of a cotangent."""
+"""Autograd wrappers: they make no node without a gradient, lose no tangent, and copy no cotangent."""
 
 from collections.abc import Callable
 

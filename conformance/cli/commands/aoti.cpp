@@ -12,6 +12,7 @@
 #include "judging/call_under_test.h"
 #include "judging/output_judgement.h"
 #include "packages/package.h"
+#include "plan/case_parts.h"
 #include "plan/config.h"
 #include "process/native_libraries.h"
 #include "run/supervisor.h"
@@ -55,7 +56,7 @@ Answer answer_of(const Package& package, const PackagedCall& call, const std::ve
 }
 
 // The id of the operator or model is the first part of the ids of its calls.
-std::string id_of(const PackagedCall& call) { return call.id.substr(0, call.id.find('/')); }
+std::string id_of(const PackagedCall& call) { return std::string(parts_of_call(call.id).op); }
 
 // Writes the answers for other programs: one line of JSON for each, the last of them {"finished": true}.
 // They have a file of their own because operators may print on stdout. Without a file, nothing is written.

@@ -15,6 +15,7 @@
 #include "compare/comparison.h"
 #include "inputs/arguments.h"
 #include "judging/all_checks.h"
+#include "plan/case_parts.h"
 
 namespace opgate::repro {
 namespace {
@@ -81,11 +82,9 @@ struct Repeated {
 // smaller call where that is wanted and the case is broken.
 Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_script, bool look_for_smaller) {
   Project project = open_project(options);
-  const auto slash = id.rfind('/');
-  if (slash == std::string::npos)
-    throw SetupError(fmt::format("'{}' is not a case id; see `opgate list cases`", id));
-  const Check& check = find_check(project.checks, id.substr(slash + 1));
-  const CallKey key = parse_call_id(project.subjects, id.substr(0, slash));
+  const CaseParts parts = parts_of_case(id);
+  const Check& check = find_check(project.checks, std::string(parts.check));
+  const CallKey key = parse_call_id(project.subjects, std::string(parts.call));
   const Filter filter{.ops = {pattern_of(key.spec->id)},
                       .checks = {check.name},
                       .devices = {device_name(key.device, key.simulated)},

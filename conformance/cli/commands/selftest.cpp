@@ -11,6 +11,7 @@
 #include "cli/results/detection_matrix.h"
 #include "cli/results/results.h"
 #include "judging/all_checks.h"
+#include "plan/case_parts.h"
 
 namespace opgate::selftest {
 namespace {
@@ -72,13 +73,12 @@ int selftest(const SelftestOptions& options) {
   keep_interrupted(file);
   const RunHeader header = header_of(project, plan, filter, todo);
   Journal journal(file, header);
-  const auto costs =
-      run_cases(project, plan, header, todo, options.execution.jobs, 0, journal,
-                {.verdict = [&](const std::string& id, const Judgement& judgement) {
-                  const bool blind =
-                      std::ranges::find(options.blind, id.substr(id.rfind('/') + 1)) != options.blind.end();
-                  matrix.add(id, blind ? Judgement::pass() : judgement);
-                }});
+  const auto costs = run_cases(
+      project, plan, header, todo, options.execution.jobs, 0, journal,
+      {.verdict = [&](const std::string& id, const Judgement& judgement) {
+        const bool blind = std::ranges::find(options.blind, parts_of_case(id).check) != options.blind.end();
+        matrix.add(id, blind ? Judgement::pass() : judgement);
+      }});
   if (!costs) {
     fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
     return kInterrupted;

@@ -8,6 +8,7 @@
 
 #include "base/build.h"
 #include "cli/results/results.h"
+#include "plan/case_parts.h"
 #include "spec/samples_file.h"
 
 namespace opgate {
@@ -54,11 +55,11 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
 void take_known(const fs::path& file, const Plan& plan, CaseSet& todo, Tally& tally) {
   const CallIndex index(plan.calls);
   const auto take = [&](const std::string& case_id, const Judgement& judgement) {
-    const auto slash = case_id.rfind('/');
-    const auto call = index.find(std::string_view(case_id).substr(0, slash));
+    const CaseParts parts = parts_of_case(case_id);
+    const auto call = index.find(parts.call);
     if (!call) return;  // the plans are the same, so `opgate run` did not write this line
     for (const Check* check : plan.calls.checks(*call)) {
-      if (std::string_view(case_id).substr(slash + 1) != check->name || !todo.remove(*call, *check)) continue;
+      if (parts.check != check->name || !todo.remove(*call, *check)) continue;
       tally.add(case_id, judgement);
     }
   };

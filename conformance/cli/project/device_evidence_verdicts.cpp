@@ -39,16 +39,17 @@ Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device
   return known;
 }
 
-Judgement judgement_of(const Known& known, const Check& check, const std::string& missing) {
+Judgement judgement_of(const Known& known, const Check& check, const std::string& missing,
+                       bool asked_on_simulator) {
   for (const DeviceEvidence* one : known.holding) {
     const auto seen = one->checks.find(check.name);
     if (seen == one->checks.end() || known.planned.at(check.name) > seen->second.cases) continue;
-    Judgement passed = Judgement::pass();
-    passed.reason = in_words(*one, seen->second.date);
-    return passed;
+    return Judgement::pass_by_evidence(in_words(*one, seen->second.date));
   }
-  if (known.holding.empty()) return Judgement::owed(fmt::format("{}; {}", missing, known.out_of_date));
-  return Judgement::owed(fmt::format("{}; {} does not cover it", missing, in_words(*known.holding.front())));
+  const std::string why_not = known.holding.empty()
+                                  ? known.out_of_date
+                                  : fmt::format("{} does not cover it", in_words(*known.holding.front()));
+  return Judgement::owed(fmt::format("{}; {}", missing, why_not), asked_on_simulator);
 }
 
 }  // namespace
@@ -57,10 +58,6 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
                        const OnCase& on_case) {
   Costs costs;
   const std::map<Calls::Position, Calls::Position> simulated = plan.calls.simulated_twins();
-  const auto missing = [&](Calls::Position call) {
-    return (simulated.contains(call) ? std::string(kAskedOnSimulator) : "") +
-           *missing_device(plan.calls.device(call));
-  };
   const Evidences evidences = read_evidence(project.config.evidence);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
@@ -86,7 +83,8 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
     for (const Check* check : left) {
       if (!check->needs_device) continue;  // judged here, as if the device were there
       todo.remove(call, *check);
-      on_case(id + "/" + check->name, judgement_of(known->second, *check, missing(call)));
+      on_case(id + "/" + check->name, judgement_of(known->second, *check, *missing_device(calls.device(call)),
+                                                   simulated.contains(call)));
     }
   }
   return costs;

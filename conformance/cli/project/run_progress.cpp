@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known)
@@ -25,7 +26,7 @@ void RunProgress::count(const std::string& case_id, const Judgement& judgement, 
   ++done_;
   if (!is_broken(judgement.verdict) || is_planted) return;
   ++broken_;
-  if (!found_.insert(case_id.substr(0, case_id.find('/'))).second) return;
+  if (!found_.insert(std::string(parts_of_case(case_id).op)).second) return;
   unsaid_.push_back(
       fmt::format("so far: {} {}: {}", to_string(judgement.verdict), case_id,
                   first_line(judgement.finding ? judgement.finding->happened : judgement.reason)));

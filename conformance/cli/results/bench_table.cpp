@@ -54,8 +54,10 @@ Row row_of(const BenchCase& bench, const BenchResult& result) {
   row[9] = format_time(figures.op_seconds);
   row[10] = format_time(figures.baseline_seconds);
   if (result.copy_seconds) {
-    row[11] = fmt::format("{:.3g} ({:.0f} %)", result.gigabytes_per_second(),
-                          100 * *result.copy_seconds / figures.op_seconds);
+    const double share = result.share_of_copy_speed();
+    row[11] = share > kMostOfCopySpeed
+                  ? "impossible"
+                  : fmt::format("{:.3g} ({:.0f} %)", result.gigabytes_per_second(), 100 * share);
   }
   return row;
 }

@@ -55,14 +55,11 @@ Tally::Row& Tally::row(std::string_view op, std::string_view device) {
 }
 
 void Tally::add(std::string_view case_id, const Judgement& judgement) {
-  const auto check_slash = case_id.rfind('/');
-  const auto device_slash = case_id.rfind('/', check_slash - 1);
-  const std::string_view check = case_id.substr(check_slash + 1);
-  const std::string_view op = case_id.substr(0, case_id.find('/'));
-  const std::string_view device = case_id.substr(device_slash + 1, check_slash - device_slash - 1);
-  if (judgement.verdict == Verdict::owed && judgement.reason.starts_with(kAskedOnSimulator)) {
+  const CaseParts parts = parts_of_case(case_id);
+  const auto& [op, dtype, sample, variant, device, check, call] = parts;
+  if (judgement.asked_on_simulator) {
     ++totals_[index(judgement.verdict)];
-    ++on_simulator_instead_[judgement.reason.substr(kAskedOnSimulator.size())];
+    ++on_simulator_instead_[judgement.reason];
     return;
   }
   simulated_ += judgement.verdict == Verdict::pass && device == kSimulatedDevice;
@@ -72,10 +69,10 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   Cell& cell = found->second;
   ++cell.counts[index(judgement.verdict)];
   ++totals_[index(judgement.verdict)];
-  if (judgement.worst_ulps > 0) note_error(cell, case_id, op, judgement);
+  if (judgement.worst_ulps > 0) note_error(cell, parts, case_id, judgement);
   if (judgement.verdict == Verdict::owed) {
     ++owed_reasons_[judgement.reason];
-  } else if (judgement.verdict == Verdict::pass && judgement.reason.starts_with(kByEvidence)) {
+  } else if (judgement.verdict == Verdict::pass && judgement.given_by == GivenBy::evidence) {
     ++cell.by_evidence;
     ++by_evidence_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
@@ -120,13 +117,12 @@ size_t Tally::faults_noted() const {
   return cases;
 }
 
-void Tally::note_error(Cell& cell, std::string_view case_id, std::string_view op,
+void Tally::note_error(Cell& cell, const CaseParts& parts, std::string_view case_id,
                        const Judgement& judgement) {
-  const std::string_view behind_op = case_id.substr(op.size() + 1);
-  WorstError& worst = cell.worst[std::string(behind_op.substr(0, behind_op.find('/')))];
+  WorstError& worst = cell.worst[std::string(parts.dtype)];
   if (judgement.worst_ulps > worst.ulps) worst = {std::string(case_id), judgement.worst_ulps};
-  const auto bound = accuracy_.find(std::string(op));
-  if (case_id.substr(case_id.rfind('/') + 1).starts_with("grad.")) return;  // they have another bound
+  const auto bound = accuracy_.find(std::string(parts.op));
+  if (parts.check.starts_with("grad.")) return;  // they have another bound
   if (judgement.verdict != Verdict::pass || bound == accuracy_.end()) return;
   if (const double fraction = judgement.worst_ulps / bound->second; fraction > worst_fraction_) {
     worst_fraction_ = fraction;
@@ -240,25 +236,23 @@ std::string Tally::summary() const {
     notes.push_back(
         fmt::format("owed for {} other reasons, which results.jsonl names", reasons.size() - shown));
   if (worst_fraction_ > 0) {
-    const std::string& worst = worst_accepted_.case_id;
     notes.push_back(fmt::format("worst accepted error {:.2g} of {:.4g} ulps, {}", worst_accepted_.ulps,
-                                worst_accepted_.ulps / worst_fraction_, worst.substr(0, worst.rfind('/'))));
+                                worst_accepted_.ulps / worst_fraction_,
+                                parts_of_case(worst_accepted_.case_id).call));
   }
   if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
   return text;
 }
 
 std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options) {
-  const auto slash = case_id.rfind('/');
-  const std::string check = case_id.substr(slash + 1);
+  const auto& [op, dtype, sample, variant, device, check, call] = parts_of_case(case_id);
   std::string word(to_string(judgement.verdict));
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
   const Colour colour = judgement.verdict == Verdict::pass ? Colour::green
                         : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
                             ? Colour::yellow
                             : Colour::red;
-  std::string text =
-      fmt::format("{} {} · {}\n", coloured(colour, word), check, call_text(case_id.substr(0, slash)));
+  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check, call_text(std::string(call)));
   const auto line = [&](std::string_view label, std::string_view value) {
     if (value.empty()) return;
     text += fmt::format("  {:10} {}\n", label, value);

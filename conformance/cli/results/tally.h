@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "defects/defect.h"
+#include "plan/case_parts.h"
 #include "run/journal.h"
 
 namespace opgate {
@@ -72,7 +73,7 @@ class Tally {
   Row& row(std::string_view op, std::string_view device);
   void add_note(std::string_view case_id, std::string_view op, std::string_view check,
                 const Judgement& judgement);
-  void note_error(Cell& cell, std::string_view case_id, std::string_view op, const Judgement& judgement);
+  void note_error(Cell& cell, const CaseParts& parts, std::string_view case_id, const Judgement& judgement);
 
   std::string options_;
   std::map<std::string, double> accuracy_;

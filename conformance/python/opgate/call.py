@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from opgate import _engine
+from opgate.case_id import CaseId
 from opgate.compiled_graph import is_compiled_in_pieces
 from opgate.model import MODELS, ModelSpec
 
@@ -114,7 +115,7 @@ class Call:
     @property
     def place(self) -> str:
         """`cpu`, `cuda` or `sim`: the device as ids name it. The simulated one is `cuda` to torch."""
-        return self.id.rpartition("/")[2]
+        return CaseId.of_call(self.id).device
 
     @property
     def model(self) -> ModelSpec:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-
-def row_of(case: str) -> tuple[str, str, str]:
-    """The operator, device and check of a case: its place in the table of a run."""
-    op, *_, device, check = case.split("/")
-    return op, device, check
+from opgate.case_id import CaseId
 
 
 def finding_text(case: str, judgement: dict[str, Any]) -> str:
     """The finding of one case in a few lines: what was promised, what happened, and where to read more."""
-    call, _, check = case.rpartition("/")
     lines = [f"{judgement['verdict'].upper()} {case}"]
     for word, key in (
         ("promised", "promised"),
@@ -27,5 +22,5 @@ def finding_text(case: str, judgement: dict[str, Any]) -> str:
     lines += [
         f"  {'in' if at == 0 else 'from':<10} {call}" for at, call in enumerate(judgement.get("stack", []))
     ]
-    lines.append(f"  more       opgate explain {check}")
+    lines.append(f"  more       opgate explain {CaseId.of(case).check}")
     return "\n".join(lines)

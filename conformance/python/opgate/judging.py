@@ -10,6 +10,7 @@ from typing import Any
 
 from opgate import _engine
 from opgate.call import Call, OtherValues, Refused, first_line
+from opgate.case_id import CaseId
 from opgate.judgement import Judgement, invalid, owed
 from opgate.registry import Check
 
@@ -58,7 +59,7 @@ def _judgement(check: Check, call: Call) -> Judgement:
     except OtherValues as error:
         return owed(str(error))
     except Refused as error:
-        if not call.id.rpartition("/")[0].endswith("/contiguous"):  # other checks judge what is refused
+        if CaseId.of_call(call.id).variant != "contiguous":  # other checks judge what is refused
             return Judgement("pass", reason=f"nothing to judge: {error}")
         return invalid(str(error))
     except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports

@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from opgate.finding import finding_text, row_of
+from opgate.case_id import CaseId
+from opgate.finding import finding_text
 
 SHOWN = 3  # defects of an item: the first ones are shown, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")
@@ -72,10 +73,9 @@ class OpGateFile(pytest.File):
         )
         if listed.returncode != 0:
             raise pytest.UsageError(f"--opgate {self.path}: {listed.stderr.strip()}")
-        cases = (line.split("/") for line in listed.stdout.splitlines())
-        found = dict.fromkeys((case[0], case[-1], case[-2]) for case in cases)
+        found = dict.fromkeys(CaseId.of(line).row for line in listed.stdout.splitlines())
         return [
-            OpGateItem.from_parent(self, op=op, check=check, device=device) for op, check, device in found
+            OpGateItem.from_parent(self, op=op, check=check, device=device) for op, device, check in found
         ]
 
 
@@ -147,7 +147,7 @@ class ItemResult:
                 told = finding_text(example, broken[example])
                 findings.append(f"{defect['op']}: {defect['cause']} ({number})\n{told}")
             else:
-                *_, device, check = example.split("/")
+                _, device, check = CaseId.of(example).row
                 findings.append(
                     f"{defect['op']}: {defect['cause']} ({number}, such as {cases[0]})\n"
                     f"  {'told by':<10} {defect['op']}/{check}/{device}\n"
@@ -196,8 +196,8 @@ def run(items: list[OpGateItem]) -> dict[OpGateItem, ItemResult]:
     for line in map(json.loads, (output / "results.jsonl").read_text().splitlines()):
         if "defect" in line:
             # An operator that calls another one shows the defects of that one.
-            for place in {row_of(case) for case in line["cases"]} & places.keys():
+            for place in {CaseId.of(case).row for case in line["cases"]} & places.keys():
                 results[places[place]].defects.append(line)
-        elif "case" in line and (place := row_of(line["case"])) in places:
+        elif "case" in line and (place := CaseId.of(line["case"]).row) in places:
             results[places[place]].verdicts.append(line)
     return results

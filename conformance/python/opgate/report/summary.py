@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opgate.finding import finding_text, row_of
+from opgate.case_id import CaseId
+from opgate.finding import finding_text
 
 BROKEN = ("fail", "crash", "timeout")
-BY_EVIDENCE = "evidence: "
-"""The reason of a verdict that another machine gave begins with this."""
 
 
 class ReportError(Exception):
@@ -83,7 +82,7 @@ class Defect:
     @property
     def check(self) -> str:
         """The check of the example."""
-        return self.example.rpartition("/")[2]
+        return CaseId.of(self.example).check
 
     @property
     def title(self) -> str:
@@ -220,25 +219,25 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
 
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
     known = {name: line[name] for name in ("op", "device", "severity", "cause", "example", "checks")}
-    rows = frozenset(row_of(case) for case in line["cases"])
+    rows = frozenset(CaseId.of(case).row for case in line["cases"])
     return Defect(id=line["defect"], said=broken[line["example"]], rows=rows, **known)
 
 
 def _take(summary: Summary, line: dict[str, Any]) -> None:
     case, verdict = line["case"], line["verdict"]
-    op, dtype, _, _, device, check = case.split("/")
-    key = (op, device, check)
+    parts = CaseId.of(case)
+    key = parts.row
     group = summary.groups.get(key)
     if group is None:
-        group = summary.groups[key] = Group(op, device, check)
+        group = summary.groups[key] = Group(*key)
     group.counts[verdict] = group.counts.get(verdict, 0) + 1
     ulps = line.get("ulps", 0.0)
-    if ulps and ulps > group.worst.get(dtype, (0.0, ""))[0]:
-        group.worst[dtype] = (ulps, case)
+    if ulps and ulps > group.worst.get(parts.dtype, (0.0, ""))[0]:
+        group.worst[parts.dtype] = (ulps, case)
     if verdict == "owed":
         group.owed = line["reason"]
         summary.owed[line["reason"]] = summary.owed.get(line["reason"], 0) + 1
-    elif verdict == "pass" and line.get("reason", "").startswith(BY_EVIDENCE):
+    elif line.get("given_by") == "evidence":
         group.elsewhere = line["reason"]
         summary.elsewhere[line["reason"]] = summary.elsewhere.get(line["reason"], 0) + 1
     elif verdict != "pass" and group.example is None:
