@@ -21,7 +21,11 @@ install(TARGETS ${_parts} RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
 if(TARGET opgate_simulator_aten)
   set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_aten)
   set_target_properties(opgate_simulator_aten PROPERTIES INSTALL_RPATH "$ORIGIN/..;${_torch}")
+  set_target_properties(opgate_simulator_driver PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS ${_simulator} LIBRARY DESTINATION lib/simulator NAMELINK_SKIP)
+  # A copy and no link, because wheels have none.
+  install(TARGETS opgate_simulator_ptxas RUNTIME DESTINATION lib/simulator)
+  install(PROGRAMS "$<TARGET_FILE:opgate_simulator_ptxas>" DESTINATION lib/simulator RENAME ptxas-blackwell)
 endif()
 install(TARGETS opgate_python LIBRARY DESTINATION "${OPGATE_PYTHON_FOLDER}")
 install(DIRECTORY conformance/python/opgate/ DESTINATION "${OPGATE_PYTHON_FOLDER}"

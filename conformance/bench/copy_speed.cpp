@@ -50,4 +50,11 @@ double CopySpeed::seconds(int64_t bytes, c10::DeviceType device) {
   return seconds;
 }
 
+double CopySpeed::seconds_again(int64_t bytes, c10::DeviceType device) {
+  double& seconds = known_[{bytes, device, at::get_num_threads()}];
+  const double now = measured(bytes, device);
+  seconds = seconds == 0 ? now : std::min(seconds, now);
+  return seconds;
+}
+
 }  // namespace opgate

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/cache_folder.h"
 #include "base/files.h"
 #include "base/function_name.h"
 #include "device/torch_cuda.h"
@@ -25,6 +26,26 @@ namespace fs = std::filesystem;
 constexpr const char* kRuntime = "libcudart.so.13";
 
 fs::path folder() { return this_library().parent_path() / "simulator"; }
+
+// Triton is installed beside torch, and brings its own ptxas.
+fs::path folder_of_ptxas() {
+  return torch_cuda_library().parent_path().parent_path().parent_path() / "triton" / "backends" / "nvidia" /
+         "bin";
+}
+
+// What compiles kernels while the program runs gets a stand-in for ptxas that keeps their PTX, and caches of its own: what is
+// compiled for the simulated device is neither read nor replaced where a real one is used.
+std::map<std::string, std::string> environment_of_compilers() {
+  std::map<std::string, std::string> environment{
+      {"TRITON_PTXAS_PATH", (folder() / "ptxas").string()},
+      {"TRITON_PTXAS_BLACKWELL_PATH", (folder() / "ptxas-blackwell").string()},
+      {"OPGATE_PTXAS_FOLDER", folder_of_ptxas().string()}};
+  if (const fs::path caches = cache_folder(); !caches.empty()) {
+    environment["TRITON_CACHE_DIR"] = (caches / "triton").string();
+    environment["TORCHINDUCTOR_CACHE_DIR"] = (caches / "inductor").string();
+  }
+  return environment;
+}
 
 }  // namespace simulated
 
@@ -47,12 +68,15 @@ std::map<std::string, std::string> simulator_environment() {
     const char* const present = std::getenv(variable);
     return present == nullptr || *present == '\0' ? first : first + ":" + present;
   };
-  return {{"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
-          {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
-          // torch's Python half looks at it, and the simulated runtime does not: all devices are there.
-          {"CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"},
-          // Each tensor is an allocation of its own, so that a kernel which leaves it is noticed.
-          {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"}};
+  std::map<std::string, std::string> environment{
+      {"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
+      {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
+      // torch's Python half looks at it, and the simulated runtime does not: all devices are there.
+      {"CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"},
+      // Each tensor is an allocation of its own, so that a kernel which leaves it is noticed.
+      {"PYTORCH_NO_CUDA_MEMORY_CACHING", "1"}};
+  environment.merge(simulated::environment_of_compilers());
+  return environment;
 }
 
 namespace simulated {

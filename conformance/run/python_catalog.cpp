@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/build.h"
+#include "base/cache_folder.h"
 #include "device/accelerator.h"
 #include "judging/all_checks.h"
 
@@ -25,15 +26,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int64_t kNanoseconds = 1'000'000'000;
-
-// Empty where neither variable holds an absolute path.
-fs::path cache_folder() {
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
-    return fs::path(given) / "opgate";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache" / "opgate";
-  return {};
-}
 
 // Modules may register kernels for an accelerator only where there is one.
 bool hides_devices(std::string_view variable) {

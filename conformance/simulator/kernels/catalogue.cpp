@@ -95,6 +95,7 @@ const Decoder* decoder_of(const Modifiers& opcode) {
       {"prefetchu", {&select_no_effect, 0, kNotRead}},
       {"applypriority", {&select_no_effect, 0, kNotRead}},
       {"pmevent", {&select_no_effect, 0, kNotRead}},
+      {"createpolicy", {&select_no_effect, 0, kNotRead}},
       {"setmaxnreg", {&select_no_effect, 0, kNotRead}},
       {"griddepcontrol", {&select_no_effect, 0, kNotRead}},
   };

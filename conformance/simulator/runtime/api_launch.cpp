@@ -4,6 +4,7 @@
 
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/architecture.h"
+#include "simulator/runtime/kernel_attributes.h"
 #include "simulator/runtime/launch.h"
 
 using namespace opgate::simulator;
@@ -23,42 +24,6 @@ cudaError_t launch(Handle kernel, const LaunchRequest& request, cudaStream_t str
         }
       },
       "cudaLaunchKernel");
-}
-
-void set_attribute(Simulator& simulator, Kernel& kernel, cudaFuncAttribute attribute, int value, int device) {
-  switch (attribute) {
-    case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-      const Signature& signature = signature_of(kernel, device, simulator.memory);
-      if (value < 0 ||
-          static_cast<std::size_t>(value) + signature.static_shared_bytes > architecture().shared_of_block)
-        refuse(cudaErrorInvalidValue);
-      kernel.dynamic_shared[device] = static_cast<std::size_t>(value);
-      break;
-    }
-    case cudaFuncAttributePreferredSharedMemoryCarveout:
-      if (value < -1 || value > 100) refuse(cudaErrorInvalidValue);
-      break;
-    default:
-      refuse(cudaErrorNotSupported, "cudaFuncSetAttribute(" + std::to_string(static_cast<int>(attribute)) +
-                                        "), which is not simulated");
-  }
-}
-
-void read_attributes(Simulator& simulator, Kernel& kernel, int device, cudaFuncAttributes& result) {
-  const Signature& signature = signature_of(kernel, device, simulator.memory);
-  const auto opted = kernel.dynamic_shared.find(device);
-  result = {};
-  result.sharedSizeBytes = signature.static_shared_bytes;
-  result.localSizeBytes = signature.local_bytes;
-  result.maxThreadsPerBlock = static_cast<int>(signature.max_threads);
-  result.maxDynamicSharedSizeBytes = static_cast<int>(opted != kernel.dynamic_shared.end()
-                                                          ? opted->second
-                                                          : kSharedByDefault - signature.static_shared_bytes);
-  // PTX does not say how many registers the machine code needs. This is what a block of the largest size may have.
-  result.numRegs = static_cast<int>(kRegisters / kThreadsOfBlock / 2);
-  result.ptxVersion = static_cast<int>(signature.target);
-  result.binaryVersion = static_cast<int>(architecture().capability);
-  result.preferredShmemCarveout = -1;
 }
 
 }  // namespace
@@ -93,14 +58,15 @@ OPGATE_SIM_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, di
 OPGATE_SIM_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* function) {
   return api_call([&](Simulator& simulator) {
     require(result);
-    read_attributes(simulator, *simulator.binaries.kernel(function), devices::current(), *result);
+    *result = kernel_attributes(*simulator.binaries.kernel(function), devices::current(), simulator.memory);
   });
 }
 
 OPGATE_SIM_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
                                                 int value) {
   return api_call([&](Simulator& simulator) {
-    set_attribute(simulator, *simulator.binaries.kernel(function), attribute, value, devices::current());
+    set_kernel_attribute(simulator.memory, *simulator.binaries.kernel(function), attribute, value,
+                         devices::current());
   });
 }
 
@@ -108,7 +74,7 @@ OPGATE_SIM_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, 
                                                            int value, int device) {
   return api_call([&](Simulator& simulator) {
     devices::require(device);
-    set_attribute(simulator, *simulator.binaries.kernel(kernel), attribute, value, device);
+    set_kernel_attribute(simulator.memory, *simulator.binaries.kernel(kernel), attribute, value, device);
   });
 }
 

@@ -7,30 +7,29 @@
 
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/errors.h"
-#include "simulator/runtime/fat_binary.h"
 #include "simulator/runtime/report.h"
 
 namespace opgate::simulator {
 
 Module& DeviceBinary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
 
+const DeviceCode& DeviceBinary::code() {
+  if (!code_) code_ = read_device_code(data_, architecture().capability);
+  return *code_;
+}
+
 DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
-  std::string contents;
-  std::string ptx;
   Loaded loaded;
   try {
-    const FatBinary binary(data_);
-    contents = binary.contents();
-    ptx = binary.ptx_for(architecture().capability);
-    if (!ptx.empty()) loaded.module = Module::parse(ptx);
+    if (!code().ptx.empty()) loaded.module = Module::parse(code().ptx);
   } catch (const std::exception& error) {
     refuse(cudaErrorInvalidPtx, path_ + ": " + error.what());
   }
   if (loaded.module == nullptr) {
     errors::note_unsupported("machine code without PTX for sm_" + std::to_string(architecture().capability) +
                              " or older (compile it with -gencode arch=compute_80,code=compute_80 as well; " +
-                             path_ + " has only " + contents + ")");
+                             path_ + " has only " + code().contents + ")");
     refuse(cudaErrorNoKernelImageForDevice);
   }
   for (const auto& variable : loaded.module->variables()) {
@@ -42,7 +41,7 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
     loaded.module->place(variable.name, address);
     loaded.variables[variable.name] = {address, variable.bytes};
   }
-  report_progress("device " + std::to_string(device) + " reads " + std::to_string(ptx.size()) +
+  report_progress("device " + std::to_string(device) + " reads " + std::to_string(code().ptx.size()) +
                   " characters of PTX of " + path_);
   return loaded_[device] = std::move(loaded);
 }
@@ -57,6 +56,11 @@ std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& 
 
 DeviceBinary* Binaries::add(const unsigned char* data, std::string path) {
   binaries_.push_back(std::make_shared<DeviceBinary>(data, std::move(path)));
+  return binaries_.back().get();
+}
+
+DeviceBinary* Binaries::add(DeviceCode code, std::string path) {
+  binaries_.push_back(std::make_shared<DeviceBinary>(std::move(code), std::move(path)));
   return binaries_.back().get();
 }
 
@@ -82,6 +86,17 @@ void Binaries::add_kernel(DeviceBinary* binary, const void* host_function, std::
 
 void Binaries::add_variable(DeviceBinary* binary, const void* host_variable, std::string name) {
   variables_[host_variable] = {share(binary), std::move(name)};
+}
+
+std::shared_ptr<Kernel> Binaries::kernel_of(DeviceBinary* binary, const std::string& name, int device,
+                                            MemoryMap& memory) {
+  for (const auto& [known, kernel] : by_handle_)
+    if (kernel->binary.get() == binary && kernel->name == name) return kernel;
+  auto kernel = std::make_shared<Kernel>(Kernel{share(binary), name, {}});
+  const std::vector<std::string> all = binary->on(device, memory).kernels();
+  if (std::ranges::find(all, name) == all.end()) refuse(cudaErrorSymbolNotFound);
+  by_handle_[handle(kernel)] = kernel;
+  return kernel;
 }
 
 std::shared_ptr<Kernel> Binaries::kernel(const void* host_function) const {

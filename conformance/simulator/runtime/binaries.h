@@ -7,18 +7,24 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/kernels/kernels.h"
+#include "simulator/runtime/device_code.h"
 #include "simulator/runtime/memory_map.h"
 
 namespace opgate::simulator {
 
-/// The device code of one library. Every device has variables of its own, and so a module of its own.
+/// The device code of one library, or of a module that a program loads while it runs. Every device has variables of its own,
+/// and so a module of its own.
 class DeviceBinary {
  public:
+  /// For a library: `data` stays where it is as long as this object.
   DeviceBinary(const unsigned char* data, std::string path) : data_(data), path_(std::move(path)) {}
+  /// For a module: the program may free what it was loaded from.
+  DeviceBinary(DeviceCode code, std::string path) : path_(std::move(path)), code_(std::move(code)) {}
 
   /// The module on a device, which is read when it is first needed. Refuses with cudaErrorNoKernelImageForDevice where the
   /// library has no PTX for it.
@@ -35,10 +41,12 @@ class DeviceBinary {
     std::map<std::string, std::pair<std::uint64_t, std::size_t>> variables;
   };
 
+  const DeviceCode& code();
   Loaded& load(int device, MemoryMap& memory);
 
-  const unsigned char* data_;
+  const unsigned char* data_ = nullptr;
   std::string path_;
+  std::optional<DeviceCode> code_;  // read when it is first needed
   std::map<int, Loaded> loaded_;
 };
 
@@ -52,10 +60,15 @@ class Binaries {
  public:
   /// The handle that registration functions get.
   DeviceBinary* add(const unsigned char* data, std::string path);
+  DeviceBinary* add(DeviceCode code, std::string path);
   void remove(DeviceBinary* binary);
 
   void add_kernel(DeviceBinary* binary, const void* host_function, std::string name);
   void add_variable(DeviceBinary* binary, const void* host_variable, std::string name);
+
+  /// A kernel of a module, which no function of the host stands for. Refuses with cudaErrorSymbolNotFound.
+  std::shared_ptr<Kernel> kernel_of(DeviceBinary* binary, const std::string& name, int device,
+                                    MemoryMap& memory);
 
   /// Refuses with cudaErrorInvalidDeviceFunction.
   std::shared_ptr<Kernel> kernel(const void* host_function) const;

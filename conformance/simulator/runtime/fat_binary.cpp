@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "simulator/runtime/decompress.h"
+#include "simulator/runtime/device_code.h"
 
 namespace opgate::simulator {
 namespace fat_binary {
@@ -55,7 +56,7 @@ std::string FatBinary::ptx_for(unsigned architecture) const {
   std::ranges::stable_sort(later, std::ranges::less{}, target);
   std::string ptx = first_general(older, architecture);
   if (ptx.empty() && has_machine_code_for(architecture)) ptx = first_general(later, architecture);
-  return ptx;
+  return ptx.empty() ? kept_beside_machine_code(architecture) : ptx;
 }
 
 std::string FatBinary::first_general(const std::vector<Entry>& candidates, unsigned architecture) {
@@ -66,22 +67,38 @@ std::string FatBinary::first_general(const std::vector<Entry>& candidates, unsig
   return {};
 }
 
+std::string FatBinary::kept_beside_machine_code(unsigned architecture) const {
+  for (const Entry& entry : entries_) {
+    if (entry.header.kind == FatEntryHeader::kPtx || !runs_on(entry, architecture)) continue;
+    const std::string code = payload_of(entry);
+    if (auto ptx = kept_ptx(reinterpret_cast<const unsigned char*>(code.data()), code.size())) return *ptx;
+  }
+  return {};
+}
+
 // Machine code runs on devices of the same major architecture that are not older.
+bool FatBinary::runs_on(const Entry& entry, unsigned architecture) {
+  return entry.header.architecture <= architecture && entry.header.architecture / 10 == architecture / 10;
+}
+
 bool FatBinary::has_machine_code_for(unsigned architecture) const {
   return std::ranges::any_of(entries_, [architecture](const Entry& entry) {
-    return entry.header.kind != FatEntryHeader::kPtx && entry.header.architecture <= architecture &&
-           entry.header.architecture / 10 == architecture / 10;
+    return entry.header.kind != FatEntryHeader::kPtx && runs_on(entry, architecture);
   });
 }
 
-std::string FatBinary::text_of(const Entry& entry) {
+std::string FatBinary::payload_of(const Entry& entry) {
   const FatEntryHeader& header = entry.header;
   const std::size_t stored =
       header.compressed_bytes != 0 ? header.compressed_bytes : static_cast<std::size_t>(header.padded_bytes);
   const std::span payload(entry.payload, std::min<std::size_t>(stored, header.padded_bytes));
   if ((header.flags & FatEntryHeader::kZstd) != 0) return decompress_zstd(payload, header.plain_bytes);
   if ((header.flags & FatEntryHeader::kLz4) != 0) return decompress_lz4(payload, header.plain_bytes);
-  std::string text(payload.begin(), payload.end());
+  return {payload.begin(), payload.end()};
+}
+
+std::string FatBinary::text_of(const Entry& entry) {
+  std::string text = payload_of(entry);
   text.resize(std::strlen(text.c_str()));  // without the padding
   return text;
 }

@@ -63,8 +63,12 @@ class FatBinary {
     const unsigned char* payload;
   };
 
+  static std::string payload_of(const Entry& entry);
   static std::string text_of(const Entry& entry);
+  static bool runs_on(const Entry& machine_code, unsigned architecture);
 
+  /// What OpGate's stand-in for ptxas has kept; empty if there is none.
+  std::string kept_beside_machine_code(unsigned architecture) const;
   bool has_machine_code_for(unsigned architecture) const;
   /// The first of these that is not for its target alone, unless this is its target.
   static std::string first_general(const std::vector<Entry>& candidates, unsigned architecture);
