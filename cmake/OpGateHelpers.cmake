@@ -87,12 +87,12 @@ endfunction()
 # opgate_stage_python(PACKAGE SOURCE_DIR): makes SOURCE_DIR importable as PACKAGE from ${CMAKE_BINARY_DIR}/python by
 # linking each file, so that compiled modules and libraries can lie beside them as they do in a wheel.
 function(opgate_stage_python package source_dir)
-  file(GLOB_RECURSE _files CONFIGURE_DEPENDS RELATIVE "${source_dir}" "${source_dir}/*.py" "${source_dir}/*.jinja"
-       "${source_dir}/py.typed")
+  file(GLOB_RECURSE _files CONFIGURE_DEPENDS RELATIVE "${source_dir}" "${source_dir}/*.py" "${source_dir}/*.md"
+       "${source_dir}/*.jinja" "${source_dir}/py.typed")
   set(_staged "${CMAKE_BINARY_DIR}/python/${package}")
-  file(GLOB_RECURSE _old LIST_DIRECTORIES false "${_staged}/*.py")
+  file(GLOB_RECURSE _old LIST_DIRECTORIES false "${_staged}/*.py" "${_staged}/*.md")
   if(_old)
-    file(REMOVE ${_old})  # otherwise links to removed modules would stay
+    file(REMOVE ${_old})  # otherwise links to removed files would stay
   endif()
   foreach(_file IN LISTS _files)
     cmake_path(GET _file PARENT_PATH _folder)

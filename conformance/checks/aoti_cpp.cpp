@@ -56,29 +56,16 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
 }
 
-OPGATE_REGISTER_CHECK(
-    aoti_cpp,
-    {.name = "aoti.cpp",
-     .explanation =
-         {.promise = "The AOTInductor package, run in a C++ process that holds no Python, equals eager.",
-          .why = "This is how the operator is deployed. The package calls it by name and schema through the "
-                 "dispatcher, with inputs and buffers whose layout the compiler took from the fake kernel. "
-                 "The results have the same bits if the compiled graph holds the operator itself. If it "
-                 "holds the ATen operators that a composite or an autograd kernel calls, the compiler's "
-                 "code rounds differently, and the promised accuracy counts.",
-          .fix = "First make value.layout and fake.metadata pass: most differences here are one of these. If "
-                 "the package cannot find the operator, load its library before the package. Compile the "
-                 "package again after a change of schema.",
-          .example = "pytorch 148005, pytorch 180884; a package that was compiled against an older library."},
-     .worker = Worker::aoti,
-     .scope = {.ops = true,
-               .models = true,
-               .variants = Scope::Variants::packaged,
-               .sweep = Scope::Sweep::one_at_a_time,
-               .in_cpp = true},
-     .needs_package = true,
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(aoti_cpp, {.name = "aoti.cpp",
+                                 .worker = Worker::aoti,
+                                 .scope = {.ops = true,
+                                           .models = true,
+                                           .variants = Scope::Variants::packaged,
+                                           .sweep = Scope::Sweep::one_at_a_time,
+                                           .in_cpp = true},
+                                 .needs_package = true,
+                                 .needs_fake = true,
+                                 .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::aoti_cpp

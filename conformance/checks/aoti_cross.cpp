@@ -31,25 +31,16 @@ Judgement judge(CallUnderTest& under_test) {
        {}});
 }
 
-OPGATE_REGISTER_CHECK(
-    aoti_cross,
-    {.name = "aoti.cross",
-     .explanation =
-         {.promise = "One AOTInductor package gives the same bits in Python and in C++.",
-          .why =
-              "A model is validated in Python and served in C++: what was validated must be what is served.",
-          .fix = "Compare what differs between the two processes: the library file that is loaded, thread "
-                 "counts, allocator contents. A result that depends on any of them is the defect.",
-          .example = "pytorch 148005: a package whose output differs between the Python and the C++ runner."},
-     .worker = Worker::aoti,
-     .scope = {.ops = true,
-               .models = true,
-               .variants = Scope::Variants::packaged,
-               .sweep = Scope::Sweep::one_at_a_time,
-               .in_cpp = true},
-     .needs_package = true,
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(aoti_cross, {.name = "aoti.cross",
+                                   .worker = Worker::aoti,
+                                   .scope = {.ops = true,
+                                             .models = true,
+                                             .variants = Scope::Variants::packaged,
+                                             .sweep = Scope::Sweep::one_at_a_time,
+                                             .in_cpp = true},
+                                   .needs_package = true,
+                                   .needs_fake = true,
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::aoti_cross

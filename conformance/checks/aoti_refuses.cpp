@@ -83,26 +83,17 @@ Judgement judge(CallUnderTest& under_test) {
   }
 }
 
-OPGATE_REGISTER_CHECK(
-    aoti_refuses,
-    {.name = "aoti.refuses",
-     .explanation =
-         {.promise = "The package refuses a tensor of another dtype, device, number of dims, or size where "
-                     "sizes are fixed.",
-          .why = "Generated code assumes the dtypes, devices and sizes that it was compiled for. Given other "
-                 "inputs, it returns wrong values or writes outside its tensors, without an error.",
-          .fix = "Set AOTI_RUNTIME_CHECK_INPUTS=1 in the environment of the program that loads the package.",
-          .example = "float64 given to a package that was compiled for float32: wrong values, no error."},
-     .worker = Worker::aoti,
-     .scope = {.ops = true,
-               .models = true,
-               .variants = Scope::Variants::packaged,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .in_cpp = true},
-     .needs_package = true,
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(aoti_refuses, {.name = "aoti.refuses",
+                                     .worker = Worker::aoti,
+                                     .scope = {.ops = true,
+                                               .models = true,
+                                               .variants = Scope::Variants::packaged,
+                                               .dtypes = Scope::Dtypes::first,
+                                               .first_sample = true,
+                                               .in_cpp = true},
+                                     .needs_package = true,
+                                     .needs_fake = true,
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::aoti_refuses

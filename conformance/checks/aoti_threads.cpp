@@ -23,28 +23,17 @@ Judgement judge(CallUnderTest& under_test) {
   }
 }
 
-OPGATE_REGISTER_CHECK(
-    aoti_threads,
-    {.name = "aoti.threads",
-     .explanation =
-         {.promise =
-              "One AOTInductor package, run from several threads at once, gives each thread the result of a "
-              "run alone.",
-          .why = "A server loads a package once and runs it from every thread, so that calls of an operator "
-                 "overlap, which they hardly ever do in a test.",
-          .fix = "First make run.threads pass. Keep no state between calls that is not const; give each "
-                 "call, or each thread, a workspace of its own.",
-          .example = "operators with a static scratch tensor."},
-     .worker = Worker::aoti,
-     .scope = {.ops = true,
-               .models = true,
-               .variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .in_cpp = true},
-     .needs_package = true,
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(aoti_threads, {.name = "aoti.threads",
+                                     .worker = Worker::aoti,
+                                     .scope = {.ops = true,
+                                               .models = true,
+                                               .variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::first,
+                                               .first_sample = true,
+                                               .in_cpp = true},
+                                     .needs_package = true,
+                                     .needs_fake = true,
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::aoti_threads

@@ -159,28 +159,13 @@ Judgement judge(CallUnderTest& under_test) {
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    class_flatten,
-    {.name = "class.flatten",
-     .explanation =
-         {.promise = "__obj_flatten__ gives a tuple of (name, value) tuples that holds the whole state of an "
-                     "object, and gives the same each time.",
-          .why = "torch.export traces with a fake object that is made from what __obj_flatten__ gives. A "
-                 "member that is left out may have another value during tracing than at run time, and the "
-                 "value from tracing is compiled into the program.",
-          .fix = "Name every member that a method depends on:\n"
-                 "  .def(\"__obj_flatten__\", [](const c10::intrusive_ptr<T>& self) {\n"
-                 "    return std::make_tuple(std::make_tuple(std::string(\"channels\"), self->channels),\n"
-                 "                           std::make_tuple(std::string(\"scale\"), self->scale));\n"
-                 "  })",
-          .example = "Nothing in PyTorch checks this: the review of the objects' own __deepcopy__ (pytorch "
-                     "137613) could only ask whether flattening and unflattening gives the right object."},
-     .worker = Worker::native,
-     .scope = {.ops = false,
-               .classes = true,
-               .variants = Scope::Variants::contiguous,
-               .promised = Promise::flattenable},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(class_flatten, {.name = "class.flatten",
+                                      .worker = Worker::native,
+                                      .scope = {.ops = false,
+                                                .classes = true,
+                                                .variants = Scope::Variants::contiguous,
+                                                .promised = Promise::flattenable},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::class_flatten

@@ -157,28 +157,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    class_pickle,
-    {.name = "class.pickle",
-     .explanation =
-         {.promise = "An object that is pickled at any point and read back behaves as the original, and the "
-                     "two share nothing.",
-          .why = "torch.export.save, torch.jit.save, copy.deepcopy and AOTInductor packages write a "
-                 "TorchBind object with __getstate__ and read it with __setstate__. State that these leave "
-                 "out is lost in production, where nobody compares the two objects.",
-          .fix = "Put every member that a later call depends on into the state, in its own precision, as "
-                 "copies:\n"
-                 "  .def_pickle([](const c10::intrusive_ptr<T>& self) { return std::make_tuple(self->count,"
-                 " self->sum.clone()); },\n"
-                 "              [](std::tuple<int64_t, at::Tensor> state) { ... })",
-          .example = "pytorch 191197: a SigmoidTransform().inv that is pickled comes back without the "
-                     "transform that it inverts."},
-     .worker = Worker::native,
-     .scope = {.ops = false,
-               .classes = true,
-               .variants = Scope::Variants::contiguous,
-               .promised = Promise::picklable},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(class_pickle, {.name = "class.pickle",
+                                     .worker = Worker::native,
+                                     .scope = {.ops = false,
+                                               .classes = true,
+                                               .variants = Scope::Variants::contiguous,
+                                               .promised = Promise::picklable},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::class_pickle

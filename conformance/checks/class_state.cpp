@@ -44,23 +44,11 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass(worst_ulps);
 }
 
-OPGATE_REGISTER_CHECK(
-    class_state,
-    {.name = "class.state",
-     .explanation =
-         {.promise = "An object of the class behaves like the spec's model over random sequences of calls, "
-                     "alone and beside another object, and keeps none of the caller's tensors.",
-          .why = "A TorchBind object lives as long as the model that holds it, and is called by eager code, "
-                 "by exported programs and by AOTInductor packages, which reuse the memory of their tensors "
-                 "as soon as a call is over. Nothing else in PyTorch checks the state of an object.",
-          .fix = "Store copies of what must be remembered, and return copies:\n"
-                 "  last_ = x.clone();  return sum_.clone();\n"
-                 "Keep state in members, never in static or global variables.",
-          .example = "pytorch 128844: torch.export traced a program twice with one object; the state that "
-                     "the first trace left behind made the second one wrong."},
-     .worker = Worker::native,
-     .scope = {.ops = false, .classes = true, .variants = Scope::Variants::contiguous},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(class_state,
+                      {.name = "class.state",
+                       .worker = Worker::native,
+                       .scope = {.ops = false, .classes = true, .variants = Scope::Variants::contiguous},
+                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::class_state

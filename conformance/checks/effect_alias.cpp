@@ -185,27 +185,10 @@ Judgement judge(CallUnderTest& under_test) {
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    effect_alias,
-    {.name = "effect.alias",
-     .explanation =
-         {.promise = "Each output shares storage with inputs and other outputs exactly as the schema says.",
-          .why = "torch.compile and functionalization plan memory by the schema: they overwrite an "
-                 "undeclared alias, or keep it alive, without the operator's knowledge. Autograd refuses "
-                 "views that the schema does not declare, or detaches them silently.",
-          .fix = "Return fresh memory on every path: x.contiguous() and x.to(dtype) return x "
-                 "itself where there is nothing to do.",
-          .example =
-              "vllm 44130, pytorch 177170: an operator that returns its input when there is nothing to do.",
-          .wrong = R"(at::Tensor dense_copy(const at::Tensor& x) {  // dense_copy(Tensor x) -> Tensor
-  return x.contiguous();  // x itself where it is contiguous
-})",
-          .right = R"(at::Tensor dense_copy(const at::Tensor& x) {  // dense_copy(Tensor x) -> Tensor
-  return x.clone(at::MemoryFormat::Contiguous);  // always a copy
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::every},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(effect_alias, {.name = "effect.alias",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::every},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::effect_alias

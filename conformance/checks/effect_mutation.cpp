@@ -122,36 +122,10 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    effect_mutation,
-    {.name = "effect.mutation",
-     .explanation =
-         {.promise = "Inputs are unchanged, bit for bit over their whole storage, unless the schema declares "
-                     "them mutable.",
-          .why = "Functionalization, autograd and the memory planner of torch.compile trust the schema when "
-                 "they reorder and reuse buffers. The gap between the rows of a slice holds other data. "
-                 "Calls whose "
-                 "inputs require gradients are asked as well, because a forward may write what its backward "
-                 "needs.",
-          .fix = "Write only to outputs you allocated and to arguments declared Tensor(a!), and there only "
-                 "inside the view. Bound each row by its size and not by its stride.",
-          .example = "sglang 22126, aiter 2780: a kernel that writes past each row of a sliced tensor.",
-          .wrong =
-              R"(const at::Tensor scratch = x.contiguous();  // may be x itself, whose rows get sorted
-auto* row = scratch.mutable_data_ptr<float>();
-for (int64_t i = 0; i < x.size(0); ++i, row += columns) {
-  std::nth_element(row, row + columns / 2, row + columns);
-  to[i] = row[columns / 2];
-})",
-          .right = R"(const at::Tensor scratch = x.clone(at::MemoryFormat::Contiguous);  // always a copy
-auto* row = scratch.mutable_data_ptr<float>();
-for (int64_t i = 0; i < x.size(0); ++i, row += columns) {
-  std::nth_element(row, row + columns / 2, row + columns);
-  to[i] = row[columns / 2];
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::every},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(effect_mutation, {.name = "effect.mutation",
+                                        .worker = Worker::native,
+                                        .scope = {.variants = Scope::Variants::every},
+                                        .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::effect_mutation

@@ -39,38 +39,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    effect_version,
-    {.name = "effect.version",
-     .explanation =
-         {.promise =
-              "Autograd's version counter of an argument that the schema declares written is increased.",
-          .why =
-              "A backward that has saved a tensor compares its version with the one that it saved, and "
-              "raises "
-              "where it was changed in between. Where an operator writes without increasing the version, the "
-              "gradients of other operators are wrong, and nothing says so. PyTorch does it for operators "
-              "made with torch.library.custom_op, and not for those in C++.",
-          .fix = "After writing, call x.unsafeGetTensorImpl()->bump_version(). Or register "
-                 "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for the dispatch key "
-                 "ADInplaceOrView, or write with ATen's in-place operators.",
-          .example =
-              "Fused kernels that update running statistics or a cache in place, in a model that is trained.",
-          .wrong = R"(void halve(at::Tensor& x) {
-  auto* data = x.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) data[i] /= 2;
-})",
-          .right = R"(void halve(at::Tensor& x) {
-  auto* data = x.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) data[i] /= 2;
-  x.unsafeGetTensorImpl()->bump_version();
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .writes = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(effect_version, {.name = "effect.version",
+                                       .worker = Worker::native,
+                                       .scope = {.variants = Scope::Variants::contiguous,
+                                                 .dtypes = Scope::Dtypes::first,
+                                                 .first_sample = true,
+                                                 .writes = true},
+                                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::effect_version

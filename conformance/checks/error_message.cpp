@@ -54,30 +54,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::fail(std::move(finding));
 }
 
-OPGATE_REGISTER_CHECK(
-    error_message,
-    {.name = "error.message",
-     .explanation =
-         {.promise = "The exception for a bad input names what is wrong. Where the spec promises "
-                     "`clear_errors`: the "
-                     "argument, and a number of the call, the dtype, or the fault by its common name. "
-                     "Elsewhere one of "
-                     "them, or a note; not asked of a draft.",
-          .why =
-              "A caller of a model with a hundred operators sees \"shapes must match\", or "
-              "\"vector::_M_range_check\", and has to find out in a debugger which argument of which call is "
-              "meant.",
-          .fix = "Name the argument and show what was given. Do not use internal asserts or a container's "
-                 "at() to "
-                 "check arguments.",
-          .example =
-              "INTERNAL ASSERT FAILED ... please report a bug to PyTorch, for a weight of another length.",
-          .wrong = R"(TORCH_CHECK(x.sizes() == y.sizes(), "shapes must match");)",
-          .right =
-              R"(TORCH_CHECK(x.sizes() == y.sizes(), "y must have the sizes of x, ", x.sizes(), ", got ", y.sizes());)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first, .drafts = false},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(error_message, {.name = "error.message",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::bad,
+                                                .dtypes = Scope::Dtypes::first,
+                                                .drafts = false},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::error_message

@@ -81,32 +81,13 @@ Judgement judge(CallUnderTest& under_test) {
        fault});
 }
 
-OPGATE_REGISTER_CHECK(
-    fake_accepted,
-    {.name = "fake.accepted",
-     .explanation =
-         {.promise =
-              "The fake (meta) kernel returns the metadata of the real result also for inputs that no sample "
-              "shows, where the operator and its reference accept them.",
-          .why = "Operators take more than their tests show: a bias that broadcasts, a weight of another "
-                 "dtype, a "
-                 "negative dim. Eager mode is right there, and the compiler plans memory and strides by what "
-                 "the fake "
-                 "kernel says. The inputs are those of error.raises.",
-          .fix = "Let both kernels call one function that checks the arguments and computes sizes and dtype "
-                 "of the "
-                 "output; at::infer_size and at::result_type are what the real kernel uses.",
-          .example = "A fake that returns empty_like(x), for an operator that adds a bias of more dims.",
-          .wrong = R"(at::Tensor biased_meta(const at::Tensor& x, const at::Tensor& bias) {
-  return at::empty_like(x);  // but x + bias may be larger
-})",
-          .right = R"(at::Tensor biased_meta(const at::Tensor& x, const at::Tensor& bias) {
-  return at::empty(at::infer_size(x.sizes(), bias.sizes()), x.options().dtype(at::result_type(x, bias)));
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first, .reference = true},
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(fake_accepted, {.name = "fake.accepted",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::bad,
+                                                .dtypes = Scope::Dtypes::first,
+                                                .reference = true},
+                                      .needs_fake = true,
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::fake_accepted

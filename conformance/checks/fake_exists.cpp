@@ -19,24 +19,12 @@ Judgement judge(CallUnderTest& under_test) {
                           {}});
 }
 
-OPGATE_REGISTER_CHECK(
-    fake_exists,
-    {.name = "fake.exists",
-     .explanation = {.promise = "A fake (meta) kernel exists.",
-                     .why = "torch.compile, torch.export and AOTInductor trace without data. An operator "
-                            "without a fake kernel ends the trace with an error, or breaks the graph there.",
-                     .fix = "Register one that allocates the outputs by the same expressions as the real "
-                            "kernel, and does nothing else.",
-                     .example = "pytorch 182328: an operator that could not be exported.",
-                     .wrong = R"(TORCH_LIBRARY(my_ops, m) { m.def("twice(Tensor x) -> Tensor"); }
-TORCH_LIBRARY_IMPL(my_ops, CPU, m) { m.impl("twice", TORCH_FN(twice_cpu)); })",
-                     .right = R"(at::Tensor twice_meta(const at::Tensor& x) { return at::empty_like(x); }
-TORCH_LIBRARY(my_ops, m) { m.def("twice(Tensor x) -> Tensor"); }
-TORCH_LIBRARY_IMPL(my_ops, CPU, m) { m.impl("twice", TORCH_FN(twice_cpu)); }
-TORCH_LIBRARY_IMPL(my_ops, Meta, m) { m.impl("twice", TORCH_FN(twice_meta)); })"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(fake_exists, {.name = "fake.exists",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .dtypes = Scope::Dtypes::first,
+                                              .first_sample = true},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::fake_exists

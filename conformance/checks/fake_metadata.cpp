@@ -174,36 +174,11 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    fake_metadata,
-    {.name = "fake.metadata",
-     .explanation =
-         {.promise = "The fake (meta) kernel returns the shape, strides, storage offset and dtype that the "
-                     "real one returns.",
-          .why = "torch.compile, torch.export and AOTInductor never run your kernel while compiling: they "
-                 "trust the fake one, and generate code that reads your output through the strides that it "
-                 "reports. Wrong strides give wrong values without an error.",
-          .fix = "Allocate the output by the same expression in both kernels. at::empty_like(x) keeps the "
-                 "strides of a dense x, and at::empty(x.sizes()) does not: do not mix the two.",
-          .example = "pytorch 182328, pytorch 149425, vllm 29014.",
-          .wrong = R"(at::Tensor twice_cpu(const at::Tensor& x) {
-  at::Tensor out = at::empty_like(x);  // has the strides of x, where x is dense
-  return out.copy_(x).mul_(2);
-}
-at::Tensor twice_meta(const at::Tensor& x) {
-  return at::empty_symint(x.sym_sizes(), x.options());  // row-major
-})",
-          .right =
-              R"(at::Tensor output_for(const at::Tensor& x) { return at::empty_like(x); }  // for both
-at::Tensor twice_cpu(const at::Tensor& x) {
-  at::Tensor out = output_for(x);
-  return out.copy_(x).mul_(2);
-}
-at::Tensor twice_meta(const at::Tensor& x) { return output_for(x); })"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::every},
-     .needs_fake = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(fake_metadata, {.name = "fake.metadata",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::every},
+                                      .needs_fake = true,
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::fake_metadata

@@ -33,27 +33,13 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_forward,
-    {.name = "grad.forward",
-     .explanation =
-         {.promise = "In forward mode, the tangents of the results are those of the reference, for random "
-                     "tangents of all inputs and of each alone, where the spec promises "
-                     "forward_differentiable.",
-          .why = "torch.func.jvp, jacfwd and forward-over-reverse Hessians use forward mode. A kernel that "
-                 "computes below autograd loses tangents without an error, and every derivative through it "
-                 "is zero.",
-          .fix = "Write the operator as a composite of differentiable ones, or give its "
-                 "torch.autograd.Function a jvp; an autograd function in C++ cannot have one. For an input "
-                 "without a tangent the jvp gets None or an undefined tensor, which counts as zeros.",
-          .example = "A jvp that reads only the first input's tangent: right in every test that perturbs x, "
-                     "wrong for the weights."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::same_sizes,
-               .promised = Promise::forward_differentiable,
-               .reference = true,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_forward, {.name = "grad.forward",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::same_sizes,
+                                               .promised = Promise::forward_differentiable,
+                                               .reference = true,
+                                               .derivatives = true},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_forward

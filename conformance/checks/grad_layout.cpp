@@ -109,31 +109,12 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_layout,
-    {.name = "grad.layout",
-     .explanation =
-         {.promise = "Gradients are the same for cotangents (incoming gradients) of any layout, where some "
-                     "of these are undefined, and for any subset of inputs that requires grad.",
-          .why = "y.sum().backward() passes a cotangent whose strides are all 0, and y.t() a transposed one. "
-                 "Where an operator has several outputs, most have no cotangent. Frozen weights do not "
-                 "require grad. Tests rarely try any of this.",
-          .fix = "In the backward, call .contiguous() on each incoming gradient or read it through its "
-                 "strides; check .defined() before you use one; check needs_input_grad before you compute a "
-                 "gradient.",
-          .example =
-              "fla 871, unsloth 10675: backward kernels that took an expanded gradient for a dense one.",
-          .wrong =
-              R"(const auto* g = grad.const_data_ptr<float>();  // after .sum(): one number, strides of 0
-for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)",
-          .right = R"(const at::Tensor dense_grad = grad.contiguous();
-const auto* g = dense_grad.const_data_ptr<float>();
-for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i] * g[i];)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .promised = Promise::differentiable,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_layout, {.name = "grad.layout",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .promised = Promise::differentiable,
+                                              .derivatives = true},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_layout

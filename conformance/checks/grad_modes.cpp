@@ -58,38 +58,14 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_modes,
-    {.name = "grad.modes",
-     .explanation =
-         {.promise =
-              "The gradients are the same where arguments are views or results of other operators, and where "
-              "backward runs in another thread.",
-          .why = "Tests differentiate with regard to leaves, in one thread. In a model most arguments are "
-                 "results "
-                 "of other layers, and autograd runs backward on CUDA, and wherever the caller does, in a "
-                 "thread "
-                 "that has not run the forward.",
-          .fix = "Keep what backward needs in the context (save_for_backward, saved_data), and ask only for "
-                 "requires_grad(), not for is_leaf(), grad_fn() or the state of the thread.",
-          .example = "Functions that keep a workspace or a scale in a thread_local variable from forward to "
-                     "backward.",
-          .wrong = R"(thread_local double last_scale;
-static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, double scale) {
-  last_scale = scale;  // backward may run in another thread
-  return x * scale;
-})",
-          .right = R"(static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, double scale) {
-  ctx->saved_data["scale"] = scale;
-  return x * scale;
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .promised = Promise::differentiable,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_modes, {.name = "grad.modes",
+                                   .worker = Worker::native,
+                                   .scope = {.variants = Scope::Variants::contiguous,
+                                             .dtypes = Scope::Dtypes::first,
+                                             .first_sample = true,
+                                             .promised = Promise::differentiable,
+                                             .derivatives = true},
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_modes

@@ -255,25 +255,13 @@ Judgement judge(CallUnderTest& under_test) {
                                                     : judge_with_margin(under_test);
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_numeric,
-    {.name = "grad.numeric",
-     .explanation =
-         {.promise = "The gradients are the slopes of the operator itself, by central differences along a "
-                     "random direction for each input in Double. Where the operator has "
-                     "neither Double nor a reference, or no spec, single elements are moved instead, and "
-                     "only a difference that neither "
-                     "rounding nor a corner of the function explains is a failure.",
-          .why = "This check needs no reference, and so it also finds a mistake that the reference shares: a "
-                 "gradient of another function than the one that is computed.",
-          .fix = "Compare the formula of the derivative with the code of the forward, branch by branch.",
-          .example = "A clamp in the forward that the backward does not know of."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::most_precise,
-               .promised = Promise::differentiable,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_numeric, {.name = "grad.numeric",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::most_precise,
+                                               .promised = Promise::differentiable,
+                                               .derivatives = true},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_numeric

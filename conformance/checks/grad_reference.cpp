@@ -40,34 +40,13 @@ Judgement judge(CallUnderTest& under_test) {
   return repeated.verdict == Verdict::pass ? near : repeated;
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_reference,
-    {.name = "grad.reference",
-     .explanation =
-         {.promise =
-              "Gradients equal those of the reference, for random cotangents (incoming gradients), in every "
-              "layout of the arguments; where the spec promises deterministic, they have the same bits on "
-              "every call.",
-          .why = "A wrong gradient raises no error: training goes on and converges to something else. Tests "
-                 "that call .sum().backward() pass ones, which hide a missing factor or a lost transpose.",
-          .fix =
-              "Derive the formula again for an incoming gradient that is not one. Save what the derivative "
-              "reads (save_for_backward), and not what is written later. Accumulate half types in float.",
-          .example = "fla 1138: a backward kernel whose gradients were wrong for some shapes only.",
-          .wrong =
-              R"(// The backward of a transposed copy: right sizes, but the elements are in another order.
-static variable_list backward(AutogradContext* context, const variable_list& grads) {
-  return {grads[0].reshape_symint(context->saved_data["sizes"].toSymIntVector())};
-})",
-          .right = R"(static variable_list backward(AutogradContext*, const variable_list& grads) {
-  return {grads[0].t()};
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::same_sizes,
-               .promised = Promise::differentiable,
-               .reference = true,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_reference, {.name = "grad.reference",
+                                       .worker = Worker::native,
+                                       .scope = {.variants = Scope::Variants::same_sizes,
+                                                 .promised = Promise::differentiable,
+                                                 .reference = true,
+                                                 .derivatives = true},
+                                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_reference

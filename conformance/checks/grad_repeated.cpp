@@ -32,32 +32,13 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_repeated,
-    {.name = "grad.repeated",
-     .explanation = {.promise = "Backward runs a second time over a retained graph, with the same gradients "
-                                "for the same incoming "
-                                "gradient.",
-                     .why = "Losses that share a graph, gradients of each loss alone, "
-                            "torch.autograd.gradcheck and checkpointing run "
-                            "backward more than once. An incoming gradient belongs to autograd, which may "
-                            "hand the same tensor to "
-                            "other functions.",
-                     .fix = "Allocate the gradient that you return, and write into nothing else. Do not free "
-                            "or move saved tensors.",
-                     .example = "A backward that scales its incoming gradient in place to save memory.",
-                     .wrong = R"(static variable_list backward(AutogradContext* ctx, variable_list grads) {
-  return {grads[0].mul_(ctx->saved_data["scale"].toDouble())};  // the tensor is not ours
-})",
-                     .right = R"(static variable_list backward(AutogradContext* ctx, variable_list grads) {
-  return {grads[0].mul(ctx->saved_data["scale"].toDouble())};
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .promised = Promise::differentiable,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_repeated, {.name = "grad.repeated",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::contiguous,
+                                                .dtypes = Scope::Dtypes::first,
+                                                .promised = Promise::differentiable,
+                                                .derivatives = true},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_repeated

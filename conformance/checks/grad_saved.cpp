@@ -51,37 +51,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_saved,
-    {.name = "grad.saved",
-     .explanation = {.promise = "Where an argument or a result is changed in place between the call and "
-                                "backward, backward raises, "
-                                "or gives the gradients of the call as it was.",
-                     .why = "Activations in place, optimizers and buffers that are filled again change "
-                            "tensors that a backward "
-                            "still needs. Autograd raises for what save_for_backward has saved. For a tensor "
-                            "that is kept in any "
-                            "other way the gradients are wrong, without an error.",
-                     .fix = "Save tensors with save_for_backward, inputs and results alike, and read them "
-                            "back in backward. Only "
-                            "numbers, sizes and flags belong into saved_data or into attributes of ctx.",
-                     .example = "Functions that keep an input with `ctx.x = x`; torch's notes on extending "
-                                "autograd warn of it, and "
-                                "of the leak that it is.",
-                     .wrong = R"(static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x) {
-  ctx->saved_data["x"] = x;  // whatever x holds when backward runs
-  return square(x);
-})",
-                     .right = R"(static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x) {
-  ctx->save_for_backward({x});  // backward raises where x was changed
-  return square(x);
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .promised = Promise::differentiable,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_saved, {.name = "grad.saved",
+                                   .worker = Worker::native,
+                                   .scope = {.variants = Scope::Variants::contiguous,
+                                             .dtypes = Scope::Dtypes::first,
+                                             .promised = Promise::differentiable,
+                                             .derivatives = true},
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_saved

@@ -16,25 +16,13 @@ Judgement judge(CallUnderTest& under_test) {
   return judge_reference_gradients(under_test, request, mine.derivative, kPromised);
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_second,
-    {.name = "grad.second",
-     .explanation = {.promise = "Gradients can be differentiated again, with the reference's results, where "
-                                "the spec promises twice_differentiable.",
-                     .why = "Gradient penalties, Hessian-vector products and meta-learning differentiate the "
-                            "backward pass. A backward that computes on raw data gives zeros there, without "
-                            "an error.",
-                     .fix = "Write the backward with differentiable operators, or register the backward as "
-                            "an operator with a derivative of its own. Mark what cannot be differentiated "
-                            "twice with once_differentiable and promise only differentiable.",
-                     .example = "A backward kernel called directly, and not through the dispatcher: its "
-                                "result does not depend on anything, and second derivatives are zero."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .promised = Promise::twice_differentiable,
-               .reference = true,
-               .derivatives = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_second, {.name = "grad.second",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .promised = Promise::twice_differentiable,
+                                              .reference = true,
+                                              .derivatives = true},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_second

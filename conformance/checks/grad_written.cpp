@@ -47,40 +47,16 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    grad_written,
-    {.name = "grad.written",
-     .explanation =
-         {.promise = "Where an argument that is written requires grad, gradients pass through the operator, "
-                     "or the call "
-                     "raises.",
-          .why = "An operator in place is one of a chain. Where its kernel writes below autograd, the tensor "
-                 "keeps "
-                 "the history of its old values, and gradients pass by the operator as if it were not there.",
-          .fix =
-              "Write a torch::autograd::Function whose forward calls ctx->mark_dirty({x}) and returns x, and "
-              "save what backward needs before it is overwritten. Or refuse arguments that require grad.",
-          .example = "Activations in place in C++ extensions; torch's notes on extending autograd ask for "
-                     "mark_dirty.",
-          .wrong = R"(void scale_(at::Tensor& x, double by) {
-  const at::AutoDispatchBelowADInplaceOrView below;
-  x.mul_(by);  // gradients pass by without the factor
-})",
-          .right = R"(static at::Tensor forward(AutogradContext* ctx, at::Tensor x, double by) {
-  ctx->saved_data["by"] = by;
-  ctx->mark_dirty({x});
-  const at::AutoDispatchBelowADInplaceOrView below;
-  return x.mul_(by);
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .promised = Promise::differentiable,
-               .reference = true,
-               .derivatives = true,
-               .writes = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(grad_written, {.name = "grad.written",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::first,
+                                               .first_sample = true,
+                                               .promised = Promise::differentiable,
+                                               .reference = true,
+                                               .derivatives = true,
+                                               .writes = true},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::grad_written

@@ -95,22 +95,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    memory_leak,
-    {.name = "memory.leak",
-     .explanation =
-         {.promise = "After a call only its outputs stay allocated, over repeated calls.",
-          .why =
-              "Training calls the operator a million times. A workspace that each call keeps, or an argument "
-              "that a cache keeps, uses up memory, and the job ends after hours with an error elsewhere.",
-          .fix = "Let at::Tensor own every buffer. Give a cache keys that repeat, and a bound. Never keep an "
-                 "argument: its owner expects that it can be freed or reused.",
-          .example = "pytorch 191340: an operator that leaks a buffer on each call."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .device = Scope::Device::cpu},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(memory_leak, {.name = "memory.leak",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .dtypes = Scope::Dtypes::first,
+                                              .device = Scope::Device::cpu},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::memory_leak

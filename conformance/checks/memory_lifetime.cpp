@@ -139,33 +139,11 @@ Judgement judge(CallUnderTest& under_test) {
   return sees_new_contents(under_test);
 }
 
-OPGATE_REGISTER_CHECK(
-    memory_lifetime,
-    {.name = "memory.lifetime",
-     .explanation =
-         {.promise =
-              "Outputs stay valid after their inputs are freed and after later calls; results follow from "
-              "the present contents of the arguments.",
-          .why = "Python frees an argument as soon as nothing refers to it, and the allocator gives its "
-                 "address to the next tensor. A result that points there, or a cache that identifies tensors "
-                 "by address, is right in every test that keeps its tensors alive.",
-          .fix = "Return memory that the result owns. Keep no pointer into a temporary: name the tensor "
-                 "first, at::Tensor t = x.contiguous(), because x.contiguous().data_ptr() dangles. Key a "
-                 "cache by contents, or use none.",
-          .example =
-              "vision 2131, vision 3904: pointers into temporaries; preparation steps cached by data_ptr.",
-          .wrong = R"(at::Tensor packed(const at::Tensor& weight) {
-  static std::map<const void*, at::Tensor> kept;  // an optimizer step does not change the address
-  at::Tensor& known = kept[weight.const_data_ptr()];
-  if (!known.defined()) known = weight.t().contiguous();
-  return known;
-})",
-          .right = R"(at::Tensor packed(const at::Tensor& weight) {
-  return weight.t().contiguous();  // from what the weight holds now
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(memory_lifetime,
+                      {.name = "memory.lifetime",
+                       .worker = Worker::native,
+                       .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first},
+                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::memory_lifetime

@@ -27,24 +27,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    memory_pages,
-    {.name = "memory.pages",
-     .explanation =
-         {.promise = "No byte before or after an argument's storage is accessed, not even read.",
-          .why =
-              "The storage lies directly beside a page that the process may not access, which first comes "
-              "after its end and then before its start: access to the first byte outside ends the process. "
-              "Such a read may never change a result, and still ends a production process when the tensor "
-              "happens to lie at the end of mapped memory.",
-          .fix = "The fault's message names the argument and how far outside it the access was. Bound vector "
-                 "loads by the tensor's end, or load the remainder element by element.",
-          .example = "vision 9629: a vectorised loop that reads one vector past the last row."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::declared,
-               .device = Scope::Device::cpu},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(memory_pages, {.name = "memory.pages",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::declared,
+                                               .device = Scope::Device::cpu},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::memory_pages

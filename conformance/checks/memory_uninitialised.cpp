@@ -61,31 +61,10 @@ Judgement judge(CallUnderTest& under_test) {
   return judged;
 }
 
-OPGATE_REGISTER_CHECK(
-    memory_uninitialised,
-    {.name = "memory.uninitialised",
-     .explanation =
-         {.promise = "No result depends on uninitialised or freed memory.",
-          .why =
-              "at::empty returns memory that holds what its last owner left. In a test that is often zero, "
-              "or the right result of the previous call; in production it is unrelated data. The check makes "
-              "the call with different bytes in fresh and in freed memory, NaN among them: a result that "
-              "differs was computed from these bytes. On the simulated device, it does the same with the "
-              "shared and local memory of kernels.",
-          .fix =
-              "Write every element of what at::empty gave you, on every path (the rows that no index names, "
-              "the tail, the case of no elements); or allocate with at::zeros. Initialise accumulators.",
-          .example = "FBGEMM 5754, apex 1322: outputs of which some rows are written only sometimes.",
-          .wrong = R"(at::Tensor out = at::empty({rows, x.size(1)}, x.options());
-for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].zero_();  // rows without an index are not written
-for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].add_(x[i]);
-return out;)",
-          .right = R"(at::Tensor out = at::zeros({rows, x.size(1)}, x.options());
-for (int64_t i = 0; i < index.size(0); ++i) out[named[i]].add_(x[i]);
-return out;)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::every},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(memory_uninitialised, {.name = "memory.uninitialised",
+                                             .worker = Worker::native,
+                                             .scope = {.variants = Scope::Variants::every},
+                                             .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::memory_uninitialised

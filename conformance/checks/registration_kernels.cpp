@@ -85,21 +85,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    registration_kernels,
-    {.name = "registration.kernels",
-     .explanation =
-         {.promise = "Every device that the spec claims has a kernel; none is dangling or registered twice; "
-                     "Autograd has one where gradients are promised.",
-          .why = "A missing kernel shows only when a tensor of that device arrives. A kernel that was "
-                 "replaced by another depends on the order in which libraries are loaded. Without an "
-                 "Autograd kernel, gradients are lost silently, or the backward raises far from the cause.",
-          .fix = "List the kernels with torch._C._dispatch_dump(\"ns::op\"), and register each key once.",
-          .example = "vllm 44396, FBGEMM 5870: operators without a kernel for a device that is supported."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
-     .needs_device = false,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(registration_kernels, {.name = "registration.kernels",
+                                             .worker = Worker::native,
+                                             .scope = {.variants = Scope::Variants::contiguous,
+                                                       .dtypes = Scope::Dtypes::first,
+                                                       .first_sample = true},
+                                             .needs_device = false,
+                                             .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::registration_kernels

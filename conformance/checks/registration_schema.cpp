@@ -86,30 +86,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    registration_schema,
-    {.name = "registration.schema",
-     .explanation =
-         {.promise =
-              "Alias labels are well formed, nothing written is returned, and defaults are the reference's.",
-          .why = "The schema is all that torch.compile, functionalization and export know of the operator. "
-                 "An operator that returns its mutable argument cannot be functionalized outside ATen; a "
-                 "label that no argument has is trusted all the same; a default that differs from that of "
-                 "the replaced function silently changes results.",
-          .fix = "Let an operator return nothing that it writes, and give its arguments the defaults of the "
-                 "function that it replaces.",
-          .example = "flashinfer 403, sglang 19725.",
-          .wrong = "TORCH_LIBRARY(my_ops, m) {\n"
-                   "  // ATen's add_ does this.\n"
-                   "  m.def(\"add_rows(Tensor(a!) table, Tensor rows, Tensor index) -> Tensor(a!)\");\n"
-                   "}",
-          .right = "TORCH_LIBRARY(my_ops, m) {\n"
-                   "  // The caller has the table.\n"
-                   "  m.def(\"add_rows(Tensor(a!) table, Tensor rows, Tensor index) -> ()\");\n"
-                   "}"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(registration_schema, {.name = "registration.schema",
+                                            .worker = Worker::native,
+                                            .scope = {.variants = Scope::Variants::contiguous,
+                                                      .dtypes = Scope::Dtypes::first,
+                                                      .first_sample = true},
+                                            .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::registration_schema

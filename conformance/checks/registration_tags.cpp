@@ -73,25 +73,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    registration_tags,
-    {.name = "registration.tags",
-     .explanation =
-         {.promise = "The tags pointwise and nondeterministic_seeded are there where the operator is so, and "
-                     "pointwise only there.",
-          .why =
-              "Passes over graphs believe tags: they merge equal calls and compute results again unless an "
-              "operator is nondeterministic_seeded, and they split and move pointwise ones.",
-          .fix = "Give the tags in m.def(schema, {at::Tag::...}), or tags=(torch.Tag....,) in "
-                 "torch.library.define.",
-          .example = "Dropout kernels without the tag: under torch.compile, backward used another mask than "
-                     "forward."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .drafts = false},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(registration_tags, {.name = "registration.tags",
+                                          .worker = Worker::native,
+                                          .scope = {.variants = Scope::Variants::contiguous,
+                                                    .dtypes = Scope::Dtypes::first,
+                                                    .first_sample = true,
+                                                    .drafts = false},
+                                          .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::registration_tags

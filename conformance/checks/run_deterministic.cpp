@@ -39,38 +39,11 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    run_deterministic,
-    {.name = "run.deterministic",
-     .explanation =
-         {.promise = "The result has the same bits on every call with the same arguments, where the spec "
-                     "promises deterministic.",
-          .why = "Whoever bisects a training run, or recomputes activations in the backward pass, "
-                 "compares bits.",
-          .fix = "Give every element of the result one owner that adds in a fixed order: sort by "
-                 "target first, or reduce per thread and combine in a fixed order. Call "
-                 "at::globalContext().alertNotDeterministic(\"my_op\") where that is too slow, "
-                 "and do not promise deterministic.",
-          .example = "vision 7582, xformers 624: backward passes with atomic additions.",
-          .wrong =
-              R"(__global__ void add_by_point(const float* grad, const int64_t* target, float* out,
-                             int64_t points) {
-  const int64_t p = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (p < points) atomicAdd(out + target[p], grad[p]);  // in the order in which threads happen to come
-})",
-          .right =
-              R"(// `order` lists the points sorted by target; `starts` holds each target's first place in it.
-__global__ void sum_by_target(const float* grad, const int64_t* order, const int64_t* starts,
-                              float* out, int64_t targets) {
-  const int64_t t = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (t >= targets) return;
-  float sum = 0;
-  for (int64_t i = starts[t]; i < starts[t + 1]; ++i) sum += grad[order[i]];
-  out[t] = sum;
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::deterministic},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_deterministic,
+                      {.name = "run.deterministic",
+                       .worker = Worker::native,
+                       .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::deterministic},
+                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_deterministic

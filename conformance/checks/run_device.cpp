@@ -95,32 +95,11 @@ Judgement judge(CallUnderTest& under_test) {
   });
 }
 
-OPGATE_REGISTER_CHECK(
-    run_device,
-    {.name = "run.device",
-     .explanation =
-         {.promise =
-              "Results lie on the CUDA device of the arguments, and are right also where that is not the "
-              "current device.",
-          .why =
-              "The current device belongs to the thread and not to the tensor: with several "
-              "GPUs, operators are called for tensors on another one. PyTorch's own operators "
-              "switch to that device; a custom one must do so itself. A launch on the wrong "
-              "device is an illegal address or, where the two devices can see each other's "
-              "memory, a race. A result that lies elsewhere, as on the CPU, fails in a later operator, far "
-              "from its cause.",
-          .fix =
-              "Write as the first line after the checks of the arguments:\n"
-              "  const c10::cuda::CUDAGuard device_guard(x.device());\n"
-              "and get the current stream after it. Make results with the options of an argument: "
-              "at::empty(sizes, x.options()). Where a result belongs on the CPU, such as lengths that a "
-              "launch "
-              "needs, say so with spec.on_cpu(0), and return a CPU tensor from the fake kernel as well: only "
-              "one that is registered in Python (torch.library.register_fake) can do so.",
-          .example = "vllm 13632 and many others: kernels without a device guard."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::accelerator},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_device, {.name = "run.device",
+                                   .worker = Worker::native,
+                                   .scope = {.variants = Scope::Variants::contiguous,
+                                             .device = Scope::Device::accelerator},
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_device

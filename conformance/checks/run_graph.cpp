@@ -174,33 +174,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::note(*std::move(judged.finding));
 }
 
-OPGATE_REGISTER_CHECK(
-    run_graph,
-    {.name = "run.graph",
-     .explanation =
-         {.promise =
-              "A call that is captured into a CUDA graph and replayed with other values in its inputs gives "
-              "eager's result.",
-          .why = "Inference servers and torch.compile's reduce-overhead mode capture a model once and replay "
-                 "it for every request. A replay repeats the launches of the capture, in the same memory, "
-                 "and nothing that the host did in between. The check captures the call on some values and "
-                 "replays it twice on others, with eager calls in between, some of them on larger tensors.",
-          .fix = "Launch on the current stream. Read no value of a tensor on the host. Give a kernel its "
-                 "sizes, strides and pointers as arguments, not through a buffer that the host fills; "
-                 "allocate workspaces with at::empty in each call.",
-          .example = "flash-attention 1782, vllm 13632; the copies of shape and strides to the device in a "
-                     "published identity_conv.",
-          .wrong =
-              R"(const float largest = x.abs().max().item<float>();  // waits, which no capture allows
-divide<<<blocks, kThreads, 0, stream>>>(from, to, largest, x.numel());)",
-          .right =
-              R"(const at::Tensor largest = x.abs().max();  // stays on the device, where the kernel reads it
-divide<<<blocks, kThreads, 0, stream>>>(from, to, largest.const_data_ptr<float>(), x.numel());)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .promised = Promise::capturable,
-               .device = Scope::Device::accelerator},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_graph, {.name = "run.graph",
+                                  .worker = Worker::native,
+                                  .scope = {.variants = Scope::Variants::contiguous,
+                                            .promised = Promise::capturable,
+                                            .device = Scope::Device::accelerator},
+                                  .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_graph

@@ -174,32 +174,12 @@ Judgement judge(CallUnderTest& under_test) {
   return so_far;
 }
 
-OPGATE_REGISTER_CHECK(
-    run_limits,
-    {.name = "run.limits",
-     .explanation =
-         {.promise =
-              "Sizes at which a launch meets a limit of the device (threads of a block, shared "
-              "memory, blocks of a grid "
-              "in y and z) are computed, or refused by an exception. Asked on the simulated device only.",
-          .why = "Tests are small. A launch beyond a limit does not run at all: the result is whatever the "
-                 "memory held, and where "
-                 "nobody asks for the error, the next operator gets the blame.",
-          .fix = "Let threads and blocks loop over what is left (grid-stride loops), put the dimension that "
-                 "grows into the x of "
-                 "the grid, ask for larger shared memory with cudaFuncSetAttribute, and write "
-                 "C10_CUDA_KERNEL_LAUNCH_CHECK() "
-                 "after each launch.",
-          .example = "torchvision 2062 and many others: a batch in blockIdx.y or z fails above 65535.",
-          .wrong = R"(scale<<<dim3(1, rows), columns, 0, stream>>>(x, out);  // 65536 rows, or 1025 columns)",
-          .right = R"(scale<<<std::min<int64_t>(rows, 65535), 256, 0, stream>>>(x, out, rows, columns);
-// for (int64_t row = blockIdx.x; row < rows; row += gridDim.x)
-//   for (int64_t i = threadIdx.x; i < columns; i += blockDim.x) ...)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .device = Scope::Device::simulated},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_limits, {.name = "run.limits",
+                                   .worker = Worker::native,
+                                   .scope = {.variants = Scope::Variants::contiguous,
+                                             .dtypes = Scope::Dtypes::first,
+                                             .device = Scope::Device::simulated},
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_limits

@@ -122,39 +122,13 @@ Judgement judge(CallUnderTest& under_test) {
       "keys of autocast around them, or register a kernel for autocast that says what is cast");
 }
 
-OPGATE_REGISTER_CHECK(
-    run_modes,
-    {.name = "run.modes",
-     .explanation =
-         {.promise = "The call gives the same in inference mode, with deterministic algorithms and under "
-                     "autocast as "
-                     "without them.",
-          .why = "Servers run models in inference mode and under autocast. A kernel that calls at::matmul "
-                 "gives results of "
-                 "another dtype there than its fake kernel says, or loses digits, and only in eager mode: "
-                 "compiled "
-                 "programs run the same kernel with autocast off.",
-          .fix = "Register the kernel for the device, and not for Autograd alone. Around operators that "
-                 "autocast casts, "
-                 "write c10::impl::ExcludeDispatchKeyGuard off(c10::autocast_dispatch_keyset); in Python, "
-                 "torch.autocast(device, enabled=False). Or decide what autocast means for the operator, and "
-                 "register "
-                 "a kernel for it (torch.library.register_autocast).",
-          .example = "Attention kernels whose projection is at::linear: bfloat16 under autocast, float32 in "
-                     "the fake.",
-          .wrong = R"(at::Tensor project(const at::Tensor& x, const at::Tensor& w) {
-  return at::mm(x, w);  // bfloat16 under autocast
-})",
-          .right = R"(at::Tensor project(const at::Tensor& x, const at::Tensor& w) {
-  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  return at::mm(x, w);
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .reference = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_modes, {.name = "run.modes",
+                                  .worker = Worker::native,
+                                  .scope = {.variants = Scope::Variants::contiguous,
+                                            .dtypes = Scope::Dtypes::first,
+                                            .first_sample = true,
+                                            .reference = true},
+                                  .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_modes

@@ -60,35 +60,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(run_race,
                       {.name = "run.race",
-                       .explanation = {.promise = "Accesses of two threads to the same memory, at least one "
-                                                  "of which writes, are ordered by a barrier, "
-                                                  "a fence with an atomic access, or __syncwarp; those of "
-                                                  "two streams by an event. All threads of a block "
-                                                  "reach its barriers. Asked on the simulated device only.",
-                                       .why = "A race gives the right result as long as the threads happen "
-                                              "to run in the right order: on the GPU on the "
-                                              "author's desk, with the compiler of that day. Since Volta, "
-                                              "the threads of a warp need not run in step.",
-                                       .fix = "Put __syncthreads() between the write of shared memory and "
-                                              "its reads by other threads, also before the "
-                                              "memory is used again; __syncwarp() in code that relies on one "
-                                              "warp; __threadfence() before the flag that "
-                                              "tells another block that data are ready. All threads of a "
-                                              "block must come to a __syncthreads(): return "
-                                              "or branch after it. Let a stream wait for an event of the "
-                                              "other one, and call Tensor.record_stream "
-                                              "for memory that another stream still uses.",
-                                       .example = "CUDA's guide on Volta: warp-synchronous reductions "
-                                                  "without __syncwarp; racecheck findings in many kernels.",
-                                       .wrong = R"(part[threadIdx.x] = sum;
-for (int step = blockDim.x / 2; step > 0; step /= 2) {
-  if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
-})",
-                                       .right = R"(part[threadIdx.x] = sum;
-for (int step = blockDim.x / 2; step > 0; step /= 2) {
-  __syncthreads();
-  if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
-})"},
                        .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::simulated},
                        .judge = &judge});

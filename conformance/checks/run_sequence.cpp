@@ -123,34 +123,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    run_sequence,
-    {.name = "run.sequence",
-     .explanation =
-         {.promise =
-              "Each call gives what the reference gives, whatever the operator was called with before: other "
-              "samples, other dtypes, other values in the same memory.",
-          .why = "Models reuse their buffers: the next batch lies where the last one lay, often with the "
-                 "same shape. A "
-                 "kernel that keeps results, tables or workspaces by address or shape is right in every test "
-                 "that makes "
-                 "one call.",
-          .fix = "Keep only what cannot become stale (handles, streams, memory that each call fills), or "
-                 "compare all that "
-                 "the kept value depends on.",
-          .example = "Kernels that are timed by repeating one call, and answer it from a cache; autotuners "
-                     "that keep a "
-                     "result by shape.",
-          .wrong = R"(static std::map<const void*, at::Tensor> norms;  // of a weight that "does not change"
-auto [kept, is_new] = norms.try_emplace(weight.const_data_ptr());
-if (is_new) kept->second = weight.norm();)",
-          .right = R"(const at::Tensor norm = weight.norm();)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .reference = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_sequence, {.name = "run.sequence",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::first,
+                                               .first_sample = true,
+                                               .reference = true},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_sequence

@@ -32,31 +32,11 @@ Judgement judge(CallUnderTest& under_test) {
   });
 }
 
-OPGATE_REGISTER_CHECK(
-    run_stream,
-    {.name = "run.stream",
-     .explanation =
-         {.promise = "The result is right on a CUDA stream that is not the default one.",
-          .why =
-              "PyTorch runs operators on the current stream: side streams for overlapped copies, data "
-              "loading, pipelines, graph capture. A kernel that is launched without a stream goes to the "
-              "default one, which waits for none of these; it is right in every test that uses the default "
-              "stream only. The check produces the inputs on a side stream after a delay, so that a kernel "
-              "that does not wait reads other values, and reads the result on the same stream.",
-          .fix = "Pass the stream to every launch, library handle and asynchronous copy. An operator with "
-                 "streams of its own must make them wait for the current stream before its work, and make "
-                 "the current stream wait for them afterwards.",
-          .example = "extension-cpp 118, vllm 13632: kernels launched on the default stream.",
-          .wrong = R"(const c10::cuda::CUDAGuard device_guard(x.device());
-twice<<<blocks, kThreads>>>(from, to, x.numel());  // on the default stream
-C10_CUDA_KERNEL_LAUNCH_CHECK();)",
-          .right = R"(const c10::cuda::CUDAGuard device_guard(x.device());
-const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
-twice<<<blocks, kThreads, 0, stream>>>(from, to, x.numel());
-C10_CUDA_KERNEL_LAUNCH_CHECK();)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::accelerator},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_stream, {.name = "run.stream",
+                                   .worker = Worker::native,
+                                   .scope = {.variants = Scope::Variants::contiguous,
+                                             .device = Scope::Device::accelerator},
+                                   .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_stream

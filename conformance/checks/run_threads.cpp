@@ -276,32 +276,12 @@ Judgement judge(CallUnderTest& under_test) {
   return judge_larger(under_test);
 }
 
-OPGATE_REGISTER_CHECK(
-    run_threads,
-    {.name = "run.threads",
-     .explanation =
-         {.promise = "The result is the same with 1 and with many intra-op threads, and from many threads at "
-                     "once.",
-          .why =
-              "Servers call operators from many threads, data loaders with one intra-op thread, notebooks "
-              "with all cores. A static workspace works until two calls overlap for the first time. On the "
-              "simulated device two threads take turns at the functions of CUDA: a limit of a kernel and "
-              "__constant__ memory are shared, too.",
-          .fix = "Keep no state between calls that is not const. Divide work with at::parallel_for, and let "
-                 "each chunk write its own part of the result. Promise thread_invariant only where sums do "
-                 "not depend on the chunks.",
-          .example =
-              "operators with a static scratch tensor; reductions per thread that forget a partial sum.",
-          .wrong = R"(static std::array<int64_t, 256> counts;  // one for all threads that call
-counts.fill(0);
-for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)",
-          .right = R"(std::array<int64_t, 256> counts{};  // this call's
-for (int64_t i = 0; i < image.numel(); ++i) ++counts[pixels[i]];)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .device = Scope::Device::cpu_or_simulated},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(run_threads, {.name = "run.threads",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .dtypes = Scope::Dtypes::first,
+                                              .device = Scope::Device::cpu_or_simulated},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::run_threads

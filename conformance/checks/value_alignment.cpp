@@ -72,29 +72,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    value_alignment,
-    {.name = "value.alignment",
-     .explanation =
-         {.promise = "The same result for dense arguments at any storage offset: at every multiple of the "
-                     "element's size.",
-          .why =
-              "Rows of a matrix, slices and parts of a flat buffer of parameters begin anywhere. Vectorized "
-              "loops treat the elements before the first aligned one by themselves, and have to count them "
-              "right for each residue.",
-          .fix = "Load without alignment (loadu, memcpy), or compute the head from the address in bytes. "
-                 "Where a "
-                 "kernel needs an alignment, refuse others with a message that says so.",
-          .example =
-              "Kernels that cast data_ptr() to float4: right for tensors of their own, a fault or wrong "
-              "values for x[1:].",
-          .wrong =
-              R"(const auto* v = reinterpret_cast<const float4*>(x.const_data_ptr<float>());  // 16 bytes)",
-          .right = R"(float4 v;
-std::memcpy(&v, x.const_data_ptr<float>() + i, sizeof v);)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first, .first_sample = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_alignment, {.name = "value.alignment",
+                                        .worker = Worker::native,
+                                        .scope = {.variants = Scope::Variants::contiguous,
+                                                  .dtypes = Scope::Dtypes::first,
+                                                  .first_sample = true},
+                                        .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_alignment

@@ -143,35 +143,11 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    value_batch,
-    {.name = "value.batch",
-     .explanation =
-         {.promise = "A row's result does not depend on the other rows or on the batch size, where the spec "
-                     "promises batch_invariant.",
-          .why = "Servers batch requests as they arrive. Where the bits of a result depend on the other "
-                 "requests, nothing can be reproduced; where a batch of more than 32 is simply wrong, tests "
-                 "with 4 rows never show it.",
-          .fix = "Choose tiles and reduction orders by the row's own size and never by the batch. Check the "
-                 "limits of grids and of fixed-size buffers.",
-          .example =
-              "vision 2027: wrong for batches over 32; vllm 48391: results that change with the batch size.",
-          .wrong =
-              R"(const bool split = x.size(0) >= 64;  // another order of additions where there are many rows
-for (int64_t row = 0; row < x.size(0); ++row) {
-  float sums[2] = {0, 0};
-  for (int64_t i = 0; i < x.size(1); ++i) sums[split ? i % 2 : 0] += from[row][i];
-  to[row] = sums[0] + sums[1];
-})",
-          .right = R"(const bool split = x.size(1) >= 64;  // decided by the length of a row alone
-for (int64_t row = 0; row < x.size(0); ++row) {
-  float sums[2] = {0, 0};
-  for (int64_t i = 0; i < x.size(1); ++i) sums[split ? i % 2 : 0] += from[row][i];
-  to[row] = sums[0] + sums[1];
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::batch_invariant},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_batch, {.name = "value.batch",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .promised = Promise::batch_invariant},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_batch

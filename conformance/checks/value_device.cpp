@@ -143,22 +143,12 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    value_device,
-    {.name = "value.device",
-     .explanation = {.promise = "The CPU and CUDA agree on the same input, within the promised accuracy; a "
-                                "draft asks the operator's own kernel for the CPU.",
-                     .why = "A model is developed on one device and served on the other, and gradients, "
-                            "tests and fakes are made on the CPU. Where both kernels are written by hand, "
-                            "corner cases drift apart: rounding of halves, borders, ties, NaN.",
-                     .fix = "Decide which of the two is right (value.reference judges each), and give "
-                            "both kernels the same order of checks and the same treatment of borders.",
-                     .example = "torchvision 9513: an operator whose CPU and CUDA kernels differ."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .device = Scope::Device::accelerator,
-               .on_cpu_too = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_device, {.name = "value.device",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .device = Scope::Device::accelerator,
+                                               .on_cpu_too = true},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_device

@@ -80,32 +80,11 @@ Judgement judge(CallUnderTest& under_test) {
                           {std::string(fault::kMessage), first_line(call.raised->message)}});
 }
 
-OPGATE_REGISTER_CHECK(
-    value_dtype,
-    {.name = "value.dtype",
-     .explanation =
-         {.promise = "The dtypes accepted on each device are exactly the declared ones; any other raises "
-                     "an error, which names it where the spec promises `clear_errors`. Without a reference, "
-                     "results in "
-                     "float16 and bfloat16 are those in float32, as far as rounding allows.",
-          .why = "A dtype that is accepted by accident is read as another one, or works on one device and "
-                 "is refused on the other, and this is found only in production. A kernel that sizes a "
-                 "buffer of "
-                 "floats by the dtype of its result is wrong in half precision alone, in the same way each "
-                 "time.",
-          .fix = "Check the dtype first, on every device alike, or use AT_DISPATCH_*, which raises "
-                 "\"not implemented for 'Int'\".",
-          .example = "torchvision's roi_pool with int32 and int64 inputs; a CPU kernel that takes "
-                     "int, bool and complex, which its CUDA counterpart refuses.",
-          .wrong = R"(const at::Tensor dense = x.contiguous();
-const auto* from = static_cast<const float*>(dense.const_data_ptr());  // Half is read in pairs)",
-          .right =
-              R"(TORCH_CHECK(x.scalar_type() == at::kFloat, "x must be Float, got ", x.scalar_type());
-const at::Tensor dense = x.contiguous();
-const auto* from = dense.const_data_ptr<float>();  // would refuse another dtype, too)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_dtype,
+                      {.name = "value.dtype",
+                       .worker = Worker::native,
+                       .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
+                       .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_dtype

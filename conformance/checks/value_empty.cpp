@@ -31,33 +31,10 @@ Judgement judge(CallUnderTest& under_test) {
   return judge_against_reference(under_test);
 }
 
-OPGATE_REGISTER_CHECK(
-    value_empty,
-    {.name = "value.empty",
-     .explanation =
-         {.promise = "Inputs that are empty along any dim, and 0-dim inputs, give what the reference gives.",
-          .why = "A batch may be empty, and a mask may select nothing: sizes of 0 reach every operator in "
-                 "production. A CUDA launch of 0 blocks is an error, an integer division by a size of 0 is a "
-                 "crash, and an early return often forgets the dims that are not empty.",
-          .fix = "Allocate the output first, with its full shape, then return it if there is "
-                 "nothing to do. A reduction over nothing has a value all the same: zero for a "
-                 "sum, NaN for a mean.",
-          .example = "FBGEMM 3705, apex 403: kernels that fail for a batch of 0.",
-          .wrong = R"(at::Tensor product(const at::Tensor& x, const at::Tensor& y) {
-  if (x.numel() == 0 || y.numel() == 0) return at::empty({0}, x.options());  // another shape
-  at::Tensor out = at::empty({x.size(0), y.size(1)}, x.options());
-  multiply(x, y, out);
-  return out;
-})",
-          .right = R"(at::Tensor product(const at::Tensor& x, const at::Tensor& y) {
-  at::Tensor out = at::zeros({x.size(0), y.size(1)}, x.options());  // m x 0 by 0 x n: m x n zeros
-  if (x.numel() == 0 || y.numel() == 0) return out;
-  multiply(x, y, out);
-  return out;
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::resized, .reference = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_empty, {.name = "value.empty",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::resized, .reference = true},
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_empty

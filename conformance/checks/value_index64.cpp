@@ -111,23 +111,13 @@ Judgement judge(CallUnderTest& under_test) {
   return other;
 }
 
-OPGATE_REGISTER_CHECK(
-    value_index64,
-    {.name = "value.index64",
-     .explanation = {.promise =
-                         "Elements beyond 2^31 and 2^32 elements of a storage are read and written right.",
-                     .why = "A slice of a large tensor has large strides and offsets although it has few "
-                            "elements. An index in 32 bits wraps around and reads somewhere else, or faults. "
-                            "The check reserves this memory and does not use it, so it costs nothing.",
-                     .fix = "Compute offsets in int64_t: `int64_t{row} * stride`, not `row * stride` with "
-                            "int operands; the product of blockIdx.x and blockDim.x too.",
-                     .example = "flash-attention 1500, sglang 29608: int32 products of a row and a stride."},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .device = Scope::Device::cpu},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_index64, {.name = "value.index64",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::contiguous,
+                                                .dtypes = Scope::Dtypes::first,
+                                                .first_sample = true,
+                                                .device = Scope::Device::cpu},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_index64

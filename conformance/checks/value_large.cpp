@@ -142,35 +142,15 @@ Judgement judge(CallUnderTest& under_test) {
       "element");
 }
 
-OPGATE_REGISTER_CHECK(
-    value_large,
-    {.name = "value.large",
-     .explanation =
-         {.promise = "A tensor of 2^32 elements gives the result that small sizes say. Asked where the spec "
-                     "promises "
-                     "`large_sizes`.",
-          .why = "A number of elements that is kept as int is 0 or negative for a large tensor: a sum ends "
-                 "early, a mean "
-                 "divides by 0, and nothing is raised. Expanded tensors are as large and take no memory, so "
-                 "the check costs "
-                 "the time of one pass over 2^32 elements.",
-          .fix = "Keep sizes, counts and indices in int64_t, and read an expanded argument by its strides: "
-                 "contiguous() "
-                 "allocates what expand() saved.",
-          .example =
-              "pytorch's reductions over more than INT_MAX elements; int n = x.numel() in many kernels.",
-          .wrong = R"(const int n = x.numel();
-for (int i = 0; i < n; ++i) sum += data[i * stride];)",
-          .right = R"(const int64_t n = x.numel();
-for (int64_t i = 0; i < n; ++i) sum += data[i * stride];)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::most_precise,
-               .first_sample = true,
-               .promised = Promise::large_sizes,
-               .device = Scope::Device::cpu},
-     .slow = true,
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_large, {.name = "value.large",
+                                    .worker = Worker::native,
+                                    .scope = {.variants = Scope::Variants::contiguous,
+                                              .dtypes = Scope::Dtypes::most_precise,
+                                              .first_sample = true,
+                                              .promised = Promise::large_sizes,
+                                              .device = Scope::Device::cpu},
+                                    .slow = true,
+                                    .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_large

@@ -92,39 +92,10 @@ Judgement judge(CallUnderTest& under_test) {
   return judgement;
 }
 
-OPGATE_REGISTER_CHECK(
-    value_layout,
-    {.name = "value.layout",
-     .explanation =
-         {.promise = "The same values, whatever the layout of each argument.",
-          .why =
-              "Slices, transposes and expands cost nothing in PyTorch because every operator is trusted to "
-              "follow strides and storage offset. torch.compile and AOTInductor choose layouts of their own, "
-              "and nothing in between makes a tensor contiguous for you. torch.library.opcheck compares the "
-              "operator with itself on copies whose gaps and offsets are gone, and does not see this.",
-          .fix = "Read through x.strides() (an accessor, TensorIterator), or take x.contiguous() into a "
-                 "local and use only that. Use data_ptr(), which includes the storage offset, never the "
-                 "storage's own pointer.",
-          .example = "vllm 17091, FBGEMM 5761, pytorch 116333: kernels that index a strided input as if it "
-                     "were dense.",
-          .wrong = R"(at::Tensor twice(const at::Tensor& x) {
-  at::Tensor out = at::empty(x.sizes(), x.options());
-  const auto* from = x.const_data_ptr<float>();  // as if x were dense: it may be a slice or a transpose
-  auto* to = out.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i];
-  return out;
-})",
-          .right = R"(at::Tensor twice(const at::Tensor& x) {
-  at::Tensor out = at::empty(x.sizes(), x.options());
-  const at::Tensor dense = x.contiguous();  // x itself where it is contiguous, else a copy
-  const auto* from = dense.const_data_ptr<float>();
-  auto* to = out.mutable_data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i];
-  return out;
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::rearranged},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_layout, {.name = "value.layout",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::rearranged},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_layout

@@ -155,31 +155,13 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    value_overlap,
-    {.name = "value.overlap",
-     .explanation =
-         {.promise =
-              "Where an argument that is written shares memory with another one, or overlaps itself, the "
-              "results are those of copies, or the call raises.",
-          .why =
-              "Callers save memory by writing into an input, by passing a slice of the same buffer, and by "
-              "mistake. PyTorch's own operators refuse what they cannot do right. A kernel that reads an "
-              "element after it has overwritten it returns wrong numbers without a word.",
-          .fix = "Call at::assert_no_overlap(written, read) and at::assert_no_internal_overlap(written) "
-                 "(ATen/MemoryOverlap.h), which let an element-wise operator with full overlap through with "
-                 "at::assert_no_partial_overlap. Or compute into a new tensor, and copy it at the end.",
-          .example = "In-place normalisations that read a row again after they have written it.",
-          .wrong =
-              R"(for (int64_t i = 1; i < n; ++i) out[i] = x[i] - x[i - 1];  // where out is x, x[i - 1] is gone)",
-          .right = R"(at::assert_no_overlap(out, x);
-for (int64_t i = 1; i < n; ++i) out[i] = x[i] - x[i - 1];)"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .unless_unspecified_for = kOverlap,
-               .writes = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_overlap, {.name = "value.overlap",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::contiguous,
+                                                .dtypes = Scope::Dtypes::first,
+                                                .unless_unspecified_for = kOverlap,
+                                                .writes = true},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_overlap

@@ -105,33 +105,14 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    value_sparse,
-    {.name = "value.sparse",
-     .explanation =
-         {.promise =
-              "A sparse tensor in the place of a dense one raises an exception, or gives the dense result.",
-          .why = "A kernel that is registered for every backend, or for SparseCPU beside CPU, gets tensors "
-                 "whose values "
-                 "are stored apart from their indices. One that computes with the stored values alone "
-                 "forgets the zeros "
-                 "between them, and counts an index twice that is stored twice. The check makes two of three "
-                 "elements "
-                 "zero, and tries COO, COO with duplicates, and CSR for matrices.",
-          .fix = "Register kernels by backend and let the dispatcher refuse the others. In a sparse kernel, "
-                 "coalesce() "
-                 "first, and call to_dense() where f(0) is not 0.",
-          .example = "exp of a sparse tensor that is 0 between the stored values, where exp(0) is 1.",
-          .wrong =
-              R"(at::Tensor peak_sparse(const at::Tensor& x) { return x._values().max(); }  // zeros count, too)",
-          .right = R"(at::Tensor peak_sparse(const at::Tensor& x) { return x.to_dense().max(); })"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .dtypes = Scope::Dtypes::first,
-               .first_sample = true,
-               .device = Scope::Device::cpu,
-               .drafts = false},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_sparse, {.name = "value.sparse",
+                                     .worker = Worker::native,
+                                     .scope = {.variants = Scope::Variants::contiguous,
+                                               .dtypes = Scope::Dtypes::first,
+                                               .first_sample = true,
+                                               .device = Scope::Device::cpu,
+                                               .drafts = false},
+                                     .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_sparse

@@ -86,37 +86,12 @@ Judgement judge(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-OPGATE_REGISTER_CHECK(
-    value_special,
-    {.name = "value.special",
-     .explanation =
-         {.promise =
-              "Where any one element of an argument is NaN, infinite, -0 or subnormal, the result is the "
-              "reference's, or the "
-              "call raises.",
-          .why = "A NaN in a loss or an activation is how a training run says that it has failed, and an "
-                 "infinity is how "
-                 "a mask says no. A kernel that turns them into ordinary numbers hides the failure, or lets "
-                 "a masked "
-                 "position through.",
-          .fix = "Let comparisons keep NaN (!(x <= 0) ? x : 0, at::maximum), start maxima at -infinity, and "
-                 "compile "
-                 "without -ffast-math. If values for such inputs are not promised, refuse them, or write "
-                 "spec.unspecified_for(\"nan\").",
-          .example = "Kernels of max pooling and softmax that return the largest number, or 0, for a row "
-                     "with a NaN.",
-          .wrong = R"(float largest = -FLT_MAX;
-for (int64_t i = 0; i < n; ++i) largest = std::max(largest, row[i]);  // drops a NaN)",
-          .right = R"(float largest = -std::numeric_limits<float>::infinity();
-for (int64_t i = 0; i < n; ++i) {
-  if (!(row[i] <= largest)) largest = row[i];  // a NaN stays
-  if (std::isnan(largest)) break;
-})"},
-     .worker = Worker::native,
-     .scope = {.variants = Scope::Variants::contiguous,
-               .sweep = Scope::Sweep::one_at_a_time,
-               .reference = true},
-     .judge = &judge});
+OPGATE_REGISTER_CHECK(value_special, {.name = "value.special",
+                                      .worker = Worker::native,
+                                      .scope = {.variants = Scope::Variants::contiguous,
+                                                .sweep = Scope::Sweep::one_at_a_time,
+                                                .reference = true},
+                                      .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_special

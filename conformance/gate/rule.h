@@ -1,4 +1,5 @@
-// The rules that a change must satisfy. Each rule is a file in rules/ that registers itself.
+// The rules that a change must satisfy. Each rule is a file in rules/ that registers itself, with a Markdown file that
+// explains it.
 #pragma once
 
 #include <functional>
@@ -57,7 +58,7 @@ using Remarks = std::vector<Remark>;
 
 struct Rule {
   std::string_view name;
-  Explanation explanation;
+  Explanation explanation = {};  ///< from the Markdown file beside the code: a rule does not give it
   void (*judge)(const Change&, Remarks&);
 };
 
@@ -94,4 +95,4 @@ std::map<std::string, std::string> renamed_samples(const SubjectFacts& base, con
 
 #define OPGATE_REGISTER_RULE(identifier, ...)                  \
   [[maybe_unused]] static const bool identifier##_registered = \
-      ::opgate::Registry<::opgate::Rule>::instance().add(__VA_ARGS__)
+      ::opgate::Registry<::opgate::Rule>::instance().add(::opgate::explained(::opgate::Rule __VA_ARGS__))

@@ -35,8 +35,14 @@ bool needs_device(std::string_view check) {
 Check check_from_json(const nlohmann::json& described) {
   Check check;
   check.name = described.at("id");
-  check.explanation = {described.at("promise"), described.at("why"),          described.at("fix"),
-                       described.at("example"), described.value("wrong", ""), described.value("right", "")};
+  const nlohmann::json& told = described.at("explanation");
+  check.explanation = {.promise = told.at("promise"),
+                       .why = told.at("why"),
+                       .fix = told.at("fix"),
+                       .example = told.at("example"),
+                       .wrong = told.at("wrong"),
+                       .right = told.at("right"),
+                       .does_not_find = told.at("does_not_find")};
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
   check.needs_fake = described.at("needs_fake");

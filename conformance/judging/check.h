@@ -1,5 +1,6 @@
 // A check: one promise with a public id, the calls that it is planned for, and the function that judges a
-// call. Each check is one file of checks/ or of python/opgate/checks/, and registers itself.
+// call. Each check is one file of checks/ or of python/opgate/checks/, with a Markdown file that
+// explains it, and registers itself.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,8 +25,8 @@ std::string_view to_string(Worker worker);
 Worker worker_from_string(std::string_view text);
 
 struct Check {
-  std::string name;  ///< the id: "value.layout"
-  Explanation explanation;
+  std::string name;              ///< the id: "value.layout"
+  Explanation explanation = {};  ///< from the Markdown file beside the code: a check does not give it
   Worker worker = Worker::native;
   Scope scope;
   bool slow = false;           ///< it takes seconds, so that other checks of the kind of worker come first
@@ -50,4 +51,4 @@ Check check_from_json(const nlohmann::json& described);
 
 #define OPGATE_REGISTER_CHECK(identifier, ...)                 \
   [[maybe_unused]] static const bool identifier##_registered = \
-      ::opgate::Registry<::opgate::Check>::instance().add(__VA_ARGS__)
+      ::opgate::Registry<::opgate::Check>::instance().add(::opgate::explained(::opgate::Check __VA_ARGS__))

@@ -156,8 +156,8 @@ def test_a_worker_introduces_itself_judges_and_leaves(setup: dict[str, Any]) -> 
 
 def test_each_check_describes_itself_in_full(ready: tuple[Worker, dict[str, Any]]) -> None:
     for check in ready[1]["checks"]:
-        assert all(check[word].strip() for word in ("id", "promise", "why", "fix", "example"))
-        assert bool(check["wrong"]) == bool(check["right"])
+        assert check["id"].strip()
+        assert all(check["explanation"][word].strip() for word in ("promise", "why", "fix", "example"))
         variants = {"contiguous", "rearranged", "resized", "same_sizes", "packaged", "every", "bad"}
         assert check["variants"] in variants
 

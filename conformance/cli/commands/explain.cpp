@@ -58,6 +58,7 @@ int explain(const ProjectOptions& options, const std::string& id) {
   print_section("Wrong", said.wrong);
   print_section("Right", said.right);
   print_section("A bug of this kind", said.example);
+  print_section("What it does not find", said.does_not_find);
   return kAllKept;
 }
 
@@ -69,6 +70,8 @@ int explain_all(const ProjectOptions& options) {
     if (!said.wrong.empty())
       fmt::print("\nWrong:\n\n```\n{}\n```\n\nRight:\n\n```\n{}\n```\n", said.wrong, said.right);
     if (!said.example.empty()) fmt::print("\n**A bug of this kind.** {}\n", prose(said.example));
+    if (!said.does_not_find.empty())
+      fmt::print("\n**What it does not find.** {}\n", prose(said.does_not_find));
   };
   const Project project = open_project(options);
   end_where_nobody_reads();

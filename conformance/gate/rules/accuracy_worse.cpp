@@ -65,16 +65,7 @@ void judge(const Change& change, Remarks& remarks) {
                       const DeviceState& head) { judge_errors(change, id, device, base, head, remarks); });
 }
 
-OPGATE_REGISTER_RULE(
-    accuracy_worse,
-    {kRule,
-     {"The worst error is no more than 1.5 times the accepted one (--accuracy-factor), even within the "
-      "tolerance.",
-      "A tolerance leaves room: one change may use it up unnoticed, and the next change then exceeds it.",
-      "Find what lost the digits: a sum in a smaller dtype, another order of summation, an approximation. "
-      "If the loss is intended, say why in the change, and run `opgate accept`.",
-      "A layer norm whose variance became the mean of the squares minus the square of the mean."},
-     &judge});
+OPGATE_REGISTER_RULE(accuracy_worse, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::accuracy_worse

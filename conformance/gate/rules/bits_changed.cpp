@@ -68,15 +68,7 @@ void judge(const Change& change, Remarks& remarks) {
                      ""});
 }
 
-OPGATE_REGISTER_RULE(
-    bits_changed,
-    {kRule,
-     {"An operator that promises to be deterministic returns the same bits as before.",
-      "Users rely on the promise when they resume a training run, or compare with stored results.",
-      "Keep the order of the floating-point operations. If other bits are intended, for example because the "
-      "error is smaller, review the change and run `opgate accept`.",
-      "A reduction that was split over threads by the number of cores."},
-     &judge});
+OPGATE_REGISTER_RULE(bits_changed, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::bits_changed

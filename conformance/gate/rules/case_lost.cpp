@@ -155,16 +155,9 @@ class Losses {
   Remarks& remarks_;
 };
 
-OPGATE_REGISTER_RULE(
-    case_lost,
-    {kRule,
-     {"What was checked before is still checked: operators, devices, kernels, samples with the same "
-      "arguments, checks, dtypes and cases.",
-      "A check that does not run finds nothing: deleting a sample makes a failure go away without a fix.",
-      "Restore what is missing. If the operator is really meant to lose it, tell its users, and run "
-      "`opgate accept`.",
-      "An overload that lost its CUDA kernel, and fell back to a composite kernel that nobody had tested."},
-     [](const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }});
+void judge(const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }
+
+OPGATE_REGISTER_RULE(case_lost, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::case_lost

@@ -34,16 +34,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(coverage_changed,
-                     {kRule,
-                      {"Operators of the libraries and modules that have no spec and no recorded calls are "
-                       "told when they come or go.",
-                       "Nothing checks such an operator: whatever it returns, every run passes.",
-                       "Nothing is refused. Write a spec, or record calls with `opgate record`; `opgate list "
-                       "coverage` shows what "
-                       "each operator has.",
-                       "An overload that was added for a release, and first called by its users."},
-                      &judge});
+OPGATE_REGISTER_RULE(coverage_changed, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::coverage_changed

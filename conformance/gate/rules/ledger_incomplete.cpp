@@ -20,14 +20,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(
-    ledger_incomplete,
-    {kRule,
-     {"Every operator that is run is in the ledger.",
-      "An operator without an accepted state can change in any way, and no rule sees it.",
-      "Run `opgate accept`, review the new file of the ledger, and commit it together with the operator.",
-      "A ledger whose file was deleted in the change that made its operator slower."},
-     &judge});
+OPGATE_REGISTER_RULE(ledger_incomplete, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::ledger_incomplete

@@ -72,16 +72,7 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(
-    output_metadata,
-    {kRule,
-     {"Results have the same shape, strides, storage offset and dtype as before.",
-      "Graphs and packages that were compiled before rely on them: their buffers have the layout that the "
-      "fake kernel returned then.",
-      "Return the same metadata as before. If another layout is intended, users must compile their programs "
-      "again: tell them, and run `opgate accept`.",
-      "A kernel that began to keep channels-last where it had returned contiguous tensors."},
-     &judge});
+OPGATE_REGISTER_RULE(output_metadata, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::output_metadata

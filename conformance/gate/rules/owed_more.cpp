@@ -41,15 +41,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(
-    owed_more, {kRule,
-                {"No more cases are owed on the CPU and on the simulated device than before; with "
-                 "--strict-gpu, none on a GPU.",
-                 "An owed case was not run, because this machine lacks what it needs: it may fail elsewhere.",
-                 "Install what is missing. For a device that this machine lacks, keep evidence from one that "
-                 "has it: `opgate evidence`.",
-                 "A module that a worker could no longer import: its checks had been owed for months."},
-                &judge});
+OPGATE_REGISTER_RULE(owed_more, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::owed_more

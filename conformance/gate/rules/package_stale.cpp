@@ -46,17 +46,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(
-    package_stale,
-    {kRule,
-     {"A package that was compiled with the base's library loads with the head's, and agrees with eager.",
-      "Users update the library under a deployed package, and not the package. It holds the schema, and the "
-      "strides and dtypes that the fake kernel returned when it was compiled.",
-      "Keep the schema and what the fake kernel returns; add new behaviour as an overload of its own. If old "
-      "packages are meant to break, add a waiver.",
-      "An operator that got a new argument in the middle: packages of the last release passed the factor as "
-      "the flag."},
-     &judge});
+OPGATE_REGISTER_RULE(package_stale, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::package_stale

@@ -187,22 +187,13 @@ class Comparing {
   Remarks& remarks_;
 };
 
-OPGATE_REGISTER_RULE(
-    promise_weakened,
-    {kRule,
-     {"A spec promises no less than before: no promise, tag, dtype, rejection or limit is dropped, no "
-      "tolerance is wider, no argument or result is exempted from checks, and results stay where they were, "
-      "on "
-      "the CPU or on the device of the arguments.",
-      "Promising less is the easiest way to pass, and the users who rely on the promise do not notice.",
-      "Fix the operator. If the promise was wrong, say so in the change, and run `opgate accept`.",
-      "A tolerance that was doubled in the same change as the kernel that needed it."},
-     [](const Change& change, Remarks& remarks) {
-       for_each_subject(change,
-                        [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
-                          Comparing(id, base.facts, head.facts, remarks).judge();
-                        });
-     }});
+void judge(const Change& change, Remarks& remarks) {
+  for_each_subject(change, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
+    Comparing(id, base.facts, head.facts, remarks).judge();
+  });
+}
+
+OPGATE_REGISTER_RULE(promise_weakened, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::promise_weakened

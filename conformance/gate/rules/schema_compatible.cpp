@@ -29,16 +29,7 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(
-    schema_compatible,
-    {kRule,
-     {"Callers of the old schema can still call the operator, by PyTorch's own rules for schemas.",
-      "Saved programs, packages and keyword calls rely on the names, order, types and defaults of the "
-      "arguments.",
-      "Add new arguments at the end, with defaults, or in an overload of its own. Do not rename or reorder "
-      "arguments.",
-      "A flag that was inserted before the last argument: saved programs then passed the wrong one."},
-     &judge});
+OPGATE_REGISTER_RULE(schema_compatible, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::schema_compatible

@@ -68,15 +68,7 @@ void judge(const Change& change, Remarks& remarks) {
   });
 }
 
-OPGATE_REGISTER_RULE(
-    speed_slower,
-    {kRule,
-     {"An operator keeps at least 0.9 times the base's speed: timed in turns, twice, with 95 % confidence.",
-      "A check that is added to a kernel, or an option that is lost from a build, costs every user time.",
-      "Measure with `opgate bench --op OP`, and undo what made it slower. A few per cent are allowed, "
-      "because two builds of the same source differ by that much.",
-      "A call in a loop to a function that was inlined before."},
-     &judge});
+OPGATE_REGISTER_RULE(speed_slower, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::speed_slower

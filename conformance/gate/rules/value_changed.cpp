@@ -184,25 +184,16 @@ class Comparing {
   Cases changed_, lost_, rounded_;
 };
 
-OPGATE_REGISTER_RULE(
-    value_changed,
-    {kRule,
-     {"Operators compute the same function as before: on the same arguments, results differ by no more than "
-      "the "
-      "tolerance that was promised before.",
-      "A change that rewrites an operator together with its reference and tolerances agrees with itself.",
-      "Give another function another name or overload. If the old values were wrong, say so in the change, "
-      "and "
-      "run `opgate accept`.",
-      "A scale that was applied to the absolute value of its argument, in the kernel and in the reference."},
-     [](const Change& change, Remarks& remarks) {
-       for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
-                                   const DeviceState& head) {
-         Comparing comparing(change, id, device, remarks);
-         comparing.compare(base);
-         comparing.compare_reference(base, head);
-       });
-     }});
+void judge(const Change& change, Remarks& remarks) {
+  for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
+                              const DeviceState& head) {
+    Comparing comparing(change, id, device, remarks);
+    comparing.compare(base);
+    comparing.compare_reference(base, head);
+  });
+}
+
+OPGATE_REGISTER_RULE(value_changed, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_changed

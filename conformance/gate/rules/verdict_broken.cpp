@@ -45,14 +45,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(
-    verdict_broken,
-    {"verdict.broken",
-     {"No case fails, crashes or hangs; compared with a base run, none that did not do so there.",
-      "Each check has its own reasons: see `opgate explain CHECK`.",
-      "The finding says what happened; `opgate repro CASE` shows it again.",
-      "A remark of this rule has the name of the check, not of the rule."},
-     &judge});
+OPGATE_REGISTER_RULE(verdict_broken, {.name = "verdict.broken", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::verdict_broken

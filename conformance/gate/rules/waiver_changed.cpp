@@ -26,20 +26,15 @@ void tell_changes(const std::string& id, const SubjectState& base, const Subject
   }
 }
 
-OPGATE_REGISTER_RULE(
-    waiver_changed,
-    {kRule,
-     {"Waivers that are new, changed or removed are told, so that they are reviewed with the change.",
-      "A change that adds a waiver for what it breaks would otherwise look like one that breaks nothing.",
-      "Nothing is refused. Review the reason and the last day of each new waiver.",
-      "A crash that was waived for three months in the change that introduced it."},
-     [](const Change& change, Remarks& remarks) {
-       if (!change.waivers_known) return;
-       for (const auto& [id, head] : change.head.state) {
-         const auto base = change.base.find(id);
-         tell_changes(id, base == change.base.end() ? SubjectState() : base->second, head, remarks);
-       }
-     }});
+void judge(const Change& change, Remarks& remarks) {
+  if (!change.waivers_known) return;
+  for (const auto& [id, head] : change.head.state) {
+    const auto base = change.base.find(id);
+    tell_changes(id, base == change.base.end() ? SubjectState() : base->second, head, remarks);
+  }
+}
+
+OPGATE_REGISTER_RULE(waiver_changed, {.name = kRule, .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::waiver_changed

@@ -283,8 +283,13 @@ std::string explanations() {
   json all;
   for (const Check& check : native_checks()) {
     const Explanation& told = check.explanation;
-    all[check.name] = {{"promise", told.promise}, {"why", told.why},     {"fix", told.fix},
-                       {"example", told.example}, {"wrong", told.wrong}, {"right", told.right}};
+    all[check.name] = {{"promise", told.promise},
+                       {"why", told.why},
+                       {"fix", told.fix},
+                       {"example", told.example},
+                       {"wrong", told.wrong},
+                       {"right", told.right},
+                       {"does_not_find", told.does_not_find}};
   }
   return all.dump();
 }

@@ -7,10 +7,12 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from opgate.call import Call
 from opgate.cpp_compiler import missing_compiler
+from opgate.explanation import Explanation, read_explanation
 from opgate.judgement import Judgement
 
 Judge = Callable[[Call], Judgement]
@@ -26,14 +28,8 @@ class Check:
 
     id: str
     judge: Judge
-    promise: str
-    why: str
-    fix: str
-    example: str
-    wrong: str = ""
-    """A few lines of code with the mistake."""
-    right: str = ""
-    """The same lines without it."""
+    explanation: Explanation
+    """The Markdown file beside the module."""
     variants: str = "every"
     """contiguous, rearranged, resized, same_sizes, packaged, every or bad."""
     dtypes: str = "declared"
@@ -76,22 +72,32 @@ class Check:
         """What the native plan needs to know about the check."""
         here_alone = ("judge", "imports", "packages", "extra", "needs_compiler")
         described = {name: value for name, value in vars(self).items() if name not in here_alone}
-        return described | {"subjects": self.subjects and self.subjects(), "missing": self.missing()}
+        return described | {
+            "explanation": vars(self.explanation),
+            "subjects": self.subjects and self.subjects(),
+            "missing": self.missing(),
+        }
 
 
 CHECKS: dict[str, Check] = {}
 
 
 def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 - the word that users see
-    """Registers the decorated function as the judge of check `id`; `described` has the other fields."""
+    """Registers the decorated function as the judge of check `id`; `described` has the other fields.
+
+    The explanation is read from the file beside the function's: fake_symbolic.md beside fake_symbolic.py.
+    """
 
     def register(judge: Judge) -> Judge:
-        cleaned = {"why", "fix", "wrong", "right"} & described.keys()
-        texts = {name: inspect.cleandoc(described.pop(name)) for name in cleaned}
-        CHECKS[id] = Check(id=id, judge=judge, **texts, **described)
+        CHECKS[id] = Check(id=id, judge=judge, explanation=read_explanation(prose_of(judge)), **described)
         return judge
 
     return register
+
+
+def prose_of(judge: Judge) -> Path:
+    """The file that explains the check with this judge."""
+    return Path(inspect.getfile(judge)).with_suffix(".md")
 
 
 def load_checks() -> dict[str, Check]:

@@ -109,7 +109,7 @@ class Worker:
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
-        from opgate.registry import load_checks
+        from opgate.registry import load_checks, prose_of
         from opgate.sources import digest_of, mapped_libraries, module_files, project_files
         from opgate.spec import SPECS
 
@@ -162,7 +162,13 @@ class Worker:
         # Samples that are kept in files name operators, too.
         samples = [Path(setup[kind]) for kind in ("recorded", "regressions", "samples") if setup[kind]]
         samples += [file for folder in samples if folder.is_dir() for file in folder.rglob("*.json")]
-        self.native_files = [*setup["libraries"], *setup["specs"], _engine.__file__, *map(str, samples)]
+        prose = [prose_of(check.judge) for check in self.checks.values()]
+        self.other_files = [
+            *setup["libraries"],
+            *setup["specs"],
+            _engine.__file__,
+            *map(str, samples + prose),
+        ]
 
         self.process = os.getpid()
         self.printed = _end_of_printed()
@@ -190,7 +196,7 @@ class Worker:
             "torch": self.torch_version,
             "sources": self.sources,
             "modules": self.imported_files | self.module_files,
-            "files": files_read(self.native_files + self._where_packages_may_come()),
+            "files": files_read(self.other_files + self._where_packages_may_come()),
         }
 
     def _where_packages_may_come(self) -> list[str]:

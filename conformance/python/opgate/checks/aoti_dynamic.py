@@ -13,13 +13,6 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values f
 
 @check(
     "aoti.dynamic",
-    promise="An AOTInductor package that was compiled with open sizes equals eager for other sizes, too.",
-    why="A model is compiled once, and a server gives it batches of every size. A size that a fake kernel "
-    "reads as a number is compiled into the program: the package then refuses every other size, or computes "
-    "for the wrong one.",
-    fix="First make fake.symbolic pass: in C++ use sym_size(), sym_sizes() and the _symint overloads; in "
-    "Python never call int(size).",
-    example="FBGEMM 5910; a fake kernel that returns as many rows as the example has.",
     variants="contiguous",
     dtypes="first",
     first_sample=True,

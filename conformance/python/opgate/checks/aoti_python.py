@@ -11,13 +11,6 @@ PROMISED = "the package, run in Python, returns eager's values"
 
 @check(
     "aoti.python",
-    promise="The AOTInductor package, run in Python, equals eager.",
-    why="The compiler takes the layout of buffers from the fake kernel, and calls the operator with them; a "
-    "result that differs here differs in production. The results have the same bits if the compiled graph "
-    "holds the operator itself. If it holds the ATen operators that a composite or an autograd kernel calls, "
-    "the compiler's code rounds differently, and twice the promised accuracy counts.",
-    fix="First make value.layout and fake.metadata pass: most differences here are one of these.",
-    example="pytorch 180884; a fake kernel with other strides than the real one.",
     variants="packaged",
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),

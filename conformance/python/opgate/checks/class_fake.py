@@ -76,13 +76,6 @@ def classes() -> list[str]:
 
 @check(
     "class.fake",
-    promise="The fake class has every method, and its answers have the metadata of the real ones, after any "
-    "sequence of calls.",
-    why="torch.export and torch.compile trace with the fake class in place of the object, and compile its "
-    "answers into the program. A size or a number that differs from the real one is found in production.",
-    fix="Give the fake class (torch._library.register_fake_class) every method of the class, and the state "
-    "that its answers depend on; build it in __obj_unflatten__ from what __obj_flatten__ gave.",
-    example="pytorch 121162; a fake queue whose size() never changes.",
     variants="contiguous",
     dtypes="first",
     ops=False,

@@ -126,29 +126,6 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 
 @check(
     "compile.equal",
-    promise="torch.compile(fullgraph=True), with static and with dynamic sizes, makes no graph break, does "
-    "not compile again for a new size, and gives eager's values and strides, and its gradients where the "
-    "spec promises differentiable.",
-    why="A graph break prevents the optimisation around it; compiling again for each size costs seconds in "
-    "production; strides that differ from the fake kernel's make the compiled code read at wrong places.",
-    fix="First make fake.metadata and fake.symbolic pass. Register the operator and its autograd formula "
-    "with the dispatcher: Python code that must run in between breaks the graph.",
-    example="pytorch 137437, 186850: compiled results that differ from eager's.",
-    wrong="""
-        static variable_list backward(AutogradContext* context, const variable_list& grads) {
-          const at::Tensor x = context->get_saved_variables()[0];
-          return {cube_backward_cpu(grads[0], x)};  // reads memory, which a trace does not have
-        }
-    """,
-    right="""
-        static variable_list backward(AutogradContext* context, const variable_list& grads) {
-          const at::Tensor x = context->get_saved_variables()[0];
-          static const auto op = c10::Dispatcher::singleton()
-                                     .findSchemaOrThrow("my_ops::cube_backward", "")
-                                     .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
-          return {op.call(grads[0], x)};  // an operator, which has a fake kernel
-        }
-    """,
     slow=True,
     needs_compiler=True,
     needs_fake=True,

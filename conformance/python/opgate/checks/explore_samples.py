@@ -133,12 +133,6 @@ def finding(call: Call, found: Found) -> Judgement:
 
 @check(
     "explore.samples",
-    promise="What the checks of values, effects, memory, fake kernels and gradients demand also holds for "
-    "samples that the spec did not write: other sizes, dtypes, layouts and values of the same kind.",
-    why="The samples of a spec are only those that its author thought of.",
-    fix="The finding names the check that fails and the smallest sample that shows it. Fix the operator as "
-    "that check explains, and keep the sample.",
-    example="A vectorised loop whose remainder is wrong for 5 rows of 3, where every sample has 4 or 8.",
     slow=True,
     imports=("hypothesis",),
     packages=("hypothesis",),

@@ -61,12 +61,6 @@ def differences(program: torch.export.ExportedProgram, call: Call, eager: list[t
 
 @check(
     "export.graph",
-    promise="The exported graph has exactly the promised calls, survives save and load, and equals eager.",
-    why="Deployment starts from the exported graph: an operator that was decomposed, inlined or replaced in "
-    "it is not the one that was tested, and an object that cannot be saved cannot be deployed.",
-    fix="Register the operator with torch.library (a plain Python function is inlined), give it a fake "
-    "kernel, and a TorchBind class a fake class, def_pickle and __obj_flatten__.",
-    example="A TorchBind object that is inlined as a constant because its class has no fake.",
     needs_fake=True,
     imports=("torch.export",),
     variants="packaged",

@@ -54,24 +54,6 @@ def judge_resized(
 
 @check(
     "fake.symbolic",
-    promise="With symbolic sizes, backed and unbacked, the fake kernel keeps them symbolic, and its results "
-    "are right for other sizes.",
-    why="torch.compile(dynamic=True) and torch.export trace once for all sizes. A fake kernel that reads a "
-    "size as a number does not fail: it fixes the program to the sizes of its example, and the program is "
-    "compiled again for each new size, or is wrong for it.",
-    fix="In a C++ meta kernel use sym_sizes(), sym_size(), sym_numel() and at::empty_symint, and compare "
-    "with TORCH_SYM_CHECK. In Python pass shapes on as they are, and state conditions with torch._check.",
-    example="FBGEMM 5910, pytorch 156622: meta kernels that specialise.",
-    wrong="""
-        at::Tensor flattened_meta(const at::Tensor& x) {
-          return at::empty({x.numel()}, x.options());  // the example's number
-        }
-    """,
-    right="""
-        at::Tensor flattened_meta(const at::Tensor& x) {
-          return at::empty_symint({x.sym_numel()}, x.options());
-        }
-    """,
     needs_fake=True,
     imports=("torch.fx.experimental.proxy_tensor",),
     variants="contiguous",

@@ -15,23 +15,6 @@ TRACES = "test_aot_dispatch_dynamic"
 
 @check(
     "opcheck",
-    promise="torch.library.opcheck passes.",
-    why="It checks the registrations: schema, autograd keys, a fake kernel, AOTAutograd with dynamic "
-    "shapes. It compares the operator with itself on cloned inputs, so it does not see a mistake with "
-    "strides, gaps or offsets. Its comparison under AOTAutograd regards NaN as different from NaN: where a "
-    "result has NaN, only its other tests count.",
-    fix="Its message names the failing test; see torch.library.opcheck in the PyTorch documentation.",
-    example="An operator without a fake kernel; one whose schema does not say that it mutates an argument.",
-    wrong="""
-        @torch.library.custom_op("my_ops::add_one", mutates_args=())
-        def add_one(x: torch.Tensor) -> None:
-            x.add_(1)  # the schema says that x is only read
-    """,
-    right="""
-        @torch.library.custom_op("my_ops::add_one", mutates_args=("x",))
-        def add_one(x: torch.Tensor) -> None:
-            x.add_(1)
-    """,
     needs_fake=True,
     imports=("torch.testing._internal.optests",),
     variants="same_sizes",  # opcheck fails on an exception, and operators may refuse other sizes

@@ -63,17 +63,6 @@ def answer_of(child: int, answers: int) -> tuple[str, int] | None:
 
 @check(
     "run.fork",
-    promise="The call gives the reference's result in a process that was forked after earlier calls.",
-    why="torch.utils.data.DataLoader forks its workers, and so do servers. A fork copies memory, and of the "
-    "threads only the one that forks: the threads of a pool are gone, and a lock that another thread held "
-    "stays locked.",
-    fix="Divide work with at::parallel_for, which has one thread in a DataLoader's worker. Where an operator "
-    "needs threads of its own, start them for the call, or make the pool anew in the child (pthread_atfork).",
-    example="Image decoders with a pool of their own: the first batch of a DataLoader never came.",
-    wrong="static ThreadPool pool(4);  // its threads are not in the child\n"
-    "pool.run(work);\n"
-    "pool.wait();  // for ever",
-    right="at::parallel_for(0, n, 1, work);",
     variants="contiguous",
     dtypes="first",
     first_sample=True,

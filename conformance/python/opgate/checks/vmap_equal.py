@@ -63,13 +63,6 @@ def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -
 
 @check(
     "vmap.equal",
-    promise="Under torch.func.vmap the call returns what the calls one by one return, whichever tensors "
-    "have the dim that is mapped over and wherever they have it, where the spec promises vmappable.",
-    why="Per-sample gradients, ensembles and jacobians map over calls. A batching rule that assumes that "
-    "every tensor is batched, or that the dim is always the first, mixes the numbers of different samples.",
-    fix="In register_vmap, move the dim that in_dims names to the front (movedim), expand the tensors whose "
-    "in_dim is None, and return the out_dim where the dim then is.",
-    example="A batching rule that flattens the mapped dim into the rows and normalises over both.",
     variants="contiguous",
     dtypes="first",
     promised="vmappable",
