@@ -173,7 +173,8 @@ def explained(opgate: OpGate, project: Path) -> Explained:
 def test_each_check_and_rule_is_explained_in_parts(check: str, explained: Explained) -> None:
     parts = explained(check)
     code = ["Wrong", "Right"] if check in SHOWN else []
-    assert list(parts) == [check, "Why it matters", "How to fix it", *code, "A bug of this kind"]
+    limits = ["What it does not find"] if "What it does not find" in parts else []
+    assert list(parts) == [check, "Why it matters", "How to fix it", *code, "A bug of this kind", *limits]
     assert all(len(lines[0]) > 20 for lines in parts.values())
     assert all(line.startswith("  ") for lines in parts.values() for line in lines)
 
@@ -187,6 +188,11 @@ def test_wrong_and_right_code_is_short_and_whole(check: str, explained: Explaine
         assert all(line.strip() and len(line) <= 110 for line in lines)
         assert all("".join(lines).count(a) == "".join(lines).count(b) for a, b in ("()", "{}", "[]"))
     assert "wrong:" not in " ".join(parts["How to fix it"]), "code is not said twice"
+
+
+@pytest.mark.parametrize("check", ["memory.pages", "fake.accepted", "aoti.dynamic", "package.stale"])
+def test_what_a_check_does_not_find_is_said_last(check: str, explained: Explained) -> None:
+    assert list(explained(check))[-1] == "What it does not find"
 
 
 def test_a_native_check_is_explained_without_a_project(opgate: OpGate) -> None:
