@@ -1,0 +1,56 @@
+"""Triton on the simulated device: right kernels run and are silent, and each mistake is found at its line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate
+
+pytest.importorskip("triton")
+
+
+@pytest.fixture(autouse=True)
+def needs_simulator(build: Path) -> None:
+    if not (build / "lib" / "simulator" / "libcudart.so.13").exists():
+        pytest.skip("no simulated device here")
+
+
+@pytest.fixture
+def program(source: Path) -> Path:
+    return source / "fixtures" / "programs" / "triton_program.py"
+
+
+def simulate(opgate: OpGate, program: Path, mode: str, folder: Path, *options: str) -> Completed:
+    return opgate("sim", "--seconds", "0", *options, "--", sys.executable, program, mode, folder=folder)
+
+
+def line_of(program: Path, text: str) -> int:
+    """The number of the line that holds the text."""
+    (found,) = (at for at, line in enumerate(program.read_text().splitlines(), 1) if text in line)
+    return found
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_right_kernels_compute_what_torch_does_and_are_silent(
+    opgate: OpGate, program: Path, tmp_path: Path, seed: str
+) -> None:
+    run = simulate(opgate, program, "right", tmp_path, "--seed", seed)
+    assert (run.returncode, run.stdout) == (0, "right\n"), run
+    assert "nothing found" in run.stderr
+
+
+def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_path: Path) -> None:
+    run = simulate(opgate, program, "wrong", tmp_path)
+    assert run.returncode == 1, run
+    summary = run.stderr[run.stderr.index(" findings\n") :]
+    found = re.findall(r"^ *\d+ (\w+): .*\n +kernel +(\w+)\n +at +\S*:(\d+)$", summary, re.MULTILINE)
+    lines = {(tool, kernel): int(line) for tool, kernel, line in found}
+    assert lines["memory", "add_without_mask"] == line_of(program, "the missing mask")
+    assert lines["race", "sum_without_lock"] == line_of(program, "the missing lock")
+    assert lines["race", "all_to_one_place"] == line_of(program, "the same place for all programs")
+    assert ("init", "add") in lines
+    assert "memory of device 1, which device 0 has no peer access to" in summary
+    assert {kernel for _, kernel in lines} == {"add_without_mask", "sum_without_lock", "all_to_one_place", "add"}
