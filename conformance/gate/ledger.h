@@ -9,7 +9,8 @@
 
 namespace opgate {
 
-/// The text of one operator's file: TOML, with one line for each check and one for each result.
+/// The text of one operator's file: TOML, with one line for each check and one for each result. What several devices
+/// have in common stands there once. ledger_reader.h reads it.
 std::string ledger_text(const std::string& id, const SubjectState& subject);
 
 /// Reads every operator of the ledger. Throws SetupError, with file and line, for a file that is not part
