@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "simulator/kernels/program.h"
-#include "simulator/kernels/selectors.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator::tests {
 namespace annotation_test {

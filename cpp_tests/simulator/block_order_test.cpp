@@ -1,5 +1,5 @@
 // Every block begins once, in an order that depends on the seed.
-#include "simulator/kernels/block_order.h"
+#include "simulator/machine/block_order.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/kernels/kernels.h"
+#include "simulator/kernels/module.h"
 
 namespace opgate::simulator::tests {
 

@@ -1,7 +1,7 @@
 // The tool `sync`: barriers that not all threads reach, and masks that name threads which are not there.
 #include <set>
 
-#include "simulator/kernels/block_order.h"
+#include "simulator/machine/block_order.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "float_kernels.h"
-#include "simulator/kernels/kernels.h"
+#include "simulator/kernels/module.h"
 #include "simulator/watch/observer.h"
 
 namespace opgate::simulator::tests {

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/compiled/compiled_code.h"
+#include "simulator/compiled/compilation_settings.h"
 #include "simulator/compiled/object_cache.h"
-#include "simulator/kernels/kernels.h"
-#include "simulator/kernels/program.h"
+#include "simulator/machine/compiled_code.h"
+#include "simulator/machine/launch.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "simulator/compiled/roles.h"
-#include "simulator/kernels/modifiers.h"
-#include "simulator/kernels/program.h"
-#include "simulator/kernels/types.h"
+#include "simulator/ptx/modifiers.h"
+#include "simulator/ptx/program.h"
+#include "simulator/ptx/types.h"
 
 namespace opgate::simulator {
 

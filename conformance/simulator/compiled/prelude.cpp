@@ -2,8 +2,8 @@
 
 namespace opgate::simulator {
 
-// The functions have the semantics of the handlers in simulator/kernels. NaN that arithmetic in single precision gives is
-// always 0x7fffffff.
+// The functions have the semantics of the handlers in simulator/instructions, and of the operations in simulator/numbers. A NaN
+// that arithmetic in single precision gives is always 0x7fffffff.
 const char* const kPrelude = R"c(
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "simulator/kernels/modifiers.h"
-#include "simulator/kernels/selectors.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/ptx/modifiers.h"
 
 namespace opgate::simulator {
 namespace roles {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "simulator/kernels/program.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 

@@ -1,6 +1,6 @@
 // Arithmetic of floating-point numbers, rounded to nearest.
 #include "simulator/compiled/translators.h"
-#include "simulator/kernels/approximation.h"
+#include "simulator/numbers/approximation.h"
 
 namespace opgate::simulator {
 namespace translated_floats {

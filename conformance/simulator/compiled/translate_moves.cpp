@@ -1,6 +1,6 @@
 // Moves between registers, and from and to memory.
-#include "simulator/compiled/compiled_thread.h"
 #include "simulator/compiled/translators.h"
+#include "simulator/machine/compiled_thread.h"
 
 namespace opgate::simulator {
 namespace translated_moves {

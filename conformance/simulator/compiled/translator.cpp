@@ -3,11 +3,11 @@
 #include <unordered_map>
 
 #include "simulator/compiled/chunks.h"
-#include "simulator/compiled/compiled_code.h"
 #include "simulator/compiled/prelude.h"
 #include "simulator/compiled/translators.h"
-#include "simulator/kernels/block.h"
-#include "simulator/kernels/selectors.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/machine/block.h"
+#include "simulator/machine/compiled_code.h"
 
 namespace opgate::simulator {
 namespace translator {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/compiled/compiled_code.h"
-#include "simulator/kernels/program.h"
+#include "simulator/machine/compiled_code.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "simulator/compiled/compilation.h"
-#include "simulator/kernels/declarations.h"
-#include "simulator/kernels/faults.h"
-#include "simulator/kernels/grid.h"
-#include "simulator/kernels/program_builder.h"
+#include "simulator/kernels/module.h"
+#include "simulator/machine/faults.h"
+#include "simulator/machine/grid.h"
+#include "simulator/ptx/declarations.h"
+#include "simulator/ptx/program_builder.h"
 
 namespace opgate::simulator {
 namespace ptx_module {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/kernels/kernels.h"
+#include "simulator/kernels/module.h"
 #include "simulator/runtime/device_code.h"
 #include "simulator/runtime/memory_map.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "simulator/kernels/faults.h"
+#include "simulator/machine/faults.h"
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulator/kernels/kernels.h"
+#include "simulator/machine/launch.h"
 #include "simulator/runtime/address_range.h"
 #include "simulator/runtime/heap.h"
 #include "simulator/runtime/host_memory.h"

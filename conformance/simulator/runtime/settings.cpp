@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "simulator/compiled/c_compiler.h"
-#include "simulator/kernels/approximation.h"
-#include "simulator/kernels/kernels.h"
+#include "simulator/compiled/compilation_settings.h"
+#include "simulator/numbers/approximation.h"
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/report.h"
 

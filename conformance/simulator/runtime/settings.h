@@ -1,7 +1,7 @@
 // What environment variables say about the simulated devices. They are read once, when the first CUDA function is called; where
 // one has a value that it cannot have, or a name that is none, the process says so and ends.
 // OPGATE_SIM_COMPILE, OPGATE_SIM_CACHE and OPGATE_SIM_CC, which say how kernels are executed, are those of
-// CompilationSettings in simulator/kernels/kernels.h.
+// CompilationSettings in simulator/compiled/compilation_settings.h.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,9 @@
 #include <set>
 #include <tuple>
 
-#include "simulator/kernels/modifiers.h"
-#include "simulator/kernels/program.h"
-#include "simulator/kernels/selectors.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/ptx/modifiers.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 namespace annotations {

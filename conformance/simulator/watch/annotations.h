@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "simulator/kernels/types.h"
+#include "simulator/ptx/types.h"
 #include "simulator/watch/access_record.h"
 
 namespace opgate::simulator {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/kernels/types.h"
+#include "simulator/ptx/types.h"
 #include "simulator/watch/release_log.h"
 
 namespace opgate::simulator {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "simulator/kernels/faults.h"
+#include "simulator/machine/faults.h"
 
 namespace opgate::simulator {
 namespace findings {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "simulator/kernels/kernels.h"
+#include "simulator/machine/launch.h"
 
 namespace opgate::simulator {
 

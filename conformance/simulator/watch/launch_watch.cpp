@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "simulator/kernels/faults.h"
-#include "simulator/kernels/memory.h"
-#include "simulator/kernels/wmma.h"
+#include "simulator/instructions/wmma.h"
+#include "simulator/machine/faults.h"
+#include "simulator/machine/memory.h"
 #include "simulator/watch/places.h"
 
 namespace opgate::simulator {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "simulator/kernels/kernels.h"
-#include "simulator/kernels/thread.h"
+#include "simulator/machine/launch.h"
+#include "simulator/machine/thread.h"
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/observer.h"

@@ -3,9 +3,9 @@
 #include <bit>
 #include <utility>
 
-#include "simulator/kernels/barrier.h"
-#include "simulator/kernels/block.h"
-#include "simulator/kernels/faults.h"
+#include "simulator/machine/barrier.h"
+#include "simulator/machine/block.h"
+#include "simulator/machine/faults.h"
 #include "simulator/watch/launch_watch.h"
 #include "simulator/watch/places.h"
 

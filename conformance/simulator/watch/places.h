@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "simulator/kernels/program.h"
+#include "simulator/machine/launch.h"
+#include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "simulator/kernels/memory.h"
+#include "simulator/machine/memory.h"
 #include "simulator/watch/launch_watch.h"
 #include "simulator/watch/places.h"
 

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <utility>
 
-#include "simulator/kernels/mbarrier.h"
-#include "simulator/kernels/memory.h"
+#include "simulator/machine/mbarrier.h"
+#include "simulator/machine/memory.h"
 #include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {

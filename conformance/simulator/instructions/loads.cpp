@@ -1,0 +1,134 @@
+// ld and st, also of vectors.
+#include <cstring>
+
+#include "simulator/instructions/select.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/machine/memory.h"
+
+namespace opgate::simulator {
+namespace loads {
+
+// T decides how a narrow value fills its register.
+template <class T, Space space, int lanes>
+void load(Thread& thread, const Instruction& in) {
+  const unsigned char* const from =
+      locate<space, Access::load>(thread, in, address_of(thread, in, lanes), lanes * sizeof(T));
+  for (int i = 0; i < lanes; ++i) {
+    T value;
+    std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    write(thread, in, i, value);
+  }
+}
+
+template <class T, Space space, int lanes>
+void store(Thread& thread, const Instruction& in) {
+  unsigned char* const to =
+      locate<space, Access::store>(thread, in, address_of(thread, in, 0), lanes * sizeof(T));
+  for (int i = 0; i < lanes; ++i) {
+    const T value = read<T>(thread, in, i + 1);
+    std::memcpy(to + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
+  }
+}
+
+template <Space space, int lanes>
+struct Load {
+  template <class T>
+  static Handler handler() {
+    return &load<T, space, lanes>;
+  }
+};
+
+template <Space space, int lanes>
+struct Store {
+  template <class T>
+  static Handler handler() {
+    return &store<T, space, lanes>;
+  }
+};
+
+template <template <Space, int> class Family, Space space>
+Handler with_lanes(Type type, int lanes) {
+  if (lanes == 1) return for_integer<Family<space, 1>>(type);
+  if (lanes == 2) return for_integer<Family<space, 2>>(type);
+  return lanes == 4 ? for_integer<Family<space, 4>>(type) : nullptr;
+}
+
+template <template <Space, int> class Family>
+Handler with_space(Space space, Type type, int lanes) {
+  switch (space) {
+    case Space::generic:
+      return with_lanes<Family, Space::generic>(type, lanes);
+    case Space::global:
+      return with_lanes<Family, Space::global>(type, lanes);
+    case Space::shared:
+      return with_lanes<Family, Space::shared>(type, lanes);
+    case Space::local:
+      return with_lanes<Family, Space::local>(type, lanes);
+    case Space::parameter:
+      return with_lanes<Family, Space::parameter>(type, lanes);
+  }
+  return nullptr;
+}
+
+// In memory a number is its bits.
+Type as_integer(Type type) {
+  switch (type) {
+    case Type::f16:
+    case Type::bf16:
+      return Type::u16;
+    case Type::f32:
+    case Type::f16x2:
+    case Type::bf16x2:
+      return Type::u32;
+    case Type::f64:
+      return Type::u64;
+    default:
+      return type;
+  }
+}
+
+// What a function gets and hands over in calls lies in its local memory; a kernel's parameters are a space of
+// their own.
+Space space_of_parameter(const Operand& address, bool in_kernel) {
+  return address.names_local || !in_kernel ? Space::local : Space::parameter;
+}
+
+// A hint for the cache may follow as one more operand.
+void drop_hint(Draft& draft, std::size_t expected) {
+  if (draft.modifiers.has("L2::cache_hint") && draft.operands.size() > expected)
+    draft.operands.resize(expected);
+}
+
+struct Chosen {
+  Space space;
+  Type type;
+  int lanes;
+};
+
+Chosen take(Draft& draft, std::size_t address) {
+  Modifiers& modifiers = draft.modifiers;
+  drop_hint(draft, 2);
+  modifiers.take_hints();
+  Space space = modifiers.take_space();
+  if (space == Space::parameter) space = space_of_parameter(draft.operands[address], draft.in_kernel);
+  const int lanes = modifiers.take_lanes();
+  return {space, as_integer(modifiers.take_type()), lanes};
+}
+
+}  // namespace loads
+
+Handler select_load(Draft& draft) {
+  if (!draft.is(1, Operand::Kind::address)) return nullptr;
+  const auto [space, type, lanes] = loads::take(draft, 1);
+  if (draft.operands[0].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
+  return loads::with_space<loads::Load>(space, type, lanes);
+}
+
+Handler select_store(Draft& draft) {
+  if (!draft.is(0, Operand::Kind::address)) return nullptr;
+  const auto [space, type, lanes] = loads::take(draft, 0);
+  if (draft.operands[1].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
+  return loads::with_space<loads::Store>(space, type, lanes);
+}
+
+}  // namespace opgate::simulator

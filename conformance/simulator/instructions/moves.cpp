@@ -1,0 +1,89 @@
+// mov, also of parts of registers, and between the kinds of addresses.
+#include "simulator/instructions/select.h"
+#include "simulator/instructions/selectors.h"
+
+namespace opgate::simulator {
+namespace moves {
+
+template <class T>
+void copy(Thread& thread, const Instruction& in) {
+  write(thread, in, 0, read<T>(thread, in, 1));
+}
+
+// {a, b, ...} of `parts` elements of one register, lowest bits first.
+template <class Part, int parts>
+void split(Thread& thread, const Instruction& in) {
+  const auto value = read<std::uint64_t>(thread, in, parts);
+  for (int i = 0; i < parts; ++i)
+    write(thread, in, i, static_cast<Part>(value >> (8 * sizeof(Part) * static_cast<unsigned>(i))));
+}
+
+template <class Part, int parts>
+void join(Thread& thread, const Instruction& in) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < parts; ++i)
+    value |= std::uint64_t{read<Part>(thread, in, i + 1)} << (8 * sizeof(Part) * static_cast<unsigned>(i));
+  write(thread, in, 0, value);
+}
+
+Handler of_parts(std::size_t bytes, std::size_t parts, bool splits) {
+  if (bytes == 2 && parts == 2) return splits ? &split<std::uint8_t, 2> : &join<std::uint8_t, 2>;
+  if (bytes == 4 && parts == 2) return splits ? &split<std::uint16_t, 2> : &join<std::uint16_t, 2>;
+  if (bytes == 4 && parts == 4) return splits ? &split<std::uint8_t, 4> : &join<std::uint8_t, 4>;
+  if (bytes == 8 && parts == 2) return splits ? &split<std::uint32_t, 2> : &join<std::uint32_t, 2>;
+  if (bytes == 8 && parts == 4) return splits ? &split<std::uint16_t, 4> : &join<std::uint16_t, 4>;
+  return nullptr;
+}
+
+// The immediate is what must be added.
+void shift_address(Thread& thread, const Instruction& in) {
+  write(thread, in, 0, read<std::uint64_t>(thread, in, 1) + static_cast<std::uint64_t>(in.immediate));
+}
+
+void is_in_space(Thread& thread, const Instruction& in) {
+  const Space space = space_of(read<std::uint64_t>(thread, in, 1));
+  write<std::uint8_t>(thread, in, 0, space == static_cast<Space>(in.immediate) ? 1 : 0);
+}
+
+}  // namespace moves
+
+Handler select_move(Draft& draft) {
+  using namespace moves;
+  const Type type = draft.modifiers.take_type();
+  const bool splits = draft.is(0, Operand::Kind::vector);
+  if (splits || draft.is(1, Operand::Kind::vector))
+    return of_parts(bytes_of(type), draft.operands[splits ? 0 : 1].slots.size(), splits);
+  switch (bytes_of(type)) {
+    case 1:
+      return type == Type::pred ? &copy<bool> : nullptr;
+    case 2:
+      return &copy<std::uint16_t>;
+    case 4:
+      return &copy<std::uint32_t>;
+    case 8:
+      return &copy<std::uint64_t>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler select_address_conversion(Draft& draft) {
+  Modifiers& modifiers = draft.modifiers;
+  const bool from_generic = modifiers.take("to");
+  const Space space = modifiers.take_space();
+  // What a function is handed over lies in local memory.
+  const std::uint64_t window =
+      window_of(space == Space::parameter && !draft.in_kernel ? Space::local : space);
+  draft.instruction.immediate = static_cast<std::int64_t>(from_generic ? 0 - window : window);
+  const Type type = modifiers.take_type();
+  return type == Type::u64 || type == Type::b64 ? &moves::shift_address : nullptr;
+}
+
+Handler select_isspacep(Draft& draft) {
+  // Constant memory has no window of its own here.
+  if (draft.modifiers.has("const")) return nullptr;
+  draft.instruction.immediate = static_cast<std::int64_t>(draft.modifiers.take_space());
+  return &moves::is_in_space;
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,333 @@
+#include "simulator/machine/block.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "simulator/machine/block_order.h"
+#include "simulator/machine/compiled_thread.h"
+#include "simulator/machine/faults.h"
+#include "simulator/machine/grid.h"
+#include "simulator/watch/launch_watch.h"
+
+namespace opgate::simulator {
+namespace {
+
+constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
+// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it. Most blocks end
+// before. One that has stopped before may still be waiting, and has few.
+constexpr int kFirstTurnsOfBlock = 1 << 6;
+constexpr int kTurnsOfBlock = 1;
+
+Extent index_of(const Extent& extent, std::size_t linear) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+}  // namespace
+
+Block::Block(Grid& grid) : grid_(grid) {
+  const Extent& block = grid.launch().block;
+  threads_.resize(std::size_t{block.x} * block.y * block.z);
+  const Program& program = grid.program();
+  const std::size_t fixed = program.signature.static_shared_bytes;
+  const std::size_t dynamic = grid.launch().dynamic_shared_bytes;
+  shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
+  if (grid.watch() != nullptr) watch_ = std::make_unique<BlockWatch>();
+}
+
+Block::~Block() = default;
+
+const Launch& Block::launch() const { return grid_.launch(); }
+
+const Program& Block::program() const { return grid_.program(); }
+
+void Block::start(const Extent& index) {
+  index_ = index;
+  exited_ = 0;
+  turns_ = kFirstTurnsOfBlock;
+  std::fill(shared_.begin(), shared_.end(), launch().fill);
+  for (Barrier& barrier : barriers_) barrier.reset();
+  promises_.reset();
+  if (watch_ != nullptr) grid_.watch()->begin_block(*watch_, index, shared_.size());
+  const Function& kernel = *program().functions.front();
+  if (!is_compiled()) {
+    start_threads();
+    return;
+  }
+  not_begun_ = 0;
+  begin_thread(0, {0, 0, 0}, /*has_registers=*/false);
+  frame_values_.clear();
+  for (const FrameValue& value : kernel.frame_values)
+    frame_values_.push_back(threads_.front().value_of(value));
+}
+
+Thread& Block::begin_thread(unsigned linear, const Extent& index, bool has_registers) {
+  running_ = &threads_[linear];
+  running_->start(*this, linear, index, has_registers);
+  return *running_;
+}
+
+void Block::start_threads() {
+  not_begun_ = threads_.size();
+  const Extent& extent = launch().block;
+  unsigned linear = 0;
+  for (Extent at{0, 0, 0}; at.z < extent.z; ++at.z) {
+    for (at.y = 0; at.y < extent.y; ++at.y) {
+      for (at.x = 0; at.x < extent.x; ++at.x) {
+        begin_thread(linear++, at, /*has_registers=*/true);
+      }
+    }
+  }
+}
+
+bool Block::run() {
+  bool released = false;
+  for (int used_up = 0; used_up < turns_;) {
+    bool progress = false;
+    yielded_ = false;
+    const Together all{0, threads_.size(), kBlockTogether};
+    if (released && can_go_together(all)) {
+      int turn = 0;
+      go_together(all, turn);
+      progress = true;
+    } else {
+      progress = run_warps();
+    }
+    if (exited_ == threads_.size()) return true;
+    released = release_barriers();
+    progress |= released;
+    if (!progress) report_deadlock();
+    if (yielded_) ++used_up;
+  }
+  turns_ = kTurnsOfBlock;
+  return false;
+}
+
+bool Block::run_warps() {
+  const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
+  // Compiled code begins the threads one after the other, so that only launches that are watched have an order.
+  const std::uint64_t seed =
+      watch_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + watch_->number;
+  const BlockOrder order(warps, seed);
+  bool progress = false;
+  for (std::size_t i = 0; i < warps; ++i) {
+    const std::size_t first = order.block(i) * kWarpSize;
+    progress |= run_warp(first, first);
+  }
+  return progress;
+}
+
+// Threads before `from` have had their first turn.
+bool Block::run_warp(std::size_t first, std::size_t from) {
+  const std::size_t end = std::min(first + kWarpSize, threads_.size());
+  bool progress = false;
+  for (int turn = 0; turn < kTurnsOfWarp; ++turn) {
+    bool waits = false;
+    if (not_begun_ < end) {
+      run_new_threads(first, end);
+      progress = true;
+    } else if (const Together warp{first, end, kWarpTogether}; from == first && can_go_together(warp)) {
+      go_together(warp, turn);
+      progress = true;
+    } else {
+      for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
+        if (threads_[i].state != Thread::State::running) continue;
+        run_thread(threads_[i]);
+        progress = true;
+      }
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      Thread& thread = threads_[i];
+      if (thread.state == Thread::State::yields) {
+        thread.state = Thread::State::running;
+        yielded_ = true;
+      }
+      waits |= thread.state == Thread::State::at_collective || thread.state == Thread::State::at_active_mask;
+    }
+    if (!waits) return progress;
+    // Which threads are active is answered last, when the others have had the time to come to the same place.
+    if (!settle_collectives(first) && !settle_active_masks(first)) return progress;
+    progress = true;
+  }
+  yielded_ = true;
+  return progress;
+}
+
+void Block::run_new_threads(std::size_t first, std::size_t end) {
+  CompiledContext& context = grid_.context(*this);
+  not_begun_ = end;
+  while (first < end) {
+    if (!grid_.may_run_compiled()) {
+      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first),
+                              /*has_registers=*/true));
+      ++first;
+      continue;
+    }
+    try {
+      run_fresh(context, first, end, grid_.left(), grid_.reserve(), kTurnOfThread);
+    } catch (const KernelFault&) {
+      grid_.count(context.budget_before - context.budget +
+                  static_cast<std::uint64_t>(kTurnOfThread - context.left));
+      throw;
+    }
+    grid_.count(context.budget_before - context.budget);
+    exited_ += context.linear_index - first;
+    for (; first < context.linear_index; ++first) threads_[first].state = Thread::State::exited;
+    if (context.thread == nullptr) continue;
+    take_turn(*context.thread, context.left, /*is_entered=*/true);
+    ++first;
+  }
+}
+
+void Block::run_thread(Thread& thread) {
+  running_ = &thread;
+  take_turn(thread, static_cast<std::int64_t>(grid_.turn(kTurnOfThread)), /*is_entered=*/false);
+}
+
+void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
+  const std::int64_t turn = is_entered ? std::int64_t{kTurnOfThread} : left;
+  try {
+    if (is_entered) take_next(grid_.context(*this), thread);
+    if (is_entered || (is_compiled() && grid_.may_run_compiled())) {
+      run_compiled(grid_.context(*this), thread, left);
+    } else if (watch_ != nullptr) {
+      interpret<true>(thread, left);
+    } else {
+      interpret<false>(thread, left);
+    }
+  } catch (const KernelFault&) {
+    grid_.count(static_cast<std::uint64_t>(turn - left));
+    throw;
+  }
+  grid_.count(static_cast<std::uint64_t>(turn - left));
+  if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
+  if (thread.state == Thread::State::exited) ++exited_;
+}
+
+bool Block::is_compiled() const { return program().functions.front()->compiled != nullptr; }
+
+template <bool watched>
+void Block::interpret(Thread& thread, std::int64_t& left) {
+  // The limit of the launch may come before the turn can end.
+  const std::uint64_t of_limit = grid_.left();
+  const std::int64_t least =
+      of_limit > kMostOverrun ? -std::int64_t{kMostOverrun} : left - static_cast<std::int64_t>(of_limit);
+  const auto step = [&] {
+    --left;
+    const Instruction& instruction = *thread.next++;
+    if (instruction.guard >= 0 &&
+        ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
+      return;
+    if constexpr (watched) {
+      if (instruction.annotation->kind != Annotation::Kind::none) {
+        grid_.watch()->execute(*watch_, thread, instruction);
+        return;
+      }
+    }
+    instruction.execute(thread, instruction);
+  };
+  while (left > 0 && thread.state == Thread::State::running) step();
+  while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();
+}
+
+bool Block::settle_collectives(std::size_t first) {
+  const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
+  std::array<Thread*, kWarpSize> lanes{};
+  std::uint32_t alive = 0;
+  std::uint32_t waiting = 0;
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    lanes[lane] = &threads_[first + lane];
+    if (lanes[lane]->state != Thread::State::exited) alive |= std::uint32_t{1} << lane;
+    if (lanes[lane]->state == Thread::State::at_collective) waiting |= std::uint32_t{1} << lane;
+  }
+  bool settled = false;
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    if ((waiting >> lane & 1) == 0) continue;
+    const Thread& thread = *lanes[lane];
+    // Threads meet that execute the same kind of instruction for the same threads. It need not be the same
+    // instruction.
+    std::uint32_t here = 0;
+    for (std::size_t other = lane; other < count; ++other) {
+      if ((waiting >> other & 1) != 0 && lanes[other]->collective == thread.collective &&
+          lanes[other]->collective_mask == thread.collective_mask &&
+          lanes[other]->current().immediate == thread.current().immediate)
+        here |= std::uint32_t{1} << other;
+    }
+    waiting &= ~here;
+    if ((thread.collective_mask & alive & ~here) != 0) continue;
+    running_ = lanes[lane];
+    if (watch_ != nullptr)
+      grid_.watch()->meet_in_warp(*watch_, std::span(lanes).first(count), here, thread.collective_mask);
+    thread.collective(lanes.data(), here);
+    for (std::size_t other = 0; other < count; ++other) {
+      if ((here >> other & 1) != 0) lanes[other]->state = Thread::State::running;
+    }
+    settled = true;
+  }
+  return settled;
+}
+
+bool Block::settle_active_masks(std::size_t first) {
+  const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
+  const auto waits = [&](std::size_t lane) {
+    return threads_[first + lane].state == Thread::State::at_active_mask;
+  };
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    if (!waits(lane)) continue;
+    const Instruction* const where = threads_[first + lane].next;
+    std::uint32_t mask = 0;
+    for (std::size_t other = lane; other < count; ++other) {
+      if (waits(other) && threads_[first + other].next == where) mask |= std::uint32_t{1} << other;
+    }
+    for (std::size_t other = lane; other < count; ++other) {
+      if ((mask >> other & 1) == 0) continue;
+      Thread& thread = threads_[first + other];
+      thread.registers[where[-1].slots[0]] = mask;
+      thread.state = Thread::State::running;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Block::release_barriers() {
+  bool released = false;
+  for (unsigned id = 0; id < kBarriers; ++id) {
+    Barrier& barrier = barriers_[id];
+    if (!barrier.is_complete(threads_)) continue;
+    if (watch_ != nullptr) grid_.watch()->meet(*watch_, barrier, id, threads_);
+    barrier.release();
+    released = true;
+  }
+  return released;
+}
+
+void Block::report_deadlock() {
+  struct Waiting {
+    unsigned threads = 0;
+    Thread* first = nullptr;
+  };
+  std::map<unsigned, Waiting> places;  // by the line of the PTX
+  for (Thread& thread : threads_) {
+    if (thread.state == Thread::State::exited) continue;
+    Waiting& place = places[thread.current().line];
+    if (place.threads++ == 0) place.first = &thread;
+  }
+  std::string message = "no thread of the block can go on:";
+  Thread* first = nullptr;
+  for (const auto& [line, place] : places) {
+    message += first == nullptr ? " " : "; ";
+    message += std::to_string(place.threads) + (place.threads == 1 ? " waits" : " wait") + " at " +
+               *place.first->current().text + " in line " + std::to_string(line) +
+               " of the PTX, the first is thread " + in_words(place.first->index);
+    if (place.first->state == Thread::State::at_collective)
+      message += " (for the lanes of mask " + hexadecimal(place.first->collective_mask) + ")";
+    if (first == nullptr || place.first->linear < first->linear) first = place.first;
+  }
+  if (exited_ != 0) message += "; " + std::to_string(exited_) + " have exited";
+  running_ = first;
+  throw KernelFault{Fault::barrier, message};
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,105 @@
+// One block of a grid: its threads, shared memory and barriers, and in which order the threads run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulator/machine/barrier.h"
+#include "simulator/machine/compiled_code.h"
+#include "simulator/machine/launch.h"
+#include "simulator/machine/mbarrier.h"
+#include "simulator/machine/thread.h"
+#include "simulator/ptx/program.h"
+
+namespace opgate::simulator {
+
+class Grid;
+struct BlockWatch;
+struct Together;
+
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kBarriers = 16;
+
+/// Instructions. A thread that runs longer may be waiting for another one, as at a lock.
+constexpr int kTurnOfThread = 1 << 10;
+/// How often a warp meets before the next one has its turn. One that meets more often may be waiting, as a thread may.
+constexpr int kTurnsOfWarp = 1 << 6;
+
+class Block {
+ public:
+  explicit Block(Grid& grid);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  void start(const Extent& index);
+
+  /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
+  Thread& begin_thread(unsigned linear, const Extent& index, bool has_registers);
+
+  /// Lets the threads run until all have exited (true), or until the block has had its share of the time
+  /// (false). Each thread runs until it waits for others, so that the order is always the same.
+  bool run();
+
+  Grid& grid() { return grid_; }
+  const Launch& launch() const;
+  const Program& program() const;
+  const Extent& index() const { return index_; }
+  unsigned char* shared() { return shared_.data(); }
+  std::size_t shared_bytes() const { return shared_.size(); }
+  Barrier& barrier(unsigned id) { return barriers_[id]; }
+  /// What copies will do to the objects of `mbarrier`.
+  Promises& promises() { return promises_; }
+
+  /// Of the kernel's frame values, those that are the same for all threads; in their order.
+  const std::uint64_t* frame_values() const { return frame_values_.data(); }
+
+  /// A thread that has begun, whose instruction is executed now.
+  Thread& running_thread(std::size_t linear) {
+    running_ = &threads_[linear];
+    return threads_[linear];
+  }
+
+  /// The thread whose instruction is executed now.
+  const Thread* running() const { return running_; }
+
+ private:
+  void start_threads();
+  bool run_warp(std::size_t first, std::size_t from);
+  bool can_go_together(const Together& threads) const;
+  void go_together(const Together& threads, int& turn);
+  bool meet_again(const Together& threads, int& turn);
+  void execute_together(const Together& threads);
+  void settle_stop(std::size_t thread);
+  void run_new_threads(std::size_t first, std::size_t end);
+  void run_thread(Thread& thread);
+  void take_turn(Thread& thread, std::int64_t left, bool is_entered);
+  bool is_compiled() const;
+  template <bool watched>
+  void interpret(Thread& thread, std::int64_t& left);
+  bool run_warps();
+  bool settle_collectives(std::size_t first);
+  bool settle_active_masks(std::size_t first);
+  bool release_barriers();
+  [[noreturn]] void report_deadlock();
+
+  Grid& grid_;
+  Extent index_;
+  std::vector<Thread> threads_;
+  std::vector<unsigned char> shared_;
+  std::array<Barrier, kBarriers> barriers_;
+  Promises promises_;
+  std::vector<std::uint64_t> frame_values_;
+  std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
+  std::vector<std::uint64_t*> registers_of_;
+  int turns_ = 0;              ///< how many a thread may use up before another block runs
+  std::size_t not_begun_ = 0;  ///< the first thread that has not begun
+  std::size_t exited_ = 0;
+  bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
+  Thread* running_ = nullptr;
+  std::unique_ptr<BlockWatch> watch_;  ///< where the launch is watched
+};
+
+}  // namespace opgate::simulator

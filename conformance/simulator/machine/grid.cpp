@@ -1,0 +1,171 @@
+#include "simulator/machine/grid.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <utility>
+
+#include "simulator/compiled/compilation.h"
+#include "simulator/machine/faults.h"
+#include "simulator/watch/launch_watch.h"
+
+namespace opgate::simulator {
+namespace {
+
+// So many blocks are begun before the first has ended. More are only where none of them seems to end without others.
+constexpr std::size_t kFewResident = 256;
+
+// The host may flush subnormal numbers or round in another direction. The kernel does not.
+class HostFloats {
+ public:
+  HostFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~HostFloats() { std::fesetenv(&before_); }
+  HostFloats(const HostFloats&) = delete;
+  HostFloats& operator=(const HostFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
+
+}  // namespace
+
+Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
+    : program_(program),
+      launch_(launch),
+      memory_(memory),
+      compilation_(compilation),
+      windows_(program.sites + 1),
+      context_(context_of(program, launch)),
+      waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z, launch.order_seed) {
+  // A turn that is over ends at the latest when all instructions of a function have been executed once more.
+  constexpr std::uint64_t kLongestTurn = 1 << 12;
+  for (const auto& function : program.functions)
+    reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
+  reserve_ += kLongestTurn;
+  if (launch.observer != nullptr) watch_ = std::make_unique<LaunchWatch>(program, launch);
+}
+
+Grid::~Grid() = default;
+
+Outcome Grid::run() {
+  const HostFloats host_floats;
+  Outcome outcome;
+  try {
+    run_all();
+  } catch (const KernelFault& fault) {
+    outcome.fault = fault.fault;
+    outcome.message = fault.message;
+    describe(outcome);
+  }
+  outcome.instructions = instructions_;
+  return outcome;
+}
+
+Block& Grid::begin_block(std::uint64_t linear) {
+  if (idle_.empty()) idle_.push_back(std::make_unique<Block>(*this));
+  resident_.push_back(std::move(idle_.back()));
+  idle_.pop_back();
+  running_ = resident_.back().get();
+  const Extent& grid = launch_.grid;
+  running_->start({static_cast<unsigned>(linear % grid.x), static_cast<unsigned>(linear / grid.x % grid.y),
+                   static_cast<unsigned>(linear / grid.x / grid.y)});
+  return *running_;
+}
+
+// How many blocks may be resident.
+std::size_t Grid::most_resident() const {
+  return launch_.most_resident == 0 ? kFewResident : launch_.most_resident;
+}
+
+void Grid::run_all() {
+  std::size_t next = 0;  // of the resident blocks, the one that goes on next
+  bool may_begin = true;
+  std::size_t room = std::min(kFewResident, most_resident());
+  std::size_t without_end = 0;  // turns since a block has ended
+  while (waiting_.left() != 0 || !resident_.empty()) {
+    std::size_t turn = resident_.size();
+    if (without_end > 2 * room) room = std::min(2 * room, most_resident());
+    if (waiting_.left() != 0 && resident_.size() < room && (may_begin || resident_.empty())) {
+      begin_block(waiting_.next());
+    } else {
+      turn = next < resident_.size() ? next : 0;
+      next = turn + 1;
+      running_ = resident_[turn].get();
+    }
+    const bool ended = running_->run();
+    consider_compiling();
+    without_end = ended ? 0 : without_end + 1;
+    if (ended) {
+      idle_.push_back(std::move(resident_[turn]));
+      resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
+      if (turn < next) --next;
+    } else {
+      waiting_.go_on_by_index();
+    }
+    // Those that have stopped go on in turns with new ones.
+    may_begin = resident_.empty() || !may_begin;
+  }
+}
+
+void Grid::consider_compiling() {
+  if (watch_ != nullptr) return;
+  constexpr std::uint64_t kNowAndThen = 1'000'000;
+  if (instructions_ - considered_ < kNowAndThen) return;
+  considered_ = instructions_;
+  compilation_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
+}
+
+std::uint64_t Grid::turn(std::uint64_t most) const {
+  const std::uint64_t limit = launch_.instruction_limit;
+  if (limit == 0) return most;
+  if (instructions_ >= limit) {
+    std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
+    if (waiting_.left() != 0 && resident_.size() == most_resident() && waiting_.begun() == resident_.size())
+      message += "; " + std::to_string(waiting_.left()) +
+                 " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
+                 " of them at once, and none of those has ended";
+    throw KernelFault{Fault::timeout, message};
+  }
+  return std::min(most, limit - instructions_);
+}
+
+std::uint64_t Grid::left() const {
+  const std::uint64_t limit = launch_.instruction_limit;
+  if (limit == 0) return ~std::uint64_t{0};
+  return limit - std::min(limit, instructions_);
+}
+
+void Grid::count(std::uint64_t instructions) {
+  instructions_ += instructions;
+  clock_ += instructions;
+}
+
+unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                         const std::string& text) {
+  std::size_t until = 0;
+  std::string why;
+  auto* const host = static_cast<unsigned char*>(memory_.translate(address, bytes, access, until, why));
+  if (host == nullptr) {
+    throw KernelFault{Fault::illegal_address, text + " of " + std::to_string(bytes) + " bytes at " +
+                                                  hexadecimal(address) + ": " + why};
+  }
+  windows_[site] = {address, std::max(until, bytes), host};
+  return host;
+}
+
+void Grid::describe(Outcome& outcome) const {
+  if (running_ == nullptr) return;
+  outcome.block_index = running_->index();
+  const Thread* const thread = running_->running();
+  if (thread == nullptr) return;
+  outcome.thread_index = thread->index;
+  if (thread->next == nullptr) return;
+  // The limit is noticed before a thread goes on, all other faults while an instruction is executed.
+  const Instruction& instruction = outcome.fault == Fault::timeout ? *thread->next : thread->current();
+  outcome.location = instruction.location != 0 ? program_.locations[instruction.location]
+                                               : "line " + std::to_string(instruction.line) + " of the PTX";
+}
+
+}  // namespace opgate::simulator

@@ -1,0 +1,97 @@
+// One launch of a kernel: what its blocks share, and in which order they run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/machine/block.h"
+#include "simulator/machine/block_order.h"
+#include "simulator/machine/compiled_thread.h"
+#include "simulator/machine/launch.h"
+#include "simulator/ptx/program.h"
+
+namespace opgate::simulator {
+
+class KernelCompilation;
+class LaunchWatch;
+
+class Grid {
+ public:
+  Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation);
+  ~Grid();
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  Outcome run();
+
+  const Program& program() const { return program_; }
+  const Launch& launch() const { return launch_; }
+
+  /// Null where nothing is watched.
+  LaunchWatch* watch() { return watch_.get(); }
+
+  /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
+  /// of the instruction: what was allowed before needs no question to DeviceMemory.
+  unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                        const std::string& text) {
+    const Window& window = windows_[site];
+    const std::uint64_t offset = address - window.begin;
+    if (offset < window.bytes && bytes <= window.bytes - offset) return window.host + offset;
+    return ask(site, address, bytes, access, text);
+  }
+
+  const Window& window(std::uint32_t site) const { return windows_[site]; }
+
+  /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
+  /// it comes to an end.
+  std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
+  void let_pass(std::uint64_t nanoseconds) { clock_ += nanoseconds; }
+
+  /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
+  /// where it is reached.
+  std::uint64_t turn(std::uint64_t most) const;
+  /// How many instructions are left of the limit.
+  std::uint64_t left() const;
+  /// Compiled code does not look at the limit. Near to it, everything is interpreted.
+  std::uint64_t reserve() const { return reserve_; }
+  bool may_run_compiled() const { return left() >= reserve_; }
+  void count(std::uint64_t instructions);
+
+  /// For compiled code that is about to run a thread of this block.
+  CompiledContext& context(Block& block) {
+    enter_block(context_, block);
+    return context_;
+  }
+
+ private:
+  static constexpr std::uint64_t kTimeOfOneLook = 1000;
+
+  unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
+                     const std::string& text);
+  Block& begin_block(std::uint64_t linear);
+  void run_all();
+  void consider_compiling();
+  std::size_t most_resident() const;
+  void describe(Outcome& outcome) const;
+
+  const Program& program_;
+  const Launch& launch_;
+  DeviceMemory& memory_;
+  KernelCompilation& compilation_;
+  std::uint64_t considered_ =
+      0;  ///< how many instructions had been executed when compiling was last considered
+  std::vector<Window> windows_;
+  CompiledContext context_;
+  std::uint64_t reserve_ = 0;
+  std::uint64_t clock_ = 0;
+  std::uint64_t instructions_ = 0;
+  BlocksToBegin waiting_;
+  std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
+  std::vector<std::unique_ptr<Block>> idle_;
+  Block* running_ = nullptr;
+  std::unique_ptr<LaunchWatch> watch_;
+};
+
+}  // namespace opgate::simulator

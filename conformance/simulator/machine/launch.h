@@ -1,0 +1,74 @@
+// What a launch of a kernel is given, and what comes of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace opgate::simulator {
+
+class Observer;
+
+/// Three sizes or indices, as in `dim3`.
+struct Extent {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+enum class Access : std::uint8_t { load, store, atomic };
+
+/// Why a kernel, or one access of it, fails. Each is a CUDA error of its own.
+enum class Fault : std::uint8_t {
+  none,
+  illegal_address,     ///< not allocated, past the end, of another device, or of the host
+  misaligned_address,  ///< not a multiple of the bytes that are accessed
+  assertion,           ///< `assert` of device code
+  trap,                ///< `trap`, or an address in shared or local memory that the kernel does not have
+  barrier,             ///< threads wait at a barrier that others of their block cannot reach
+  timeout,             ///< more instructions than the limit of the launch
+  unsupported,         ///< an instruction that is not simulated; the case is owed
+};
+
+/// The memory of the simulated device, as kernels see it.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+
+  /// Where the host can access `bytes` bytes of the device address, or null with `why` ("past the end of an allocation of
+  /// 96 bytes by 4"). `until` is how many bytes from there on may be accessed without asking again, until a kernel ends.
+  virtual void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
+                          std::string& why) = 0;
+};
+
+struct Launch {
+  std::string kernel;
+  Extent grid;
+  Extent block;
+  std::size_t dynamic_shared_bytes = 0;
+  std::vector<unsigned char> parameters;  ///< `Signature::parameter_bytes` bytes
+  std::uint64_t instruction_limit = 0;    ///< of the whole launch; 0: none
+  unsigned char fill = 0xFF;              ///< what new shared and local memory holds
+  std::uint64_t order_seed =
+      0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
+  /// How many blocks the device holds at once; 0: 256. Others begin when one of those has ended.
+  std::size_t most_resident = 0;
+  /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
+  std::uint64_t grid_workspace = 0;
+  /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run in an
+  /// order of their own for each `order_seed`.
+  Observer* observer = nullptr;
+};
+
+struct Outcome {
+  Fault fault = Fault::none;
+  std::string message;             ///< for people: the instruction, address, and why; empty without a fault
+  std::uint64_t instructions = 0;  ///< of all threads
+  Extent block_index;              ///< of the thread at fault
+  Extent thread_index;
+  bool compiled = false;  ///< whether compiled code has executed a part of it
+  std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,83 @@
+// One thread of a simulated kernel.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/machine/copy_queue.h"
+#include "simulator/machine/launch.h"
+#include "simulator/ptx/instruction.h"
+#include "simulator/ptx/program.h"
+
+namespace opgate::simulator {
+
+class Block;
+
+/// Does a collective for the threads of the mask, whose lanes are given.
+using Collective = void (*)(Thread* const* lanes, std::uint32_t mask);
+
+class Thread {
+ public:
+  enum class State : std::uint8_t { running, yields, at_barrier, at_collective, at_active_mask, exited };
+
+  // What handlers use in every instruction is public and comes first.
+  std::uint64_t* registers = nullptr;  ///< of the current frame
+  const Instruction* next = nullptr;
+  State state = State::running;
+  bool carry = false;  ///< CC.CF of the extended-precision instructions
+  Block* block = nullptr;
+
+  Extent index;
+  unsigned linear = 0;  ///< index in the block
+  unsigned lane = 0;
+  Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
+  std::uint32_t collective_mask = 0;  ///< the threads that it waits for
+  CopyQueue copies;                   ///< of `cp.async`
+  CopyQueue bulk_copies;              ///< of `cp.async.bulk`, those from shared memory
+
+  /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to
+  /// be in their slots: compiled code sets the others.
+  void start(Block& of, unsigned linear_index, const Extent& at, bool has_registers = true);
+
+  bool is_at_end_of_turn() const {
+    return function().turn_ends[static_cast<std::size_t>(next - function().code.data())];
+  }
+
+  /// The instruction that is being executed, or at which the thread waits.
+  const Instruction& current() const { return next[-1]; }
+
+  const Function& function() const { return *frames_.back().function; }
+
+  void branch(std::int64_t target) { next = function().code.data() + target; }
+  void call(const Call& call);
+  void leave_function();
+  /// Ends the thread. Copies that it has begun happen now at the latest.
+  void exit();
+
+  /// What a slot of its frame holds that depends on the thread, the block or the launch.
+  std::uint64_t value_of(const FrameValue& value) const;
+
+  std::uint64_t local_base() const { return frames_.back().local; }
+  std::vector<unsigned char>& local_memory() { return local_; }
+
+ private:
+  struct Frame {
+    const Function* function = nullptr;
+    const Call* call = nullptr;         ///< how it was called; null for the kernel
+    const Instruction* back = nullptr;  ///< where its caller goes on
+    std::size_t registers = 0;          ///< where its slots begin in `slots_`
+    std::size_t local = 0;              ///< where its local memory begins
+  };
+
+  void enter(const Function& function, const Call* call);
+  void start_again(const Function& kernel);
+  void set_frame_values(const Function& function);
+  void hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target);
+
+  std::vector<Frame> frames_;
+  std::vector<std::uint64_t> slots_;
+  std::vector<unsigned char> local_;
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,61 @@
+// An instruction while it is being decoded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/ptx/instruction.h"
+#include "simulator/ptx/modifiers.h"
+
+namespace opgate::simulator {
+
+/// One operand as it is written.
+struct Operand {
+  enum class Kind : std::uint8_t { value, pair, vector, address };
+
+  Kind kind = Kind::value;
+  std::vector<Slot> slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`
+  std::int64_t offset = 0;  ///< of an address
+  /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
+  /// local memory.
+  bool names_local = false;
+  bool is_predicate = false;
+};
+
+struct Draft {
+  Modifiers modifiers;
+  std::vector<Operand> operands;
+  Instruction instruction;
+  bool in_kernel = true;         ///< not in a function that a kernel calls
+  Slot nowhere = 0;              ///< a slot that nobody reads
+  bool keeps_immediate = false;  ///< the offset of the first address comes into a slot behind it
+
+  bool is(std::size_t operand, Operand::Kind kind) const {
+    return operand < operands.size() && operands[operand].kind == kind;
+  }
+
+  /// Makes two results of the first operand where only one is written.
+  void pair_results() {
+    if (operands.empty() || operands.front().slots.size() > 1) return;
+    operands.front().slots.push_back(nowhere);
+  }
+};
+
+/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated, as is
+/// an instruction of which words are left over.
+using Selector = Handler (*)(Draft& draft);
+
+/// How instructions of one name are decoded.
+struct Decoder {
+  Selector select = nullptr;
+  std::size_t least = 0;  ///< operands, where `{a, b}`, `[a+4]` and `p|q` are one
+  std::size_t most = 0;
+};
+
+/// `most` of an instruction whose operands need not be read.
+constexpr std::size_t kNotRead = 99;
+
+/// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
+const Decoder* decoder_of(const Modifiers& opcode);
+
+}  // namespace opgate::simulator

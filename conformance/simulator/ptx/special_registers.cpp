@@ -1,0 +1,100 @@
+// %tid and its like.
+#include <array>
+
+#include "simulator/ptx/names.h"
+
+namespace opgate::simulator {
+namespace special_registers {
+
+using Frame = FrameValue::Kind;
+
+struct ByThread {
+  std::string_view name;
+  Frame kind;
+};
+
+constexpr std::array<ByThread, 13> kByThread{{
+    {"%laneid", Frame::lane},
+    {"%warpid", Frame::warp},
+    {"%nwarpid", Frame::warps},
+    {"%lanemask_eq", Frame::lane_mask_equal},
+    {"%lanemask_lt", Frame::lane_mask_less},
+    {"%lanemask_le", Frame::lane_mask_less_or_equal},
+    {"%lanemask_gt", Frame::lane_mask_greater},
+    {"%lanemask_ge", Frame::lane_mask_greater_or_equal},
+    {"%dynamic_smem_size", Frame::dynamic_shared},
+    {"%total_smem_size", Frame::total_shared},
+    {"%aggr_smem_size", Frame::total_shared},
+    {"%envreg1", Frame::workspace_high},
+    {"%envreg2", Frame::workspace_low},
+}};
+
+// Each block is a cluster of its own, on the only multiprocessor of the device.
+struct Always {
+  std::string_view name;
+  std::uint64_t value;
+};
+
+constexpr std::array<Always, 9> kAlways{{
+    {"%smid", 0},
+    {"%nsmid", 1},
+    {"%gridid", 0},
+    {"%clock_hi", 0},
+    {"%globaltimer_hi", 0},
+    {"%is_explicit_cluster", 0},
+    {"%cluster_ctarank", 0},
+    {"%cluster_nctarank", 1},
+    {"%current_graph_exec", 0},
+}};
+
+Named always(std::uint64_t value) {
+  Named named;
+  named.kind = Named::Kind::constant;
+  named.value = value;
+  return named;
+}
+
+Named by_thread(Frame kind, std::uint64_t value = 0) {
+  Named named;
+  named.kind = Named::Kind::frame_value;
+  named.frame = kind;
+  named.value = value;
+  return named;
+}
+
+Named of_axis(std::string_view name, std::uint64_t axis) {
+  if (name == "%tid") return by_thread(Frame::thread_index, axis);
+  if (name == "%ntid") return by_thread(Frame::block_extent, axis);
+  if (name == "%ctaid" || name == "%clusterid") return by_thread(Frame::block_index, axis);
+  if (name == "%nctaid" || name == "%nclusterid") return by_thread(Frame::grid_extent, axis);
+  if (name == "%cluster_ctaid") return always(0);
+  if (name == "%cluster_nctaid") return always(1);
+  return {};
+}
+
+}  // namespace special_registers
+
+Named special_register(std::string_view name) {
+  using namespace special_registers;
+  if (name == "WARP_SZ") return always(32);
+  if (name == "%clock" || name == "%clock64" || name == "%globaltimer" || name == "%globaltimer_lo") {
+    Named named;
+    named.kind = Named::Kind::clock;
+    return named;
+  }
+  for (const Always& known : kAlways) {
+    if (name == known.name) return always(known.value);
+  }
+  for (const ByThread& known : kByThread) {
+    if (name == known.name) return by_thread(known.kind);
+  }
+  if (name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem_offset_"))
+    return always(0);
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || dot + 2 != name.size()) return {};
+  const char axis = name[dot + 1];
+  return axis >= 'x' && axis <= 'z' ? of_axis(name.substr(0, dot), static_cast<std::uint64_t>(axis - 'x'))
+                                    : Named{};
+}
+
+}  // namespace opgate::simulator
