@@ -5,6 +5,7 @@
 
 #include "simulator/instructions/selectors.h"
 #include "simulator/ptx/program.h"
+#include "simulator/watch/annotations.h"
 
 namespace opgate::simulator::tests {
 namespace annotation_test {
@@ -21,8 +22,7 @@ Annotation annotation_of(const std::string& opcode, std::uint32_t site = 1, bool
   instruction.site = site;
   program.functions[0]->code.push_back(instruction);
   program.functions[0]->forms.push_back({1, 2, names_local});
-  annotate(program);
-  return program.functions[0]->annotations.at(0);
+  return annotate(program).at(0);
 }
 
 TEST(SimulatedAnnotations, OfAccesses) {

@@ -8,20 +8,20 @@
 #include "simulator/compiled/object_cache.h"
 #include "simulator/machine/compiled_code.h"
 #include "simulator/machine/launch.h"
+#include "simulator/machine/progress_listener.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 
 /// The compilation of one kernel. It interprets until it has spent about as much time as compiling takes,
 /// unless it can know before that a launch will take longer.
-class KernelCompilation {
+class KernelCompilation final : public ProgressListener {
  public:
   explicit KernelCompilation(Program& program) : program_(program) {}
 
   void begin(const Launch& launch, const CompilationSettings& settings);
 
-  /// To be called now and then during a launch. `remaining` is an estimate.
-  void go_on(std::uint64_t executed, std::uint64_t remaining);
+  void go_on(std::uint64_t executed, std::uint64_t remaining) override;
 
   void end(const Launch& launch, Outcome& outcome);
 

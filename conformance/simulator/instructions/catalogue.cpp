@@ -1,12 +1,15 @@
 // Which group decodes an opcode.
+#include "simulator/instructions/catalogue.h"
+
 #include <unordered_map>
 
 #include "simulator/instructions/selectors.h"
 
 namespace opgate::simulator {
+namespace catalogue {
 
 const Decoder* decoder_of(const Modifiers& opcode) {
-  static const std::unordered_map<std::string, Decoder> catalogue{
+  static const std::unordered_map<std::string, Decoder> decoders{
       {"add", {&select_arithmetic, 3, 3}},
       {"sub", {&select_arithmetic, 3, 3}},
       {"mul", {&select_arithmetic, 3, 3}},
@@ -101,8 +104,22 @@ const Decoder* decoder_of(const Modifiers& opcode) {
   };
   // Its addresses have coordinates.
   if (opcode.name() == "cp" && opcode.has("tensor")) return nullptr;
-  const auto found = catalogue.find(opcode.name());
-  return found == catalogue.end() ? nullptr : &found->second;
+  const auto found = decoders.find(opcode.name());
+  return found == decoders.end() ? nullptr : &found->second;
+}
+
+}  // namespace catalogue
+
+const InstructionSet& instruction_set() {
+  static const InstructionSet set{.decoder_of = &catalogue::decoder_of,
+                                  .unsupported = &execute_unsupported,
+                                  .call = &execute_call,
+                                  .assertion = &execute_assertion,
+                                  .print = &execute_print,
+                                  .branch_table = &execute_branch_table,
+                                  .clock = &execute_clock,
+                                  .not_predicate = &execute_not_predicate};
+  return set;
 }
 
 }  // namespace opgate::simulator

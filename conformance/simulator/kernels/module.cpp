@@ -6,14 +6,25 @@
 #include <utility>
 
 #include "simulator/compiled/compilation.h"
+#include "simulator/instructions/catalogue.h"
 #include "simulator/kernels/module.h"
-#include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
+#include "simulator/watch/annotations.h"
+#include "simulator/watch/launch_watch.h"
 
 namespace opgate::simulator {
 namespace ptx_module {
+
+/// A kernel that has been read, and what other rooms keep about it.
+struct Kernel {
+  explicit Kernel(std::unique_ptr<Program> decoded) : program(std::move(decoded)), compilation(*program) {}
+
+  std::unique_ptr<Program> program;
+  KernelCompilation compilation;
+  std::vector<Annotation> annotations;  ///< empty until a tool watches a launch
+};
 
 class PtxModule final : public Module {
  public:
@@ -22,8 +33,8 @@ class PtxModule final : public Module {
   std::vector<std::string> kernels() const override { return declarations_.kernels; }
 
   const Signature* find(const std::string& kernel) override {
-    const Program* const program = find_program(kernel);
-    return program == nullptr ? nullptr : &program->signature;
+    const Kernel* const known = find_kernel(kernel);
+    return known == nullptr ? nullptr : &known->program->signature;
   }
 
   std::vector<Variable> variables() const override {
@@ -44,36 +55,38 @@ class PtxModule final : public Module {
   void set_compilation(const CompilationSettings& settings) override { compilation_settings_ = settings; }
 
   Outcome run(const Launch& launch, DeviceMemory& memory) override {
-    Program* const program = find_program(launch.kernel);
-    if (program == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
-    if (launch.parameters.size() != program->signature.parameter_bytes)
+    Kernel* const kernel = find_kernel(launch.kernel);
+    if (kernel == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
+    Program& program = *kernel->program;
+    if (launch.parameters.size() != program.signature.parameter_bytes)
       throw std::runtime_error("the kernel `" + launch.kernel + "` takes " +
-                               std::to_string(program->signature.parameter_bytes) +
+                               std::to_string(program.signature.parameter_bytes) +
                                " bytes of parameters, not " + std::to_string(launch.parameters.size()));
-    for (const VariableSlot& slot : program->variable_slots)
-      program->functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] =
+    for (const VariableSlot& slot : program.variable_slots)
+      program.functions[slot.function]->initial[static_cast<std::size_t>(slot.slot)] =
           address_of(slot.variable) + slot.addend;
     if (!addresses_are_written_) write_addresses(memory);
-    KernelCompilation& compilation = compilations_.try_emplace(launch.kernel, *program).first->second;
     CompilationSettings settings = compilation_settings_;
+    std::unique_ptr<LaunchWatch> watch;
     if (launch.observer != nullptr) {
       settings.when = CompilationSettings::When::never;
-      annotate(*program);
+      if (kernel->annotations.empty()) kernel->annotations = annotate(program);
+      watch = std::make_unique<LaunchWatch>(program, launch);
     }
-    compilation.begin(launch, settings);
-    Outcome outcome = Grid(*program, launch, memory, compilation).run();
-    compilation.end(launch, outcome);
+    kernel->compilation.begin(launch, settings);
+    Outcome outcome = Grid(program, launch, memory, kernel->compilation, watch.get()).run();
+    kernel->compilation.end(launch, outcome);
     return outcome;
   }
 
  private:
-  Program* find_program(const std::string& kernel) {
-    const auto known = programs_.find(kernel);
-    if (known != programs_.end()) return known->second.get();
-    const DeclaredFunction* const function = declarations_.function(kernel);
+  Kernel* find_kernel(const std::string& name) {
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end()) return &known->second;
+    const DeclaredFunction* const function = declarations_.function(name);
     if (function == nullptr || !function->is_kernel || !function->has_body) return nullptr;
-    std::unique_ptr<Program> program = ProgramBuilder(declarations_).build(*function);
-    return programs_.emplace(kernel, std::move(program)).first->second.get();
+    std::unique_ptr<Program> program = ProgramBuilder(declarations_, instruction_set()).build(*function);
+    return &kernels_.try_emplace(name, std::move(program)).first->second;
   }
 
   std::uint64_t address_of(const std::string& variable) const {
@@ -106,8 +119,7 @@ class PtxModule final : public Module {
 
   std::string ptx_;
   Declarations declarations_;
-  std::map<std::string, std::unique_ptr<Program>> programs_;
-  std::map<std::string, KernelCompilation> compilations_;
+  std::map<std::string, Kernel> kernels_;
   CompilationSettings compilation_settings_ = CompilationSettings::from_environment();
   std::map<std::string, std::uint64_t> addresses_;
   bool addresses_are_written_ = true;

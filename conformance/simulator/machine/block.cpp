@@ -8,7 +8,7 @@
 #include "simulator/machine/compiled_thread.h"
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
-#include "simulator/watch/launch_watch.h"
+#include "simulator/machine/launch_observer.h"
 
 namespace opgate::simulator {
 namespace {
@@ -33,7 +33,7 @@ Block::Block(Grid& grid) : grid_(grid) {
   const std::size_t fixed = program.signature.static_shared_bytes;
   const std::size_t dynamic = grid.launch().dynamic_shared_bytes;
   shared_.resize(dynamic == 0 ? fixed : program.dynamic_shared_offset + dynamic);
-  if (grid.watch() != nullptr) watch_ = std::make_unique<BlockWatch>();
+  if (grid.observer() != nullptr) observer_ = grid.observer()->watch_block();
 }
 
 Block::~Block() = default;
@@ -42,14 +42,15 @@ const Launch& Block::launch() const { return grid_.launch(); }
 
 const Program& Block::program() const { return grid_.program(); }
 
-void Block::start(const Extent& index) {
+void Block::start(const Extent& index, std::uint32_t number) {
   index_ = index;
+  number_ = number;
   exited_ = 0;
   turns_ = kFirstTurnsOfBlock;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
-  if (watch_ != nullptr) grid_.watch()->begin_block(*watch_, index, shared_.size());
+  if (observer_ != nullptr) observer_->begin(number, index, shared_.size());
   const Function& kernel = *program().functions.front();
   if (!is_compiled()) {
     start_threads();
@@ -108,7 +109,7 @@ bool Block::run_warps() {
   const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
   // Compiled code begins the threads one after the other, so that only launches that are watched have an order.
   const std::uint64_t seed =
-      watch_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + watch_->number;
+      observer_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + number_;
   const BlockOrder order(warps, seed);
   bool progress = false;
   for (std::size_t i = 0; i < warps; ++i) {
@@ -191,7 +192,7 @@ void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
     if (is_entered) take_next(grid_.context(*this), thread);
     if (is_entered || (is_compiled() && grid_.may_run_compiled())) {
       run_compiled(grid_.context(*this), thread, left);
-    } else if (watch_ != nullptr) {
+    } else if (observer_ != nullptr) {
       interpret<true>(thread, left);
     } else {
       interpret<false>(thread, left);
@@ -220,8 +221,8 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
       return;
     if constexpr (watched) {
-      if (instruction.annotation->kind != Annotation::Kind::none) {
-        grid_.watch()->execute(*watch_, thread, instruction);
+      if (instruction.annotation != nullptr) {
+        observer_->execute(thread, instruction);
         return;
       }
     }
@@ -257,8 +258,8 @@ bool Block::settle_collectives(std::size_t first) {
     waiting &= ~here;
     if ((thread.collective_mask & alive & ~here) != 0) continue;
     running_ = lanes[lane];
-    if (watch_ != nullptr)
-      grid_.watch()->meet_in_warp(*watch_, std::span(lanes).first(count), here, thread.collective_mask);
+    if (observer_ != nullptr)
+      observer_->meet_in_warp(std::span(lanes).first(count), here, thread.collective_mask);
     thread.collective(lanes.data(), here);
     for (std::size_t other = 0; other < count; ++other) {
       if ((here >> other & 1) != 0) lanes[other]->state = Thread::State::running;
@@ -296,7 +297,7 @@ bool Block::release_barriers() {
   for (unsigned id = 0; id < kBarriers; ++id) {
     Barrier& barrier = barriers_[id];
     if (!barrier.is_complete(threads_)) continue;
-    if (watch_ != nullptr) grid_.watch()->meet(*watch_, barrier, id, threads_);
+    if (observer_ != nullptr) observer_->meet(barrier, id, threads_);
     barrier.release();
     released = true;
   }

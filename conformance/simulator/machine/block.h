@@ -15,8 +15,8 @@
 
 namespace opgate::simulator {
 
+class BlockObserver;
 class Grid;
-struct BlockWatch;
 struct Together;
 
 constexpr unsigned kWarpSize = 32;
@@ -34,7 +34,8 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  void start(const Extent& index);
+  /// `number`: of the blocks of the launch, in the order in which they begin; from 1.
+  void start(const Extent& index, std::uint32_t number);
 
   /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
   Thread& begin_thread(unsigned linear, const Extent& index, bool has_registers);
@@ -99,7 +100,8 @@ class Block {
   std::size_t exited_ = 0;
   bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
   Thread* running_ = nullptr;
-  std::unique_ptr<BlockWatch> watch_;  ///< where the launch is watched
+  std::uint32_t number_ = 0;
+  std::unique_ptr<BlockObserver> observer_;  ///< null if the launch is not watched
 };
 
 }  // namespace opgate::simulator

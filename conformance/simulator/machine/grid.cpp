@@ -4,9 +4,8 @@
 #include <cfenv>
 #include <utility>
 
-#include "simulator/compiled/compilation.h"
 #include "simulator/machine/faults.h"
-#include "simulator/watch/launch_watch.h"
+#include "simulator/machine/progress_listener.h"
 
 namespace opgate::simulator {
 namespace {
@@ -31,11 +30,13 @@ class HostFloats {
 
 }  // namespace
 
-Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation)
+Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, ProgressListener& listener,
+           LaunchObserver* observer)
     : program_(program),
       launch_(launch),
       memory_(memory),
-      compilation_(compilation),
+      listener_(listener),
+      observer_(observer),
       windows_(program.sites + 1),
       context_(context_of(program, launch)),
       waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z, launch.order_seed) {
@@ -44,10 +45,7 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, K
   for (const auto& function : program.functions)
     reserve_ = std::max<std::uint64_t>(reserve_, function->code.size());
   reserve_ += kLongestTurn;
-  if (launch.observer != nullptr) watch_ = std::make_unique<LaunchWatch>(program, launch);
 }
-
-Grid::~Grid() = default;
 
 Outcome Grid::run() {
   const HostFloats host_floats;
@@ -70,7 +68,8 @@ Block& Grid::begin_block(std::uint64_t linear) {
   running_ = resident_.back().get();
   const Extent& grid = launch_.grid;
   running_->start({static_cast<unsigned>(linear % grid.x), static_cast<unsigned>(linear / grid.x % grid.y),
-                   static_cast<unsigned>(linear / grid.x / grid.y)});
+                   static_cast<unsigned>(linear / grid.x / grid.y)},
+                  static_cast<std::uint32_t>(waiting_.begun()));
   return *running_;
 }
 
@@ -95,7 +94,7 @@ void Grid::run_all() {
       running_ = resident_[turn].get();
     }
     const bool ended = running_->run();
-    consider_compiling();
+    report_progress();
     without_end = ended ? 0 : without_end + 1;
     if (ended) {
       idle_.push_back(std::move(resident_[turn]));
@@ -109,12 +108,11 @@ void Grid::run_all() {
   }
 }
 
-void Grid::consider_compiling() {
-  if (watch_ != nullptr) return;
+void Grid::report_progress() {
   constexpr std::uint64_t kNowAndThen = 1'000'000;
-  if (instructions_ - considered_ < kNowAndThen) return;
-  considered_ = instructions_;
-  compilation_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
+  if (instructions_ - reported_ < kNowAndThen) return;
+  reported_ = instructions_;
+  listener_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
 }
 
 std::uint64_t Grid::turn(std::uint64_t most) const {

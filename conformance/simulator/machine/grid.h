@@ -14,13 +14,14 @@
 
 namespace opgate::simulator {
 
-class KernelCompilation;
-class LaunchWatch;
+class LaunchObserver;
+class ProgressListener;
 
 class Grid {
  public:
-  Grid(const Program& program, const Launch& launch, DeviceMemory& memory, KernelCompilation& compilation);
-  ~Grid();
+  /// `observer` is null if nothing watches the launch. A launch that is watched must not run in compiled code.
+  Grid(const Program& program, const Launch& launch, DeviceMemory& memory, ProgressListener& listener,
+       LaunchObserver* observer);
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
@@ -29,8 +30,7 @@ class Grid {
   const Program& program() const { return program_; }
   const Launch& launch() const { return launch_; }
 
-  /// Null where nothing is watched.
-  LaunchWatch* watch() { return watch_.get(); }
+  LaunchObserver* observer() { return observer_; }
 
   /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
   /// of the instruction: what was allowed before needs no question to DeviceMemory.
@@ -72,16 +72,16 @@ class Grid {
                      const std::string& text);
   Block& begin_block(std::uint64_t linear);
   void run_all();
-  void consider_compiling();
+  void report_progress();
   std::size_t most_resident() const;
   void describe(Outcome& outcome) const;
 
   const Program& program_;
   const Launch& launch_;
   DeviceMemory& memory_;
-  KernelCompilation& compilation_;
-  std::uint64_t considered_ =
-      0;  ///< how many instructions had been executed when compiling was last considered
+  ProgressListener& listener_;
+  LaunchObserver* observer_;
+  std::uint64_t reported_ = 0;  ///< how many instructions had been executed when the listener was last called
   std::vector<Window> windows_;
   CompiledContext context_;
   std::uint64_t reserve_ = 0;
@@ -91,7 +91,6 @@ class Grid {
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;
-  std::unique_ptr<LaunchWatch> watch_;
 };
 
 }  // namespace opgate::simulator

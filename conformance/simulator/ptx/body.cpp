@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulator/instructions/selectors.h"
 #include "simulator/ptx/labels.h"
 #include "simulator/ptx/names.h"
 #include "simulator/ptx/operands.h"
@@ -15,6 +14,7 @@ class Reader {
  public:
   Reader(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index, Function& function)
       : builder_(builder),
+        instructions_(builder.instructions()),
         declared_(declared),
         index_(index),
         function_(function),
@@ -161,12 +161,13 @@ class Reader {
   // An instruction that is not simulated is decoded to one that says so when it is executed.
   Instruction decode(const Token& opcode, const Statement& statement, std::size_t operands) {
     Draft draft{Modifiers(opcode.text), {}, {}, declared_.is_kernel, 0};
-    draft.instruction.execute = &execute_unsupported;
-    const Decoder* const decoder = decoder_of(draft.modifiers);
+    draft.instruction.execute = instructions_.unsupported;
+    const Decoder* const decoder = instructions_.decoder_of(draft.modifiers);
     if (decoder == nullptr) return draft.instruction;
     if (decoder->most != kNotRead) {
       std::vector<Instruction> before;
-      draft.operands = OperandReader(names_, statement, operands, opcode.text, before).read_all();
+      draft.operands =
+          OperandReader(instructions_, names_, statement, operands, opcode.text, before).read_all();
       form_ = {1, 2, false};
       for (const Instruction& instruction : before) emit(instruction, opcode);
       form_ = {};
@@ -225,7 +226,7 @@ class Reader {
     if (at + 2 >= statement.size() || !statement[at + 1].is(","))
       throw ParseError(statement.front().line, "`brx.idx` takes an index and the name of a list of targets");
     Instruction instruction;
-    instruction.execute = &execute_branch_table;
+    instruction.execute = instructions_.branch_table;
     instruction.slots[0] = names_.slot_of(names_.find(statement[at]), statement[at]);
     form_ = {0, 1, false};
     instruction.immediate = static_cast<std::int64_t>(labels_.table(std::string(statement[at + 2].text)));
@@ -278,17 +279,18 @@ class Reader {
 
   Handler choose_call(const Token& callee, Call& call) {
     const std::string name(callee.text);
-    if (name == "__assertfail") return &execute_assertion;
-    if (name == "vprintf") return &execute_print;
+    if (name == "__assertfail") return instructions_.assertion;
+    if (name == "vprintf") return instructions_.print;
     call.callee = builder_.function_index(name);
-    if (call.callee >= 0) return &execute_call;
-    if (builder_.declarations().function(name) != nullptr) return &execute_unsupported;
+    if (call.callee >= 0) return instructions_.call;
+    if (builder_.declarations().function(name) != nullptr) return instructions_.unsupported;
     call.address = names_.slot_of(names_.find(callee), callee);
     builder_.add_functions_in_variables();
-    return &execute_call;
+    return instructions_.call;
   }
 
   ProgramBuilder& builder_;
+  const InstructionSet& instructions_;
   const DeclaredFunction& declared_;
   std::size_t index_;
   Function& function_;

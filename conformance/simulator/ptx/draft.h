@@ -55,7 +55,4 @@ struct Decoder {
 /// `most` of an instruction whose operands need not be read.
 constexpr std::size_t kNotRead = 99;
 
-/// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
-const Decoder* decoder_of(const Modifiers& opcode);
-
 }  // namespace opgate::simulator

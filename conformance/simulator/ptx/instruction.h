@@ -31,9 +31,10 @@ struct Instruction {
   std::int32_t guard =
       -1;  ///< twice the slot of the predicate, plus 1 where it is negated; negative without a guard
   std::uint32_t line = 0;
-  std::uint32_t location = 0;              ///< index of the `.loc` in the program; 0 where there is none
-  std::uint32_t site = 0;                  ///< numbers the instructions that access global memory
-  const Annotation* annotation = nullptr;  ///< null where no observer has needed it yet
+  std::uint32_t location = 0;  ///< index of the `.loc` in the program; 0 where there is none
+  std::uint32_t site = 0;      ///< numbers the instructions that access global memory
+  /// What an observer must know of it. Null if it only has to be executed, or if no observer has needed it yet.
+  const Annotation* annotation = nullptr;
 
   /// Of any instruction, wide or not.
   Slot slot(std::size_t operand) const { return wide != nullptr ? wide[operand] : slots[operand]; }

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <optional>
 
-#include "simulator/instructions/selectors.h"
-
 namespace opgate::simulator {
 
 Token OperandReader::next() {
@@ -107,13 +105,13 @@ Slot OperandReader::read_name(const Token& name) {
   if (name.is("_")) return names_.nowhere();
   Named& named = names_.find(name);
   is_predicate_ = named.is_predicate;
-  if (named.kind == Named::Kind::clock) return computed(&execute_clock, names_.nowhere());
+  if (named.kind == Named::Kind::clock) return computed(instructions_.clock, names_.nowhere());
   std::uint64_t addend = 0;
   if (accept("+")) addend = integer(next());
   return names_.slot_of(named, name, addend);
 }
 
-Slot OperandReader::inverted(Slot predicate) { return computed(&execute_not_predicate, predicate); }
+Slot OperandReader::inverted(Slot predicate) { return computed(instructions_.not_predicate, predicate); }
 
 Slot OperandReader::computed(Handler handler, Slot source) {
   Instruction instruction;

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/ptx/draft.h"
+#include "simulator/ptx/instruction_set.h"
 #include "simulator/ptx/names.h"
 #include "simulator/ptx/tokens.h"
 
@@ -16,9 +16,14 @@ using Statement = std::vector<Token>;
 class OperandReader {
  public:
   /// `insert` adds an instruction in front of the one that is read: some operands must be computed.
-  OperandReader(Names& names, const Statement& statement, std::size_t at, std::string_view opcode,
-                std::vector<Instruction>& insert)
-      : names_(names), statement_(statement), at_(at), opcode_(opcode), insert_(insert) {}
+  OperandReader(const InstructionSet& instructions, Names& names, const Statement& statement, std::size_t at,
+                std::string_view opcode, std::vector<Instruction>& insert)
+      : instructions_(instructions),
+        names_(names),
+        statement_(statement),
+        at_(at),
+        opcode_(opcode),
+        insert_(insert) {}
 
   std::vector<Operand> read_all();
 
@@ -37,6 +42,7 @@ class OperandReader {
   std::uint64_t read_number(const Token& token, bool negative) const;
   Slot computed(Handler handler, Slot source);
 
+  const InstructionSet& instructions_;
   Names& names_;
   const Statement& statement_;
   std::size_t at_;

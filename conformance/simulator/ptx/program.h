@@ -12,7 +12,6 @@
 
 #include "simulator/ptx/instruction.h"
 #include "simulator/ptx/signature.h"
-#include "simulator/watch/annotations.h"
 
 namespace opgate::simulator {
 
@@ -83,8 +82,8 @@ struct Function {
   std::vector<Argument> results;
   std::vector<Call> calls;
   std::vector<std::vector<std::int64_t>> branch_tables;
-  std::vector<Annotation> annotations;  ///< of each instruction of `code`, once an observer has needed them
-  std::uint32_t first_annotation = 0;   ///< numbers the instructions of all functions
+  std::uint32_t first_number =
+      1;  ///< of its first instruction, where those of all functions are numbered from 1
 };
 
 /// A slot that holds the address of a variable in global or constant memory.

@@ -15,6 +15,7 @@ std::unique_ptr<Program> ProgramBuilder::build(const DeclaredFunction& kernel) {
   for (std::size_t i = 0; i < declared_.size(); ++i)
     read_body(*this, *declared_[i], i, *program_->functions[i]);
   finish_shared();
+  number_instructions();
   return std::move(program_);
 }
 
@@ -82,6 +83,14 @@ void ProgramBuilder::finish_shared() {
   for (const DynamicSlot& dynamic : dynamic_slots_)
     program_->functions[dynamic.function]->initial[static_cast<std::size_t>(dynamic.slot)] =
         program_->dynamic_shared_offset + dynamic.addend;
+}
+
+void ProgramBuilder::number_instructions() {
+  std::uint32_t first = 1;
+  for (const auto& function : program_->functions) {
+    function->first_number = first;
+    first += static_cast<std::uint32_t>(function->code.size());
+  }
 }
 
 const std::string* ProgramBuilder::text(std::string_view opcode) {

@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "simulator/ptx/declarations.h"
+#include "simulator/ptx/instruction_set.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(const Declarations& declarations) : declarations_(declarations) {}
+  ProgramBuilder(const Declarations& declarations, const InstructionSet& instructions)
+      : declarations_(declarations), instructions_(instructions) {}
 
   /// Throws ParseError.
   std::unique_ptr<Program> build(const DeclaredFunction& kernel);
@@ -22,6 +24,7 @@ class ProgramBuilder {
   // What the bodies of the functions need.
 
   const Declarations& declarations() const { return declarations_; }
+  const InstructionSet& instructions() const { return instructions_; }
 
   /// The index in the program, where the function is decoded later. Negative where it has no body.
   int function_index(const std::string& name);
@@ -57,8 +60,10 @@ class ProgramBuilder {
 
   void describe(const DeclaredFunction& kernel);
   void finish_shared();
+  void number_instructions();
 
   const Declarations& declarations_;
+  const InstructionSet& instructions_;
   std::unique_ptr<Program> program_;
   std::map<std::string, int> indices_;
   std::vector<const DeclaredFunction*> declared_;  ///< of the functions of the program

@@ -169,26 +169,30 @@ std::set<Guess> guesses_of(const Function& function) {
 
 }  // namespace annotations
 
-void annotate(Program& program) {
-  std::uint32_t first = 1;
+std::vector<Annotation> annotate(Program& program) {
+  std::vector<Annotation> all;
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
-    Function& function = *program.functions[i];
-    if (!function.annotations.empty()) return;
-    function.first_annotation = first;
-    first += static_cast<std::uint32_t>(function.code.size());
-    function.annotations.reserve(function.code.size());
+    const Function& function = *program.functions[i];
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
-      Annotation annotation = annotations::annotation_of(function.code[at]);
+      const Instruction& instruction = function.code[at];
+      Annotation annotation = annotations::annotation_of(instruction);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
       annotation.is_guess =
           annotation.kind == Annotation::Kind::load &&
-          guesses.contains(annotations::guess_of(function.code[at], annotation, function.code[at].slot(0)));
-      annotation.number(function.first_annotation + static_cast<std::uint32_t>(at));
-      function.annotations.push_back(annotation);
-      function.code[at].annotation = &function.annotations.back();
+          guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));
+      annotation.number(function.first_number + static_cast<std::uint32_t>(at));
+      all.push_back(annotation);
     }
   }
+  // Only now do the annotations stay where they are.
+  for (const auto& function : program.functions) {
+    for (std::size_t at = 0; at < function->code.size(); ++at) {
+      const Annotation& annotation = all[function->first_number - 1 + at];
+      if (annotation.kind != Annotation::Kind::none) function->code[at].annotation = &annotation;
+    }
+  }
+  return all;
 }
 
 }  // namespace opgate::simulator

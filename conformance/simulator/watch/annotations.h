@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "simulator/ptx/types.h"
 #include "simulator/watch/access_record.h"
@@ -66,7 +67,8 @@ struct Annotation {
   }
 };
 
-/// Annotates all functions of a program, once.
-void annotate(Program& program);
+/// The annotations of all instructions of a program, in the order of their numbers. Instructions that a tool must watch refer to
+/// them, for as long as the result exists.
+std::vector<Annotation> annotate(Program& program);
 
 }  // namespace opgate::simulator

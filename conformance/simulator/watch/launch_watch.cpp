@@ -42,6 +42,29 @@ inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std:
   return access;
 }
 
+/// Hands what happens in a block on to the watch of its launch, with what the tools know of the block.
+class WatchedBlock final : public BlockObserver {
+ public:
+  explicit WatchedBlock(LaunchWatch& launch) : launch_(launch) {}
+
+  void begin(std::uint32_t number, const Extent& index, std::size_t shared_bytes) override {
+    launch_.begin_block(block_, number, index, shared_bytes);
+  }
+  void execute(Thread& thread, const Instruction& instruction) override {
+    launch_.execute(block_, thread, instruction);
+  }
+  void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) override {
+    launch_.meet(block_, barrier, id, threads);
+  }
+  void meet_in_warp(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named) override {
+    launch_.meet_in_warp(block_, lanes, here, named);
+  }
+
+ private:
+  LaunchWatch& launch_;
+  BlockWatch block_;
+};
+
 }  // namespace launch_watch
 
 LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
@@ -55,13 +78,17 @@ LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
   accessed_.start(program);
 }
 
-void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
-  block.number = static_cast<std::uint32_t>(blocks_.size());
+std::unique_ptr<BlockObserver> LaunchWatch::watch_block() {
+  return std::make_unique<launch_watch::WatchedBlock>(*this);
+}
+
+void LaunchWatch::begin_block(BlockWatch& block, std::uint32_t number, const Extent& index,
+                              std::size_t shared_bytes) {
   blocks_.push_back(linear_index(index, launch_.grid));
   const Extent& extent = launch_.block;
   const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
   block.async = {};
-  if (tools_.race) block.races.start(block.number, threads);
+  if (tools_.race) block.races.start(number, threads);
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
   block.local.resize(threads);

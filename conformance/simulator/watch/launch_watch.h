@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "simulator/machine/launch.h"
+#include "simulator/machine/launch_observer.h"
 #include "simulator/machine/thread.h"
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
@@ -21,18 +23,20 @@ struct Program;
 
 /// What the tools know of a block while it runs.
 struct BlockWatch {
-  std::uint32_t number = 0;  ///< of the blocks of the launch, in the order in which they begin; from 1
   BlockRaces races;
   WrittenBits shared;
   std::vector<WrittenBits> local;  ///< of each thread
   AsyncWatch async;
 };
 
-class LaunchWatch {
+class LaunchWatch final : public LaunchObserver {
  public:
+  /// The program must have its annotations.
   LaunchWatch(const Program& program, const Launch& launch);
 
-  void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
+  std::unique_ptr<BlockObserver> watch_block() override;
+
+  void begin_block(BlockWatch& block, std::uint32_t number, const Extent& index, std::size_t shared_bytes);
 
   /// Executes an instruction whose guard holds.
   void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);

@@ -14,7 +14,16 @@ namespace meetings {
 
 constexpr unsigned kNoBarrier = ~0u;
 
-const Annotation& annotation_at(const Thread& thread) { return *thread.current().annotation; }
+// The number of the instruction at which the thread waits.
+std::uint32_t number_at(const Thread& thread) {
+  const Function& function = thread.function();
+  return function.first_number + static_cast<std::uint32_t>(&thread.current() - function.code.data());
+}
+
+bool is_at_warp_barrier(const Thread& thread) {
+  const Annotation* const annotation = thread.current().annotation;
+  return annotation != nullptr && annotation->kind == Annotation::Kind::warp_barrier;
+}
 
 bool is_alive(const Thread& thread) { return thread.state != Thread::State::exited; }
 
@@ -45,7 +54,7 @@ void LaunchWatch::meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes
   if (tools_.sync) check_mask(lanes, here, named);
   const Thread& first = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
   // Only this one orders memory; shuffles and votes do not.
-  if (!tools_.race || meetings::annotation_at(first).kind != Annotation::Kind::warp_barrier) return;
+  if (!tools_.race || !meetings::is_at_warp_barrier(first)) return;
   std::vector<std::uint32_t> threads;
   bool all = true;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -64,8 +73,8 @@ void LaunchWatch::meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes
 
 void LaunchWatch::check_barrier(const Barrier& barrier, const std::vector<Thread>& threads) {
   const auto report = [&](const Thread& thread, const Thread* other, const std::string& message) {
-    const std::uint32_t other_site = other == nullptr ? 0 : meetings::annotation_at(*other).site;
-    const std::uint32_t site = meetings::annotation_at(thread).site;
+    const std::uint32_t other_site = other == nullptr ? 0 : meetings::number_at(*other);
+    const std::uint32_t site = meetings::number_at(thread);
     if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, site, other_site)) return;
     Finding finding;
     finding.kind = Finding::Kind::sync;
@@ -80,7 +89,7 @@ void LaunchWatch::check_barrier(const Barrier& barrier, const std::vector<Thread
     const Thread& thread = *arrival.thread;
     const std::size_t warp = thread.linear / kWarpSize;
     ++arrived[warp];
-    if (!arrival.waits || !meetings::annotation_at(thread).is_aligned) continue;
+    if (!arrival.waits || !thread.current().annotation->is_aligned) continue;
     const Thread*& first = first_of_warp[warp];
     if (first == nullptr) first = &thread;
     if (&first->current() != &thread.current()) {
@@ -125,7 +134,7 @@ void LaunchWatch::check_mask(std::span<Thread* const> lanes, std::uint32_t here,
   const int gone = std::popcount(named & exited);
   if (absent + gone == 0) return;
   const Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
-  const std::uint32_t site = meetings::annotation_at(thread).site;
+  const std::uint32_t site = meetings::number_at(thread);
   // A block that is smaller than its warps is one mistake, which each shuffle of the kernel shows.
   const std::uint32_t shown_at = gone == 0 ? Findings::kEverySite : site;
   if (!findings_.is_new(Finding::Kind::sync, launch_.kernel, shown_at)) return;

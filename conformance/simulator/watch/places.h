@@ -24,12 +24,12 @@ inline std::string location_in(const Program& program, const Instruction& instru
                                    : "line " + std::to_string(instruction.line) + " of the PTX";
 }
 
-/// The instruction of an annotated program that has this number.
+/// The instruction of the program that has this number.
 inline const Instruction& instruction_at(const Program& program, std::uint32_t site) {
   std::size_t function = 0;
-  while (function + 1 < program.functions.size() && program.functions[function + 1]->first_annotation <= site)
+  while (function + 1 < program.functions.size() && program.functions[function + 1]->first_number <= site)
     ++function;
-  return program.functions[function]->code[site - program.functions[function]->first_annotation];
+  return program.functions[function]->code[site - program.functions[function]->first_number];
 }
 
 }  // namespace opgate::simulator

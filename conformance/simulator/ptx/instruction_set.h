@@ -1,0 +1,22 @@
+// What reading PTX needs of the instructions, whose meaning it does not know.
+#pragma once
+
+#include "simulator/ptx/draft.h"
+
+namespace opgate::simulator {
+
+struct InstructionSet {
+  /// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
+  const Decoder* (*decoder_of)(const Modifiers& opcode) = nullptr;
+
+  // What executes an instruction that is not chosen by its opcode alone, or that no text names.
+  Handler unsupported = nullptr;
+  Handler call = nullptr;
+  Handler assertion = nullptr;     ///< a call of `__assertfail`
+  Handler print = nullptr;         ///< a call of `vprintf`
+  Handler branch_table = nullptr;  ///< `brx.idx`
+  Handler clock = nullptr;         ///< reads `%clock` and its like, in front of the instruction that names it
+  Handler not_predicate = nullptr;  ///< computes `!p`, in front of the instruction that has it as an operand
+};
+
+}  // namespace opgate::simulator
