@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "simulator/instructions/catalogue.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/ptx/program.h"
 #include "simulator/watch/annotations.h"
@@ -21,7 +22,7 @@ Annotation annotation_of(const std::string& opcode, std::uint32_t site = 1, bool
   instruction.text = &opcode;
   instruction.site = site;
   program.functions[0]->code.push_back(instruction);
-  program.functions[0]->forms.push_back({1, 2, names_local});
+  program.functions[0]->forms.push_back({1, 2, names_local, instruction_set().opcode_of(Modifiers(opcode))});
   return annotate(program).at(0);
 }
 

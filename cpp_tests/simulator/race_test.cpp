@@ -253,6 +253,11 @@ TEST(SimulatedRaces, AFindingSaysWhereAndHowOften) {
   EXPECT_EQ(found[0].other->thread.x, 0u);
 }
 
+// An instruction of its own reads the clock, in front of the store that names it.
+TEST(SimulatedRaces, AnOperandThatIsComputedIsNoAccess) {
+  expect_nothing(races_of("setp.eq.u32 %p1, %r1, 0; @%p1 st.global.u32 [%rd1], %clock;", {64}));
+}
+
 TEST(SimulatedRaces, AreLookedForOnlyWhereAsked) {
   Tools tools;
   tools.init = true;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "simulator/ptx/opcode.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
@@ -12,7 +13,7 @@ struct Roles {
   std::vector<Slot> writes;
   /// Its handler may let the thread wait, call, return or branch: compiled code cannot go on behind it.
   bool stops = false;
-  bool is_of_whole_warp = false;      ///< all threads of a warp execute it together
+  Waits waits = Waits::never;         ///< whether a thread waits at it, and for which others
   bool ends = false;                  ///< nothing in the function comes after it, unless its guard is false
   std::vector<std::int64_t> targets;  ///< of branches
 };

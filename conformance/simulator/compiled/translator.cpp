@@ -196,7 +196,7 @@ class FunctionTranslator {
     if (is_collective(source)) {
       for (const Slot slot : source.roles.reads) out_.save(slot);
       std::string condition = "c->together == " + std::to_string(kWarpTogether);
-      if (!source.roles.is_of_whole_warp)
+      if (source.roles.waits == Waits::for_lanes)
         condition += " && " + out_.get(source.slot(source.form.total - 1u), Type::u32) + " == 0xffffffffu";
       out_.line("  if (" + condition + ") { c->stops[c->linear_index] = " +
                 unsigned_number(source.index + 1 + kAtCollective) + "; goto go_on_with_next; }");
@@ -207,17 +207,15 @@ class FunctionTranslator {
 
   // Where all threads of the block meet.
   bool is_plain_barrier(const Source& source) const {
-    const std::string& name = source.modifiers.name();
-    return (name == "bar" || name == "barrier") && source.modifiers.has("sync") &&
-           !source.modifiers.has("warp") && source.form.total == 1 && out_.is_constant(source.slot(0)) &&
-           out_.constant(source.slot(0)) < kBarriers;
+    return source.form.opcode != nullptr && source.form.opcode->effect == Effect::barrier &&
+           source.modifiers.has("sync") && !source.modifiers.has("warp") && source.form.total == 1 &&
+           out_.is_constant(source.slot(0)) && out_.constant(source.slot(0)) < kBarriers;
   }
 
   // Where threads of a warp meet; all of them, if the last operand says so or the instruction needs them.
   bool is_collective(const Source& source) const {
-    const std::string& name = source.modifiers.name();
-    return out_.is_kernel() && (source.roles.is_of_whole_warp || name == "shfl" || name == "vote" ||
-                                name == "match" || name == "redux");
+    const Waits waits = source.roles.waits;
+    return out_.is_kernel() && (waits == Waits::for_warp || waits == Waits::for_lanes);
   }
 
   const Function& function_;

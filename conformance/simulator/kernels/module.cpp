@@ -1,5 +1,6 @@
 // One module of PTX: reads kernels when they are first wanted, and runs them.
-#include <algorithm>
+#include "simulator/kernels/module.h"
+
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -7,7 +8,6 @@
 
 #include "simulator/compiled/compilation.h"
 #include "simulator/instructions/catalogue.h"
-#include "simulator/kernels/module.h"
 #include "simulator/machine/grid.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"

@@ -57,7 +57,7 @@ struct Launch {
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
   std::uint64_t grid_workspace = 0;
   /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run in an
-  /// order of their own for each `order_seed`.
+  /// order of their own for each `order_seed`. The machine does not look at it: Module::run makes a LaunchObserver of it.
   Observer* observer = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Who wants to know how far a launch has come.
+// What a launch reports while it runs.
 #pragma once
 
 #include <cstdint>

@@ -162,29 +162,30 @@ class Reader {
   Instruction decode(const Token& opcode, const Statement& statement, std::size_t operands) {
     Draft draft{Modifiers(opcode.text), {}, {}, declared_.is_kernel, 0};
     draft.instruction.execute = instructions_.unsupported;
-    const Decoder* const decoder = instructions_.decoder_of(draft.modifiers);
-    if (decoder == nullptr) return draft.instruction;
-    if (decoder->most != kNotRead) {
+    const Opcode* const known = instructions_.opcode_of(draft.modifiers);
+    if (known == nullptr) return draft.instruction;
+    if (known->most != kNotRead) {
       std::vector<Instruction> before;
       draft.operands =
           OperandReader(instructions_, names_, statement, operands, opcode.text, before).read_all();
       form_ = {1, 2, false};
       for (const Instruction& instruction : before) emit(instruction, opcode);
       form_ = {};
-      check_count(opcode, *decoder, draft.operands.size());
+      check_count(opcode, *known, draft.operands.size());
       draft.nowhere = names_.nowhere();
     }
-    const Handler handler = decoder->select(draft);
+    const Handler handler = known->select(draft);
     if (handler == nullptr || !draft.modifiers.none_left()) return draft.instruction;
     put_operands(draft);
+    form_.opcode = known;
     draft.instruction.execute = handler;
     return draft.instruction;
   }
 
-  static void check_count(const Token& opcode, const Decoder& decoder, std::size_t count) {
-    if (count >= decoder.least && count <= decoder.most) return;
-    const std::string wanted = std::to_string(decoder.least) +
-                               (decoder.most == decoder.least ? "" : " to " + std::to_string(decoder.most));
+  static void check_count(const Token& opcode, const Opcode& known, std::size_t count) {
+    if (count >= known.least && count <= known.most) return;
+    const std::string wanted =
+        std::to_string(known.least) + (known.most == known.least ? "" : " to " + std::to_string(known.most));
     throw ParseError(opcode.line, "`" + std::string(opcode.text) + "` takes " + wanted + " operands, not " +
                                       std::to_string(count));
   }

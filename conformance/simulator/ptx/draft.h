@@ -45,14 +45,4 @@ struct Draft {
 /// an instruction of which words are left over.
 using Selector = Handler (*)(Draft& draft);
 
-/// How instructions of one name are decoded.
-struct Decoder {
-  Selector select = nullptr;
-  std::size_t least = 0;  ///< operands, where `{a, b}`, `[a+4]` and `p|q` are one
-  std::size_t most = 0;
-};
-
-/// `most` of an instruction whose operands need not be read.
-constexpr std::size_t kNotRead = 99;
-
 }  // namespace opgate::simulator

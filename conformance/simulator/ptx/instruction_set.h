@@ -1,13 +1,13 @@
 // What reading PTX needs of the instructions, whose meaning it does not know.
 #pragma once
 
-#include "simulator/ptx/draft.h"
+#include "simulator/ptx/opcode.h"
 
 namespace opgate::simulator {
 
 struct InstructionSet {
-  /// Null for an opcode that no instruction has, or whose operands are of a kind that is not simulated.
-  const Decoder* (*decoder_of)(const Modifiers& opcode) = nullptr;
+  /// Null for a name that no instruction has, or whose operands are of a kind that is not simulated.
+  const Opcode* (*opcode_of)(const Modifiers& words) = nullptr;
 
   // What executes an instruction that is not chosen by its opcode alone, or that no text names.
   Handler unsupported = nullptr;

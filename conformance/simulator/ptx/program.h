@@ -56,12 +56,16 @@ struct Call {
   std::vector<Argument> results;
 };
 
-/// How the operands of an instruction fill its slots, which a translation of the instruction must know.
+struct Opcode;
+
+/// What an instruction is, and how its operands fill its slots, which a translation of the instruction must know.
 /// Instructions themselves do not hold it, because their handlers know.
 struct OperandForm {
   std::uint8_t first = 0;    ///< slots of the first operand
   std::uint8_t total = 0;    ///< of all operands
   bool names_local = false;  ///< an address of the parameter space that lies in local memory
+  /// Null for calls, for `brx.idx`, for what is inserted in front of an instruction, and for what is not simulated.
+  const Opcode* opcode = nullptr;
 };
 
 struct CompiledFunction;

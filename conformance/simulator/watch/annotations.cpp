@@ -5,6 +5,7 @@
 
 #include "simulator/instructions/selectors.h"
 #include "simulator/ptx/modifiers.h"
+#include "simulator/ptx/opcode.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
@@ -109,26 +110,44 @@ Annotation of_mbarrier(Modifiers& modifiers) {
   return annotation;
 }
 
-Annotation annotation_of(const Instruction& instruction) {
+Annotation annotation_of(const Instruction& instruction, const OperandForm& form) {
   if (instruction.execute == &execute_call) return {.kind = Kind::call};
   if (instruction.execute == &execute_print) return {.kind = Kind::host_call};
-  if (instruction.execute == &execute_unsupported) return {};
-  Modifiers modifiers(*instruction.text);
-  const std::string& name = modifiers.name();
-  if (name == "ld" || name == "ldu") return of_access(modifiers, Kind::load);
-  if (name == "st") return of_access(modifiers, Kind::store);
-  if (name == "atom") return of_access(modifiers, Kind::atomic);
-  if (name == "red") return of_access(modifiers, Kind::reduction);
-  if (name == "membar" || name == "fence") return of_fence(modifiers);
-  if (name == "bar" || name == "barrier") return of_barrier(modifiers);
-  if (name == "ldmatrix") return of_matrix(modifiers, Kind::load);
-  if (name == "stmatrix") return of_matrix(modifiers, Kind::store);
-  if (name == "wmma") return of_fragment(modifiers);
-  if (name == "mbarrier" || (name == "cp" && modifiers.has("mbarrier"))) return of_mbarrier(modifiers);
-  if (name == "cp") return of_copy(modifiers);
-  if (name == "ret" || name == "exit") return {.kind = Kind::leave};
   // Only operands in brackets are numbered.
-  return {.kind = instruction.site != 0 ? Kind::unknown : Kind::none};
+  const Annotation otherwise{.kind = instruction.site != 0 ? Kind::unknown : Kind::none};
+  if (form.opcode == nullptr) return otherwise;
+  Modifiers modifiers(*instruction.text);
+  switch (form.opcode->effect) {
+    case Effect::load:
+      return of_access(modifiers, Kind::load);
+    case Effect::store:
+      return of_access(modifiers, Kind::store);
+    case Effect::atomic:
+      return of_access(modifiers, Kind::atomic);
+    case Effect::reduction:
+      return of_access(modifiers, Kind::reduction);
+    case Effect::fence:
+      return of_fence(modifiers);
+    case Effect::barrier:
+      return of_barrier(modifiers);
+    case Effect::load_matrix:
+      return of_matrix(modifiers, Kind::load);
+    case Effect::store_matrix:
+      return of_matrix(modifiers, Kind::store);
+    case Effect::fragment:
+      return of_fragment(modifiers);
+    case Effect::mbarrier:
+      return of_mbarrier(modifiers);
+    case Effect::copy:
+      return modifiers.has("mbarrier") ? of_mbarrier(modifiers) : of_copy(modifiers);
+    case Effect::leave_function:
+    case Effect::leave_kernel:
+      return {.kind = Kind::leave};
+    case Effect::branch:
+    case Effect::none:
+      break;
+  }
+  return otherwise;
 }
 
 // As the interpreter decides it when it decodes the instruction.
@@ -152,8 +171,11 @@ Guess guess_of(const Instruction& instruction, const Annotation& annotation, Slo
 // programming guide shows it, and as CUDA's own headers have it. A stale value costs one more turn.
 std::set<Guess> guesses_of(const Function& function) {
   std::set<Guess> guesses;
-  for (const Instruction& cas : function.code) {
-    if (!cas.text->starts_with("atom.") || !Modifiers(*cas.text).has("cas")) continue;
+  for (std::size_t at = 0; at < function.code.size(); ++at) {
+    const Instruction& cas = function.code[at];
+    const Opcode* const opcode = function.forms[at].opcode;
+    if (opcode == nullptr || opcode->effect != Effect::atomic || !Modifiers(*cas.text).has("cas")) continue;
+    const Annotation annotation = annotation_of(cas, function.forms[at]);
     constexpr std::size_t kCompared = 2;
     std::set<Slot> values{cas.slot(kCompared)};
     for (std::size_t before = 0; before != values.size();) {
@@ -162,7 +184,7 @@ std::set<Guess> guesses_of(const Function& function) {
         if (move.text->starts_with("mov.") && values.contains(move.slot(0))) values.insert(move.slot(1));
       }
     }
-    for (const Slot value : values) guesses.insert(guess_of(cas, annotation_of(cas), value));
+    for (const Slot value : values) guesses.insert(guess_of(cas, annotation, value));
   }
   return guesses;
 }
@@ -176,7 +198,7 @@ std::vector<Annotation> annotate(Program& program) {
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
-      Annotation annotation = annotations::annotation_of(instruction);
+      Annotation annotation = annotations::annotation_of(instruction, function.forms[at]);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
       annotation.is_guess =
           annotation.kind == Annotation::Kind::load &&
