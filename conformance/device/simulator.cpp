@@ -166,9 +166,7 @@ std::optional<std::string> unsimulated_library(std::string_view message) {
   for (const std::string_view name : kStatusNames) {
     if (simulated::names(message, name)) return std::string(name.substr(0, name.find('_')));
   }
-  // Triton's own library asks for functions of the driver that are not simulated.
-  if (simulated::names(message, "triton") || message.find("undefined symbol: cu") != std::string_view::npos)
-    return "triton";
+  if (message.find("undefined symbol: cu") != std::string_view::npos) return "a function of the CUDA driver";
   return std::nullopt;
 }
 

@@ -66,8 +66,8 @@ class BlockOrders {
   unsigned before_;
 };
 
-/// The library of CUDA that holds no PTX, or the compiler that asks the driver to load its machine code, which the message of an
-/// exception names: "CUBLAS", "triton". None where it names none.
+/// What the message of an exception names that is not simulated: a library of CUDA that holds no PTX ("CUBLAS"), or a function of
+/// the driver. None if it names none.
 std::optional<std::string> unsimulated_library(std::string_view message);
 
 /// What a tool has found that watches kernels on the simulated device.

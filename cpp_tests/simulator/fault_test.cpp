@@ -17,6 +17,17 @@ Outcome run_body(const std::string& body, Extent block = {}, Extent grid = {},
   return run(device, kernel_of(body, before), grid, block, Arguments(memory));
 }
 
+// LLVM counts the lines of inline assembly on from that of the source.
+TEST(SimulatedFaults, TheLineOfInlineAssemblyIsThatOfTheSource) {
+  const auto location = [](const std::string& between) {
+    return run_body("\n.loc 1 26 24\n" + between + "ld.u32 %r2, [0];\n// end inline asm\n.loc 1 31 1\n", {},
+                    {}, ".file 1 \"kernel.py\"\n")
+        .location;
+  };
+  EXPECT_EQ(location("// begin inline asm\n.loc 1 26 24\nmov.u32 %r2, 0;\n.loc 1 27 24\n"), "kernel.py:26");
+  EXPECT_EQ(location("mov.u32 %r2, 0;\n.loc 1 27 24\n"), "kernel.py:27");
+}
+
 TEST(SimulatedFaults, OutOfBounds) {
   const Outcome outcome = run_body(
       R"(mov.u32 %r2, %ctaid.x; mad.lo.u32 %r2, %r2, 32, %r1; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd2, %rd1;

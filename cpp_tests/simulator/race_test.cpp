@@ -22,6 +22,28 @@ std::string exchanged(const std::string& between, unsigned distance) {
          "; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5];";
 }
 
+// As Triton lays out a small tensor: every warp loads each element, and the first one stores it.
+const std::string& changed_in_place() {
+  static const std::string body =
+      "and.b32 %r2, %r1, 31; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2; ld.global.b32 %r3, "
+      "[%rd3];\n"
+      "add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r1, 32; @%p1 st.global.b32 [%rd3], %r3;";
+  return body;
+}
+
+TEST(SimulatedRaces, CopiesOfAnElementInOneBlockAreNoRaceInTriton) {
+  Tools tools;
+  tools.race = true;
+  const std::string ptx = kernel_of(changed_in_place());
+  expect_nothing(findings_of(ptx, {}, {128}, tools, true));
+  expect_finding(findings_of(ptx, {}, {128}, tools, false), Finding::Kind::race, "of the same block");
+  // Blocks hold no copies for each other, and another register is another element.
+  expect_finding(findings_of(ptx, {3}, {128}, tools, true), Finding::Kind::race, "of block");
+  const std::string elsewhere =
+      kernel_of(changed_in_place() + " add.u64 %rd4, %rd3, 0; ld.global.b32 %r4, [%rd4];");
+  expect_finding(findings_of(elsewhere, {}, {128}, tools, true), Finding::Kind::race, "of the same block");
+}
+
 TEST(SimulatedRaces, ABarrierOrdersTheBlock) {
   expect_race(races_of(exchanged("", 64), {128}), "ld.shared.u32 races with st.shared.u32");
   expect_race(races_of(exchanged("", 1), {128}));

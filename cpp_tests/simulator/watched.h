@@ -11,8 +11,9 @@ namespace opgate::simulator::tests {
 
 /// Runs a launch with one seed, and gives what the tools find.
 inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::string& ptx, Launch launch,
-                                               const Tools& tools, std::uint64_t seed) {
-  const std::unique_ptr<Module> module = Module::parse(ptx);
+                                               const Tools& tools, std::uint64_t seed,
+                                               bool threads_hold_copies = false) {
+  const std::unique_ptr<Module> module = Module::parse(ptx, threads_hold_copies);
   place_variables(*module, device);
   Observer observer(tools);
   launch.observer = &observer;
@@ -25,14 +26,14 @@ inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::st
 
 /// The same of the kernel `k` with one pointer to zeros, in three seeds, which must agree on whether there is anything. What
 /// the last one finds.
-inline std::vector<Finding> findings_of(const std::string& ptx, Extent grid, Extent block,
-                                        const Tools& tools) {
+inline std::vector<Finding> findings_of(const std::string& ptx, Extent grid, Extent block, const Tools& tools,
+                                        bool threads_hold_copies = false) {
   std::vector<Finding> findings;
   for (const std::uint64_t seed : {0, 1, 2}) {
     FakeDevice device;
     const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4096));
-    std::vector<Finding> found =
-        findings_of_launch(device, ptx, launch_of("k", grid, block, Arguments(memory)), tools, seed);
+    std::vector<Finding> found = findings_of_launch(
+        device, ptx, launch_of("k", grid, block, Arguments(memory)), tools, seed, threads_hold_copies);
     EXPECT_TRUE(seed == 0 || found.empty() == findings.empty()) << "the seeds disagree";
     findings = std::move(found);
   }

@@ -30,7 +30,7 @@ DeviceBinary* demand(void* handle) {
 DeviceBinary* load_module(Simulator& simulator, const void* image, const std::string& name) {
   DeviceCode code;
   try {
-    code = read_device_code(static_cast<const unsigned char*>(image), architecture().capability);
+    code = read_device_code(static_cast<const unsigned char*>(image), architecture().capability, true);
   } catch (const std::exception& error) {
     refuse(cudaErrorInvalidKernelImage, name + ": " + error.what());
   }

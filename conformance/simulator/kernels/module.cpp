@@ -28,7 +28,10 @@ struct Kernel {
 
 class PtxModule final : public Module {
  public:
-  explicit PtxModule(std::string ptx) : ptx_(std::move(ptx)), declarations_(read_declarations(ptx_)) {}
+  PtxModule(std::string ptx, bool threads_hold_copies)
+      : ptx_(std::move(ptx)),
+        threads_hold_copies_(threads_hold_copies),
+        declarations_(read_declarations(ptx_)) {}
 
   std::vector<std::string> kernels() const override { return declarations_.kernels; }
 
@@ -86,6 +89,7 @@ class PtxModule final : public Module {
     const DeclaredFunction* const function = declarations_.function(name);
     if (function == nullptr || !function->is_kernel || !function->has_body) return nullptr;
     std::unique_ptr<Program> program = ProgramBuilder(declarations_, instruction_set()).build(*function);
+    program->threads_hold_copies = threads_hold_copies_;
     return &kernels_.try_emplace(name, std::move(program)).first->second;
   }
 
@@ -118,6 +122,7 @@ class PtxModule final : public Module {
   }
 
   std::string ptx_;
+  bool threads_hold_copies_;
   Declarations declarations_;
   std::map<std::string, Kernel> kernels_;
   CompilationSettings compilation_settings_ = CompilationSettings::from_environment();
@@ -127,8 +132,8 @@ class PtxModule final : public Module {
 
 }  // namespace ptx_module
 
-std::unique_ptr<Module> Module::parse(std::string ptx) {
-  return std::make_unique<ptx_module::PtxModule>(std::move(ptx));
+std::unique_ptr<Module> Module::parse(std::string ptx, bool threads_hold_copies) {
+  return std::make_unique<ptx_module::PtxModule>(std::move(ptx), threads_hold_copies);
 }
 
 }  // namespace opgate::simulator

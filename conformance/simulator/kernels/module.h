@@ -16,9 +16,9 @@ namespace opgate::simulator {
 /// One module of PTX. Not thread-safe: one launch at a time.
 class Module {
  public:
-  /// Reads declarations; bodies are read when a kernel is first wanted. Throws std::runtime_error with the line and what was
-  /// not understood.
-  static std::unique_ptr<Module> parse(std::string ptx);
+  /// Reads declarations; bodies are read when a kernel is first wanted. `threads_hold_copies`: see Program. Throws
+  /// std::runtime_error with the line and what was not understood.
+  static std::unique_ptr<Module> parse(std::string ptx, bool threads_hold_copies = false);
 
   virtual ~Module() = default;
 

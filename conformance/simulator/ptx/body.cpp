@@ -76,7 +76,7 @@ class Reader {
     } else if (directive.is(".shared")) {
       for (const Declared& declared : read_variables(tokens_)) names_.declare_shared(declared);
     } else if (directive.is(".loc")) {
-      read_location();
+      read_location(directive.inline_asm);
     } else if (directive.is(".branchtargets")) {
       read_branch_targets();
     } else if (directive.is(".pragma") || directive.is(".callprototype") || directive.is(".calltargets")) {
@@ -90,11 +90,14 @@ class Reader {
   }
 
   // .loc 1 23 5, function_name $L__info_string0, inlined_at 1 50 3
-  void read_location() {
+  // LLVM gives each line of inline assembly the line after that of the one before: only the first is that of the source.
+  void read_location(unsigned inline_asm) {
+    const bool counts = inline_asm == 0 || inline_asm != located_asm_;
+    located_asm_ = inline_asm;
     const std::uint64_t file = integer(tokens_.next());
     const std::uint64_t line = integer(tokens_.next());
     tokens_.next();
-    location_ = builder_.location(file, line);
+    if (counts) location_ = builder_.location(file, line);
     while (tokens_.accept(",")) {
       if (tokens_.accept("inlined_at")) {
         for (int i = 0; i < 3; ++i) tokens_.next();
@@ -301,7 +304,8 @@ class Reader {
   std::vector<std::size_t> branches_;
   std::vector<std::size_t> calls_;
   std::uint32_t location_ = 0;
-  OperandForm form_;  ///< of the instruction that is emitted next
+  unsigned located_asm_ = 0;  // the last piece of inline assembly that had a location
+  OperandForm form_;          ///< of the instruction that is emitted next
 };
 
 }  // namespace body

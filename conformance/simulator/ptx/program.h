@@ -108,6 +108,8 @@ struct Program {
   std::uint32_t sites = 0;
   std::set<std::string> texts;         ///< of opcodes; instructions refer to them
   std::vector<std::string> locations;  ///< "file:line"; the first is empty
+  /// Whether threads of a block may hold copies of the same elements, as Triton's compiler lays out small tensors.
+  bool threads_hold_copies = false;
 };
 
 }  // namespace opgate::simulator

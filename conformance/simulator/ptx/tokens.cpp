@@ -1,5 +1,6 @@
 #include "simulator/ptx/tokens.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace opgate::simulator {
@@ -46,7 +47,7 @@ void Tokens::skip_blanks() {
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' || c == '\0') {
       ++at_;
     } else if (text_.compare(at_, 2, "//") == 0) {
-      while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+      read_comment();
     } else if (text_.compare(at_, 2, "/*") == 0) {
       const std::size_t end = text_.find("*/", at_ + 2);
       if (end == std::string_view::npos) throw ParseError(line_, "a comment without an end");
@@ -57,9 +58,22 @@ void Tokens::skip_blanks() {
   }
 }
 
+// The compilers mark inline assembly by comments.
+void Tokens::read_comment() {
+  const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+  const std::string_view comment = text_.substr(at_, end - at_);
+  at_ = end;
+  if (comment == "// begin inline asm") {
+    in_inline_asm_ = true;
+    ++inline_asms_;
+  } else if (comment == "// end inline asm") {
+    in_inline_asm_ = false;
+  }
+}
+
 Token Tokens::scan() {
   skip_blanks();
-  if (at_ >= text_.size()) return {{}, line_};
+  if (at_ >= text_.size()) return token({});
   const std::size_t begin = at_;
   if (text_[at_] == '"') {
     const std::size_t end = text_.find('"', at_ + 1);
@@ -81,7 +95,7 @@ Token Tokens::scan() {
   } else {
     ++at_;
   }
-  return {text_.substr(begin, at_ - begin), line_};
+  return token(text_.substr(begin, at_ - begin));
 }
 
 void Tokens::skip_parentheses() {

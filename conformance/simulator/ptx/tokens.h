@@ -18,6 +18,8 @@ class ParseError : public std::runtime_error {
 struct Token {
   std::string_view text;  ///< empty at the end
   unsigned line = 0;
+  unsigned inline_asm =
+      0;  ///< the number of the piece of inline assembly that it is in, as LLVM marks them; 0: none
 
   bool is(std::string_view what) const { return text == what; }
   bool at_end() const { return text.empty(); }
@@ -53,11 +55,15 @@ class Tokens {
 
  private:
   Token scan();
+  Token token(std::string_view text) const { return {text, line_, in_inline_asm_ ? inline_asms_ : 0}; }
   void skip_blanks();
+  void read_comment();
 
   std::string_view text_;
   std::size_t at_ = 0;
   unsigned line_ = 1;
+  unsigned inline_asms_ = 0;
+  bool in_inline_asm_ = false;
   Token current_;
 };
 

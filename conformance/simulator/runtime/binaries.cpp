@@ -14,7 +14,7 @@ namespace opgate::simulator {
 Module& DeviceBinary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
 
 const DeviceCode& DeviceBinary::code() {
-  if (!code_) code_ = read_device_code(data_, architecture().capability);
+  if (!code_) code_ = read_device_code(data_, architecture().capability, false);
   return *code_;
 }
 
@@ -22,7 +22,7 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
   Loaded loaded;
   try {
-    if (!code().ptx.empty()) loaded.module = Module::parse(code().ptx);
+    if (!code().ptx.empty()) loaded.module = Module::parse(code().ptx, code().is_of_triton);
   } catch (const std::exception& error) {
     refuse(cudaErrorInvalidPtx, path_ + ": " + error.what());
   }

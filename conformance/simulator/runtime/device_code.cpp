@@ -65,9 +65,10 @@ class Elf {
   Elf64_Ehdr header_;
 };
 
-DeviceCode of_fat_binary(const unsigned char* image, unsigned architecture) {
+DeviceCode of_fat_binary(const unsigned char* image, unsigned architecture, bool is_module) {
   const FatBinary binary(image);
-  return {binary.ptx_for(architecture), binary.contents()};
+  return {binary.ptx_for(architecture), binary.contents(),
+          is_module && binary.keeps_ptx_beside_machine_code()};
 }
 
 }  // namespace device_code
@@ -87,22 +88,23 @@ std::optional<std::string> kept_ptx(const unsigned char* elf, std::size_t most_b
   return std::nullopt;
 }
 
-DeviceCode read_device_code(const unsigned char* image, unsigned architecture) {
+DeviceCode read_device_code(const unsigned char* image, unsigned architecture, bool is_module) {
   switch (device_code::read<std::uint32_t>(image)) {
     case device_code::Wrapper::kMagic:
-      return device_code::of_fat_binary(device_code::read<device_code::Wrapper>(image).data, architecture);
+      return device_code::of_fat_binary(device_code::read<device_code::Wrapper>(image).data, architecture,
+                                        is_module);
     case FatHeader::kMagic:
-      return device_code::of_fat_binary(image, architecture);
+      return device_code::of_fat_binary(image, architecture, is_module);
     case device_code::kElfMagic:
       // A module in memory has no size of its own.
-      return {kept_ptx(image, std::numeric_limits<std::uint32_t>::max()).value_or(""), "machine code"};
+      return {kept_ptx(image, std::numeric_limits<std::uint32_t>::max()).value_or(""), "machine code", true};
     default:
       break;
   }
   std::string text(reinterpret_cast<const char*>(image));
   if (text.find(".version") == std::string::npos)
     throw std::runtime_error("neither PTX, nor a fat binary, nor machine code");
-  return {std::move(text), "PTX"};
+  return {std::move(text), "PTX", false};
 }
 
 }  // namespace opgate::simulator

@@ -70,10 +70,25 @@ std::string FatBinary::first_general(const std::vector<Entry>& candidates, unsig
 std::string FatBinary::kept_beside_machine_code(unsigned architecture) const {
   for (const Entry& entry : entries_) {
     if (entry.header.kind == FatEntryHeader::kPtx || !runs_on(entry, architecture)) continue;
-    const std::string code = payload_of(entry);
-    if (auto ptx = kept_ptx(reinterpret_cast<const unsigned char*>(code.data()), code.size())) return *ptx;
+    if (auto ptx = kept_in(entry)) return *ptx;
   }
   return {};
+}
+
+bool FatBinary::keeps_ptx_beside_machine_code() const {
+  return std::ranges::any_of(entries_, [](const Entry& entry) {
+    return entry.header.kind != FatEntryHeader::kPtx && kept_in(entry).has_value();
+  });
+}
+
+std::optional<std::string> FatBinary::kept_in(const Entry& machine_code) {
+  std::string code;
+  try {
+    code = payload_of(machine_code);
+  } catch (const std::runtime_error&) {  // compressed in another way than PTX is: nobody but nvcc has made it
+    return std::nullopt;
+  }
+  return kept_ptx(reinterpret_cast<const unsigned char*>(code.data()), code.size());
 }
 
 // Machine code runs on devices of the same major architecture that are not older.

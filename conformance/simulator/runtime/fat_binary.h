@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ class FatBinary {
   /// it cannot be decompressed.
   std::string ptx_for(unsigned architecture) const;
 
+  /// Whether OpGate's stand-in for ptxas has made machine code that is in it.
+  bool keeps_ptx_beside_machine_code() const;
+
   /// "PTX 80, machine code 90", for messages.
   std::string contents() const;
 
@@ -65,6 +69,7 @@ class FatBinary {
 
   static std::string payload_of(const Entry& entry);
   static std::string text_of(const Entry& entry);
+  static std::optional<std::string> kept_in(const Entry& machine_code);
   static bool runs_on(const Entry& machine_code, unsigned architecture);
 
   /// What OpGate's stand-in for ptxas has kept; empty if there is none.

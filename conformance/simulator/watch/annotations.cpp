@@ -189,6 +189,20 @@ std::set<Guess> guesses_of(const Function& function) {
   return guesses;
 }
 
+// The site of a load before the store that has the same space, size and address register. `known`: the annotations so far.
+std::uint32_t load_of_the_same(const Function& function, const Instruction& store, const Annotation& how,
+                               const std::vector<Annotation>& known) {
+  for (const Annotation& load : known) {
+    if (load.kind != Annotation::Kind::load || load.space != how.space || load.bytes != how.bytes ||
+        load.site < function.first_number)
+      continue;
+    const Instruction& code = function.code[load.site - function.first_number];
+    if (code.slot(load.operand) == store.slot(how.operand) && code.immediate == store.immediate)
+      return load.site;
+  }
+  return 0;
+}
+
 }  // namespace annotations
 
 std::vector<Annotation> annotate(Program& program) {
@@ -204,6 +218,8 @@ std::vector<Annotation> annotate(Program& program) {
           annotation.kind == Annotation::Kind::load &&
           guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));
       annotation.number(function.first_number + static_cast<std::uint32_t>(at));
+      if (program.threads_hold_copies && annotation.kind == Annotation::Kind::store)
+        annotation.changes_what = annotations::load_of_the_same(function, instruction, annotation, all);
       all.push_back(annotation);
     }
   }

@@ -54,8 +54,11 @@ struct Annotation {
   bool acquires = false;  ///< by itself, as `ld.acquire` does
   bool releases = false;
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
-  bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
-  std::uint32_t how = 0;     ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
+  /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same register, so that
+  /// the element is changed in place. 0 if there is none.
+  std::uint32_t changes_what = 0;
+  bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
+  std::uint32_t how = 0;    ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
 
   /// Once all else is known.
   void number(std::uint32_t in_program) {

@@ -211,11 +211,28 @@ void LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, const In
 
 void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                                 const RaceDetector::Race& race) {
+  if (program_.threads_hold_copies && is_of_copies(thread, access, race)) return;
   const Annotation& how = *access.annotation;
   if (race.before_wrote && how.kind == Annotation::Kind::store &&
       launch_watch::stores_the_same(thread, instruction, how, access))
     return;
   report_race(thread, access, race);
+}
+
+// A small tensor of Triton has fewer elements than its block has threads: several threads load an element, and one of them stores
+// what it has become, while the copies that others load later are used for nothing. And the lanes of a warp that store copies
+// of an element to shared memory together store the same but for rounding.
+bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
+                               const RaceDetector::Race& race) const {
+  const AccessRecord& before = race.before;
+  if (blocks_[before.block] != linear_index(thread.block->index(), launch_.grid)) return false;
+  const Annotation& now = *access.annotation;
+  if (access.space == Space::shared)
+    return now.kind == Annotation::Kind::store && now.site == before.site() &&
+           before.thread() / kWarpSize == access.thread / kWarpSize;
+  if (now.kind == Annotation::Kind::store) return now.changes_what != 0 && now.changes_what == before.site();
+  const Annotation* const stored = instruction_at(program_, before.site()).annotation;
+  return now.kind == Annotation::Kind::load && stored != nullptr && stored->changes_what == now.site;
 }
 
 void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,

@@ -71,6 +71,7 @@ class LaunchWatch final : public LaunchObserver {
   }
   void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                      const RaceDetector::Race& race);
+  bool is_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race) const;
   void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
                    const std::string& hint = {});
   void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
