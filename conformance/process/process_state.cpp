@@ -8,6 +8,7 @@
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -62,6 +64,13 @@ constexpr int kRestorer = 0x04000000;
 
 bool same_handler(const struct sigaction& a, const struct sigaction& b) {
   return a.sa_handler == b.sa_handler && (a.sa_flags | kRestorer) == (b.sa_flags | kRestorer);
+}
+
+// LLVM, which Triton's compiler is made of, sets handlers when it first compiles a kernel. No operator can help that.
+bool is_of_triton(const struct sigaction& action) {
+  Dl_info where{};
+  return dladdr(reinterpret_cast<void*>(action.sa_handler), &where) != 0 && where.dli_fname != nullptr &&
+         std::filesystem::path(where.dli_fname).filename() == "libtriton.so";
 }
 
 bool& handler_was_changed() {
@@ -227,7 +236,7 @@ std::vector<std::string> ProcessState::changes() const {
   if (was.locale != now.locale)
     all.push_back(fmt::format("the locale is {}, was {}", now.locale, was.locale));
   for (size_t i = 0; was.signals && i < kSignals.size(); ++i) {
-    if (same_handler((*was.signals)[i], (*now.signals)[i])) continue;
+    if (same_handler((*was.signals)[i], (*now.signals)[i]) || is_of_triton((*now.signals)[i])) continue;
     handler_was_changed() = true;
     all.push_back(
         fmt::format("the handler of signal {} ({}) has changed", kSignals[i], strsignal(kSignals[i])));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -59,3 +60,32 @@ def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_pa
         "all_to_one_place",
         "add",
     }
+
+
+CHECKS = [
+    "value",
+    "effect",
+    "memory.bounds",
+    "memory.uninitialised",
+    "run.race",
+    "run.deterministic",
+    "fake",
+    "compile.equal",
+]
+
+
+def test_operators_of_triton_get_verdicts(opgate: OpGate, source: Path, tmp_path: Path) -> None:
+    folder = source / "fixtures" / "triton"
+    run = opgate("run", "--device", "sim", "--check", *CHECKS, "--output", tmp_path, folder=folder)
+    assert run.returncode == 1, run
+    assert " 0 owed" in run.stdout.splitlines()[-1]
+    lines = (tmp_path / "results.jsonl").read_text().splitlines()
+    defects = [line for line in map(json.loads, lines) if "defect" in line]
+    assert {line["op"] for line in defects} == {"double_without_mask", "largest_of_last"}
+    assert any(line["op"] == "largest_of_last" and "run.race" in line["checks"] for line in defects)
+    crash = next(line for line in defects if line["op"] == "double_without_mask")
+    assert (
+        f"double at {folder / 'triton_ops.py'}:{line_of(folder / 'triton_ops.py', 'tl.load(x + at) * 2')}"
+        in run.stdout
+    )
+    assert "memory.bounds" in crash["checks"]

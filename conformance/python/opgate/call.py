@@ -140,12 +140,14 @@ class Call:
     def difference(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
         """How a compiled result differs from eager's; None where it does not.
 
-        They have the same bits where the compiled graph holds the operator itself. Values of operators that
-        draw random numbers are not compared: a compiled program draws them in an order of its own.
+        They have the same bits if the compiled graph holds the operator itself, and one call gives the bits
+        of another: on CUDA only if the operator promises `deterministic`. Values of operators that draw
+        random numbers are not compared: a compiled program draws them in an order of its own.
         """
         if not self.draws_random_numbers:
             text = _engine.difference(got, want)
-            if text is None or not self.is_compiled_in_pieces:
+            repeats_bits = self.device == "cpu" or "deterministic" in self.described["promises"]
+            if text is None or (repeats_bits and not self.is_compiled_in_pieces):
                 return text
             return _engine.difference_within_accuracy(self.id, got, want)
         mine, theirs = (f"{list(tensor.shape)} of {tensor.dtype}" for tensor in (got, want))
