@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -40,10 +41,13 @@ std::map<std::string, std::string> environment_of_compilers() {
       {"TRITON_PTXAS_PATH", (folder() / "ptxas").string()},
       {"TRITON_PTXAS_BLACKWELL_PATH", (folder() / "ptxas-blackwell").string()},
       {"OPGATE_PTXAS_FOLDER", folder_of_ptxas().string()}};
-  if (const fs::path caches = cache_folder(); !caches.empty()) {
+  if (const fs::path caches = cache_folder(); !caches.empty())
     environment["TRITON_CACHE_DIR"] = (caches / "triton").string();
-    environment["TORCHINDUCTOR_CACHE_DIR"] = (caches / "inductor").string();
-  }
+  // Where Inductor keeps its own, and not in the home of a user whose name has a space: it compiles nothing in such a folder.
+  std::error_code failed;
+  if (const fs::path temporary = fs::temp_directory_path(failed); !failed)
+    environment["TORCHINDUCTOR_CACHE_DIR"] =
+        (temporary / fmt::format("opgate_inductor_{}", getuid())).string();
   return environment;
 }
 

@@ -47,7 +47,7 @@ def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_pa
     run = simulate(opgate, program, "wrong", tmp_path)
     assert run.returncode == 1, run
     summary = run.stderr[run.stderr.index(" findings\n") :]
-    found = re.findall(r"^ *\d+ (\w+): .*\n +kernel +(\w+)\n +at +\S*:(\d+)$", summary, re.MULTILINE)
+    found = re.findall(r"^ *\d+ (\w+): .*\n +kernel +(\w+)\n +at +.*:(\d+)$", summary, re.MULTILINE)
     lines = {(tool, kernel): int(line) for tool, kernel, line in found}
     assert lines["memory", "add_without_mask"] == line_of(program, "the missing mask")
     assert lines["race", "sum_without_lock"] == line_of(program, "the missing lock")
