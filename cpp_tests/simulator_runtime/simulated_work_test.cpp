@@ -81,6 +81,18 @@ TEST(SimulatedFailure, IsToldOnceAndLeavesADeviceThatWorks) {
   EXPECT_EQ(value_at(data, 3), 7);
 }
 
+// Kind 2: nothing is wrong with the operator, and its case is owed.
+TEST(SimulatedFailure, IsKnownOfAFunctionOfTheDriver) {
+  take_failure();  // of other tests
+  void* function = nullptr;
+  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, 0, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(function)(), cudaErrorNotSupported);
+  const Told told = take_failure();
+  EXPECT_EQ(told.kind, 2);
+  EXPECT_NE(told.text.find("cuTensorMapEncodeTiled"), std::string::npos) << told.text;
+}
+
 TEST(SimulatedFailure, TheHostOutlivesWhatItDereferences) {
   EXPECT_IN_CHILD("the host dereferences device memory", {
     opgate_sim_survive_host_faults();

@@ -63,12 +63,7 @@ CUresult launch(CUfunction function, LaunchRequest request, CUstream stream, voi
           arguments = in_buffer(signature_of(*kernel, devices::current(), simulator.memory), extra);
           request.arguments = arguments.data();
         }
-        try {
-          launch_kernel(simulator, kernel, request, *simulator.stream(stream));
-        } catch (Refusal& refusal) {
-          refusal.set_subject(text_of(*kernel, request));
-          throw;
-        }
+        launch_named(simulator, kernel, request, *simulator.stream(stream));
       },
       name);
 }
@@ -127,10 +122,7 @@ OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, C
                                                                   int threads, std::size_t dynamic_shared) {
   return driver_call([&](Simulator& simulator) {
     require(blocks);
-    if (threads <= 0) refuse(cudaErrorInvalidValue);
-    const Signature& signature =
-        signature_of(*kernel_of(simulator, function), devices::current(), simulator.memory);
-    *blocks = static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
+    *blocks = resident_blocks(simulator, *kernel_of(simulator, function), threads, dynamic_shared);
   });
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "simulator/driver/driver_call.h"
-#include "simulator/runtime/report.h"
 
 using namespace opgate::simulator;
 
@@ -34,7 +33,7 @@ CUresult attribute_of(void* value, CUpointer_attribute attribute, CUdeviceptr po
       *static_cast<unsigned*>(value) = all.type == cudaMemoryTypeManaged;
       return CUDA_SUCCESS;
     default:
-      report_unsupported("cuPointerGetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
+      errors::note_unsupported("cuPointerGetAttribute(" + std::to_string(static_cast<int>(attribute)) + ")");
       return CUDA_ERROR_NOT_SUPPORTED;
   }
 }

@@ -1,14 +1,13 @@
 // Functions of the driver that are not simulated. Programs may ask for many and call few of them: each fails when it is called,
 // with its name. They have no parameters here, so that this file does not include the headers of the driver.
 #include "simulator/runtime/errors.h"
-#include "simulator/runtime/report.h"
 
 namespace {
 
 constexpr int kNotSupported = 801;
 
 int unsupported(const char* function) {
-  opgate::simulator::report_unsupported(function);
+  opgate::simulator::errors::note_unsupported(function);
   return kNotSupported;
 }
 

@@ -1,7 +1,5 @@
 #include "simulator/ptxas/machine_code.h"
 
-#include <elf.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -11,21 +9,13 @@
 #include <vector>
 
 #include "simulator/runtime/device_code.h"
+#include "simulator/runtime/elf_file.h"
 
 namespace opgate::simulator {
 namespace {
 
 constexpr std::size_t kAlignment = 16;
 constexpr std::uint16_t kCuda = 190;  // EM_CUDA
-
-template <class Part>
-Part read(const std::string& elf, std::uint64_t offset) {
-  if (offset > elf.size() || elf.size() - offset < sizeof(Part))
-    throw std::runtime_error("machine code that is cut");
-  Part part;
-  std::memcpy(&part, elf.data() + offset, sizeof part);
-  return part;
-}
 
 std::string_view bytes_of(const auto& part) { return {reinterpret_cast<const char*>(&part), sizeof part}; }
 
@@ -77,20 +67,18 @@ std::string empty_machine_code() {
 }
 
 std::string with_ptx(const std::string& elf, const std::string& ptx) {
-  auto header = read<Elf64_Ehdr>(elf, 0);
+  const ElfFile file(elf.data(), elf.size());
+  Elf64_Ehdr header = file.header();
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum)
     throw std::runtime_error("not an ELF file of 64 bits");
   std::vector<Elf64_Shdr> sections;
-  for (unsigned index = 0; index < header.e_shnum; ++index)
-    sections.push_back(read<Elf64_Shdr>(elf, header.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr)));
+  for (unsigned index = 0; index < file.sections(); ++index) sections.push_back(file.section(index));
 
   // The names, the PTX and the table of sections are written anew behind all else; what was there stays where it is.
   std::string changed = elf;
   Elf64_Shdr& names = sections[header.e_shstrndx];
-  if (names.sh_offset > elf.size() || names.sh_size > elf.size() - names.sh_offset)
-    throw std::runtime_error("machine code that is cut");
-  std::string all_names = elf.substr(names.sh_offset, names.sh_size);
+  std::string all_names = file.contents_of(names);
   Elf64_Shdr section{};
   section.sh_name = static_cast<std::uint32_t>(all_names.size());
   section.sh_type = SHT_PROGBITS;

@@ -16,12 +16,7 @@ cudaError_t launch(Handle kernel, const LaunchRequest& request, cudaStream_t str
   return api_call(
       [&](Simulator& simulator) {
         const std::shared_ptr<Kernel> found = simulator.binaries.kernel(kernel);
-        try {
-          launch_kernel(simulator, found, request, *simulator.stream(stream));
-        } catch (Refusal& refusal) {
-          refusal.set_subject(text_of(*found, request));
-          throw;
-        }
+        launch_named(simulator, found, request, *simulator.stream(stream));
       },
       "cudaLaunchKernel");
 }
@@ -104,10 +99,7 @@ OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlag
     int* blocks, const void* function, int threads, std::size_t dynamic_shared, unsigned /*flags*/) {
   return api_call([&](Simulator& simulator) {
     require(blocks);
-    if (threads <= 0) refuse(cudaErrorInvalidValue);
-    const auto kernel = simulator.binaries.kernel(function);
-    const Signature& signature = signature_of(*kernel, devices::current(), simulator.memory);
-    *blocks = static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
+    *blocks = resident_blocks(simulator, *simulator.binaries.kernel(function), threads, dynamic_shared);
   });
 }
 

@@ -1,13 +1,11 @@
 #include "simulator/runtime/device_code.h"
 
-#include <elf.h>
-
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <stdexcept>
 
+#include "simulator/runtime/elf_file.h"
 #include "simulator/runtime/fat_binary.h"
 
 namespace opgate::simulator {
@@ -31,40 +29,6 @@ Value read(const unsigned char* at) {
   return value;
 }
 
-class Cut : public std::exception {};
-
-// Reads parts of a file. Throws Cut for one that would lie behind its end.
-class Elf {
- public:
-  Elf(const unsigned char* data, std::size_t bytes) : data_(data), bytes_(bytes) {
-    header_ = part<Elf64_Ehdr>(0);
-  }
-
-  unsigned sections() const { return header_.e_shnum; }
-  Elf64_Shdr section(unsigned index) const {
-    return part<Elf64_Shdr>(header_.e_shoff + std::uint64_t{index} * header_.e_shentsize);
-  }
-  std::string text_at(std::uint64_t offset) const {
-    if (offset >= bytes_) throw Cut();
-    const auto* const text = reinterpret_cast<const char*>(data_ + offset);
-    return std::string(text, strnlen(text, bytes_ - offset));
-  }
-  std::string name_of(const Elf64_Shdr& section_header) const {
-    return text_at(section(header_.e_shstrndx).sh_offset + section_header.sh_name);
-  }
-
- private:
-  template <class Part>
-  Part part(std::uint64_t offset) const {
-    if (offset > bytes_ || bytes_ - offset < sizeof(Part)) throw Cut();
-    return read<Part>(data_ + offset);
-  }
-
-  const unsigned char* data_;
-  std::size_t bytes_;
-  Elf64_Ehdr header_;
-};
-
 DeviceCode of_fat_binary(const unsigned char* image, unsigned architecture, bool is_module) {
   const FatBinary binary(image);
   return {binary.ptx_for(architecture), binary.contents(),
@@ -77,12 +41,12 @@ std::optional<std::string> kept_ptx(const unsigned char* elf, std::size_t most_b
   if (most_bytes < sizeof(std::uint32_t) || device_code::read<std::uint32_t>(elf) != device_code::kElfMagic)
     return std::nullopt;
   try {
-    const device_code::Elf file(elf, most_bytes);
+    const ElfFile file(elf, most_bytes);
     for (unsigned index = 1; index < file.sections(); ++index) {
       const Elf64_Shdr section = file.section(index);
       if (file.name_of(section) == kSectionOfPtx) return file.text_at(section.sh_offset);
     }
-  } catch (const device_code::Cut&) {
+  } catch (const std::runtime_error&) {
     return std::nullopt;
   }
   return std::nullopt;

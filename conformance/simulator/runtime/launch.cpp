@@ -121,6 +121,12 @@ unsigned resident_blocks(const Signature& signature, unsigned threads, std::size
                    static_cast<unsigned>(limits.shared_of_multiprocessor / shared)});
 }
 
+int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared) {
+  if (threads <= 0) refuse(cudaErrorInvalidValue);
+  const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
+  return static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
+}
+
 void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
   for (const auto& attribute : std::span(config.attrs, config.numAttrs)) {
     switch (attribute.id) {
@@ -189,6 +195,16 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
                                        launching::run(simulator, *kernel, launch, device);
                                      },
                                      cudaGraphNodeTypeKernel});
+}
+
+void launch_named(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
+                  Stream& stream) {
+  try {
+    launch_kernel(simulator, kernel, request, stream);
+  } catch (Refusal& refusal) {
+    refusal.set_subject(text_of(*kernel, request));
+    throw;
+  }
 }
 
 }  // namespace opgate::simulator

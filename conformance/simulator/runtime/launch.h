@@ -27,6 +27,10 @@ struct LaunchRequest {
 void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
                    Stream& stream);
 
+/// The same for functions of which a refusal names the launch.
+void launch_named(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
+                  Stream& stream);
+
 /// For people: the kernel, its blocks and threads.
 std::string text_of(const Kernel& kernel, const LaunchRequest& request);
 
@@ -39,5 +43,8 @@ const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);
 /// How many blocks of so many threads a multiprocessor can hold at a time. Registers do not limit it: PTX does not say how
 /// many a kernel needs.
 unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared);
+
+/// The same for a kernel on the current device, as functions of occupancy answer it. Refuses if there are no threads.
+int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared);
 
 }  // namespace opgate::simulator
