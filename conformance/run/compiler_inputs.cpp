@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
 
 namespace opgate {
 namespace {
@@ -39,6 +40,20 @@ std::string generated_gap(const std::set<std::string>& generated) {
       is_one ? "it is" : "they are");
 }
 
+// The sources that CMake's unity build includes in a file that it generates, as that file names them: it has an #include for
+// each of them, and otherwise comments and macros. Empty for any other file.
+std::vector<std::string> united_sources(const fs::path& file) {
+  std::vector<std::string> sources;
+  if (!is_compiled(file) || std::ranges::find(file, fs::path("CMakeFiles")) == file.end()) return sources;
+  std::ifstream text(file);
+  for (std::string line; std::getline(text, line);) {
+    constexpr std::string_view kInclude = "#include \"";
+    if (line.starts_with(kInclude) && line.ends_with('"'))
+      sources.push_back(line.substr(kInclude.size(), line.size() - kInclude.size() - 1));
+  }
+  return sources;
+}
+
 bool lies_in(const fs::path& file, const std::set<fs::path>& folders) {
   return std::ranges::any_of(
       folders, [&](const fs::path& folder) { return !folder.empty() && is_within(file, folder); });
@@ -72,6 +87,7 @@ void CompilerInputs::add_unit(const DependencyRule& rule) {
   unit.is_precompiled = is_precompiled(rule.output);
   for (const std::string& written : rule.files) {
     const File& read = file(written);
+    for (const std::string& source : united_sources(read.path)) unit.united.insert(&file(source));
     if (read.place == Place::elsewhere && !lies_in(read.without_links, folders_)) continue;
     unit.files.push_back(&read);
     if (is_compiled(read.path) && read.place != Place::generated) unit.sources.push_back(&read);
@@ -131,6 +147,11 @@ bool CompilerInputs::concerns(const Unit& unit, const Folders& folders) const {
   return !is_of_others && std::ranges::any_of(unit.files, lies_here);
 }
 
+bool CompilerInputs::is_beside(const File& read, const Unit& unit, const Folders& folders) const {
+  const auto is_in = [&](const Folders& some) { return lies_in(read.without_links, some); };
+  return unit.united.contains(&read) && is_in(folders_) && !is_in(folders) && !is_in(shared_);
+}
+
 bool CompilerInputs::is_spec_alone(const Unit& unit, const Folders& folders) const {
   bool has_spec = false;
   for (const File* source : unit.sources) {
@@ -160,6 +181,7 @@ FilesRead CompilerInputs::of(const Spec& subject) {
     if (!concerns(unit, folders)) continue;
     has_kernels = has_kernels || !is_spec_alone(unit, folders);
     for (const File* one : unit.files) {
+      if (is_beside(*one, unit, folders)) continue;
       const std::string name = one->path.lexically_relative(folder_);
       if (one->place == Place::project) read.digests.try_emplace(name, digest_of(*one));
       if (one->place == Place::generated) generated.insert(shown_path(one->path, config_));

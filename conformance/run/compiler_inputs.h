@@ -34,6 +34,7 @@ class CompilerInputs {
   /// The files of all units that are made from a source in the folder of the operator's spec, or in a place that
   /// the configuration's `sources` names. A unit (an object or a precompiled header) of any other folder counts
   /// where it reads a file of the operator's folder, unless it is made from sources of other operators alone.
+  /// Of a unit of CMake's unity build, the sources in other operators' folders do not count.
   /// Precompiled headers count for all operators. A model may call any operator, so it has the files of all.
   FilesRead of(const Spec& subject);
 
@@ -47,6 +48,8 @@ class CompilerInputs {
   struct Unit {
     std::vector<const File*> files;
     std::vector<const File*> sources;  // those that are compiled and not generated
+    // The sources that a unity build put together in this unit. None of them includes another one.
+    std::set<const File*> united;
     bool is_precompiled = false;
   };
   using Folders = std::set<std::filesystem::path>;
@@ -57,6 +60,7 @@ class CompilerInputs {
   bool is_build(const std::filesystem::path& folder) const;
   void add_unit(const DependencyRule& rule);
   bool concerns(const Unit& unit, const Folders& folders) const;
+  bool is_beside(const File& read, const Unit& unit, const Folders& folders) const;
   bool is_spec_alone(const Unit& unit, const Folders& folders) const;
   std::string digest_of(const File& file);
 
