@@ -9,8 +9,8 @@ readonly OLDEST_TORCH=2.11.0
 readonly SUPPORTED_TORCHES=("$OLDEST_TORCH" 2.12.1 2.13.0 2.14.1 "$DEFAULT_TORCH")
 readonly DEBIAN_PACKAGES=(g++ ccache libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev nlohmann-json3-dev
                           libtomlplusplus-dev python3-venv python3-dev)
-# Only the tests need these: a browser that opens the page of `opgate report`.
-readonly DEBIAN_TEST_PACKAGES=(chromium)
+# Only the tests need these: a browser that opens the page of `opgate report`, and the program that signs evidence.
+readonly DEBIAN_TEST_PACKAGES=(chromium openssh-client)
 readonly DEBIAN_FORMAT_PACKAGES=(clang-format)
 
 say() { printf '[opgate] %s\n' "$*"; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/atomic_file.h"
+#include "gate/evidence_signature.h"
 #include "gate/toml_text.h"
 #include "plan/case_parts.h"
 #include "plan/plan.h"
@@ -119,7 +120,8 @@ void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
 }  // namespace
 
 std::string in_words(const DeviceEvidence& evidence, const std::string& date) {
-  return fmt::format("evidence: {}{}{}", evidence.model, date.empty() ? "" : ", ", date);
+  return fmt::format("evidence: {}{}{}{}{}", evidence.model, date.empty() ? "" : ", ", date,
+                     evidence.signer.empty() ? "" : ", signed by ", evidence.signer);
 }
 
 std::string difference(const DeviceEvidence& evidence, const Tested& now) {
@@ -153,18 +155,22 @@ std::vector<std::string> uncompiled_of(const SubjectFacts& facts) {
   return files;
 }
 
-Evidences read_evidence(const fs::path& folder) {
+Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
   Evidences all;
   if (folder.empty() || !fs::is_directory(folder)) return all;
   for (const fs::path& file : toml_files_of(folder)) {
     const toml::table table = parsed_toml(file, "`opgate evidence`");
     std::vector<DeviceEvidence>& of_op = all[id_of_toml(file)];
+    const SignatureCheck signature = signers.empty() ? SignatureCheck() : check_signature(file, signers);
     for (const auto& [device, list] : table) {
       if (!list.is_array())
         throw SetupError(
             fmt::format("{}: this is no file of evidence; check out the file, or remove it", file.string()));
-      for (const toml::node& one : *list.as_array())
+      for (const toml::node& one : *list.as_array()) {
         of_op.push_back(one_from(std::string(device.str()), one, file));
+        of_op.back().signer = signature.signer;
+        of_op.back().not_signed = signature.problem;
+      }
     }
   }
   return all;
@@ -201,6 +207,20 @@ Evidences evidence_of(const RunState& run) {
     }
   }
   return all;
+}
+
+std::vector<std::string> with_older_evidence(const fs::path& folder, const Evidences& evidence) {
+  Evidences all = read_evidence(folder);
+  std::vector<std::string> ids;
+  for (const auto& [id, of_op] : evidence) {
+    std::vector<DeviceEvidence> alone;
+    for (const DeviceEvidence& one : of_op) {
+      put(one, all[id]);
+      put(one, alone);
+    }
+    if (text_of(id, all[id]) != text_of(id, alone)) ids.push_back(id);
+  }
+  return ids;
 }
 
 std::vector<std::string> add_evidence(const fs::path& folder, const Evidences& evidence) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ struct Change {
   std::vector<OldPackage> packages = {};  ///< packages of other builds, run with the head's libraries
   SpeedPairs speeds = {};                 ///< speeds of base and head, where both are builds
   bool waivers_known = false;             ///< of the base
+  /// Lines of the files that `signers` of opgate.toml names; none if the base is not a commit.
+  std::optional<std::set<std::string>> base_signers = {};
+  std::set<std::string> head_signers = {};
   const OperatorNames* base_not_covered = nullptr;  ///< null where the base does not say it
   KeptKernels kernels_kept = {};                    ///< of devices that the head's build lacks
   /// The head's operators called with those samples of the base that the head's specs lack or give other arguments;

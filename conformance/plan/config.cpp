@@ -145,6 +145,8 @@ Config read_config(fs::path file) {
       config.waivers = base / *node.value<std::string>();
     else if (key == "evidence" && node.is_string())
       config.evidence = base / *node.value<std::string>();
+    else if (key == "signers" && node.is_string())
+      config.signers = base / *node.value<std::string>();
     else if (key == "sources")
       config.sources = folders(strings(node, file, key), base);
     else if (key == "packages")
@@ -157,7 +159,7 @@ Config read_config(fs::path file) {
       throw SetupError(fmt::format(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
           "library_path, sources, packages (lists of strings), output, recorded, regressions, ledger, "
-          "waivers, evidence (a string each), build and environment (tables)",
+          "waivers, evidence, signers (a string each), build and environment (tables)",
           file.string(), node.source().begin.line, key));
   }
   return config;

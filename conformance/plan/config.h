@@ -30,8 +30,9 @@ struct Config {
   std::filesystem::path ledger;                     ///< folder of the accepted state; empty for none
   std::filesystem::path waivers;                    ///< file of exceptions; empty for none
   std::filesystem::path evidence;                   ///< folder of device evidence; empty for none
-  std::vector<std::filesystem::path> sources;       ///< files and folders that every operator is made from
-  std::vector<std::filesystem::path> packages;      ///< AOTInductor packages that must go on working
+  std::filesystem::path signers;  ///< file of those whose evidence counts; empty: all evidence counts
+  std::vector<std::filesystem::path> sources;   ///< files and folders that every operator is made from
+  std::vector<std::filesystem::path> packages;  ///< AOTInductor packages that must go on working
   BuildRecipe build;
   std::map<std::string, std::string> environment;  ///< variables for checks, not for benchmarks
 

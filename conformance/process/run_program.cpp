@@ -93,14 +93,14 @@ int run_here(const Command& command) {
   return status;
 }
 
-std::string output_of(const Command& command) {
+std::optional<Ended> end_of(const Command& command, const fs::path& input) {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
   const Descriptor read_end(ends[0]);
   Descriptor write_end(ends[1]);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&files, write_end.get(), STDOUT_FILENO);
   posix_spawnattr_t attributes;
@@ -113,12 +113,17 @@ std::string output_of(const Command& command) {
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   write_end = Descriptor();
-  if (pid < 0) return "";
-  const std::string said = content_until_end(read_end.get());
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  if (pid < 0) return std::nullopt;
+  Ended ended;
+  ended.printed = content_until_end(read_end.get());
+  while (waitpid(pid, &ended.status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? said : "";
+  return ended;
+}
+
+std::string output_of(const Command& command) {
+  const std::optional<Ended> ended = end_of(command, "/dev/null");
+  return ended && WIFEXITED(ended->status) && WEXITSTATUS(ended->status) == 0 ? ended->printed : "";
 }
 
 }  // namespace opgate

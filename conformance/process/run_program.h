@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "process/command.h"
@@ -26,6 +27,14 @@ int run_to_end(const Command& command, const std::filesystem::path& folder, cons
 /// and process group, so that Ctrl-C reaches the command. Meanwhile this process ignores SIGINT and
 /// SIGTERM. Returns the status of waitpid(). Throws SetupError if the command cannot be started.
 int run_here(const Command& command);
+
+struct Ended {
+  int status = 0;       ///< of waitpid()
+  std::string printed;  ///< what the program wrote to stdout
+};
+
+/// Runs the command to its end, with the file `input` as its stdin and without its stderr. None if it cannot be started.
+std::optional<Ended> end_of(const Command& command, const std::filesystem::path& input);
 
 /// Runs the command to its end, and returns what it wrote to stdout. Its stderr is dropped, and it has no input. Empty
 /// where the command cannot be started, or ends otherwise than with 0.

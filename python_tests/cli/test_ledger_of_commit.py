@@ -60,6 +60,31 @@ def test_its_own_waivers_do_not_count_and_are_told(runs: Runs, repository: Path)
     assert "the waiver of promise.weakened is new" in result.stdout
 
 
+def test_it_names_no_signer_of_its_own_evidence(runs: Runs, repository: Path) -> None:
+    config = repository / "opgate.toml"
+    config.write_text(config.read_text() + 'signers = "signers"\n')
+    signers = repository / "signers"
+    signers.write_text("# one a line\nann@example.org ssh-ed25519 AAAA\nbob@example.org ssh-ed25519 BBBB\n")
+    git(repository, "add", "opgate.toml", "signers")
+    git(repository, "commit", "--quiet", "--message", "evidence is signed")
+    words = ["gate", "--results", "first.jsonl", "--ledger-of", "HEAD"]
+    result = runs.opgate(*words, folder=repository)
+    assert (result.returncode, "signers.changed" in result.stdout) == (0, False), result
+
+    signers.write_text("ann@example.org ssh-ed25519 AAAA\nmallory@example.org ssh-ed25519 CCCC\n")
+    result = runs.opgate(*words, folder=repository)
+    assert result.returncode == 1, result
+    assert "a signer of evidence is new" in result.stdout
+    assert "mallory@example.org" in result.stdout
+    assert "a signer of evidence was removed" in result.stdout
+    assert "ann@example.org" not in result.stdout
+
+    config.write_text(config.read_text().replace('signers = "signers"\n', ""))
+    result = runs.opgate(*words, folder=repository)
+    assert result.returncode == 1, result
+    assert "evidence counts without a signature now" in result.stdout
+
+
 def test_what_is_no_commit_is_named(runs: Runs, repository: Path) -> None:
     words = ["gate", "--results", "head.jsonl", "--ledger-of"]
     assert_refused(runs.opgate(*words, "no/such", folder=repository), "no/such: ", "no such commit")

@@ -8,6 +8,8 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
 #include "gate/device_evidence.h"
+#include "gate/evidence_signature.h"
+#include "gate/toml_text.h"
 
 namespace opgate::evidence {
 namespace {
@@ -17,6 +19,7 @@ namespace fs = std::filesystem;
 struct EvidenceOptions {
   ProjectOptions project;
   fs::path results;
+  fs::path key;
 };
 
 using OpsByNote = std::map<std::string, std::vector<std::string>>;
@@ -40,6 +43,39 @@ void print_limits(const RunState& run, const Evidences& evidence) {
   }
   print_notes("left out", left_out);
   print_notes("note", not_followed);
+}
+
+// Throws SetupError if the files cannot be signed. A signature vouches for a whole file, so whatever stays in the file must have
+// been signed before.
+void demand_signable(const EvidenceOptions& options, const Config& config, const Evidences& evidence) {
+  if (config.signers.empty()) {
+    throw SetupError(
+        fmt::format("{} does not name whose signatures count: add signers = \"fixtures/signers\", a file to "
+                    "commit with lines such as `ann@example.org ssh-ed25519 AAAA...`",
+                    config.file.string()));
+  }
+  if (!fs::exists(options.key))
+    throw SetupError(fmt::format("--sign names {}, and there is no such key", options.key.string()));
+  for (const std::string& id : with_older_evidence(config.evidence, evidence)) {
+    const fs::path file = toml_file(config.evidence, id);
+    if (const std::string problem = check_signature(file, config.signers).problem; !problem.empty()) {
+      throw SetupError(fmt::format(
+          "{} has older evidence that a new signature would vouch for, and {}; remove the file, or "
+          "review it and sign it with `ssh-keygen -Y sign -n opgate-evidence -f {} {}`",
+          file.string(), problem, options.key.string(), file.string()));
+    }
+  }
+}
+
+void sign_all(const EvidenceOptions& options, const Config& config, const Evidences& evidence) {
+  std::vector<fs::path> files;
+  for (const auto& [id, of_op] : evidence) files.push_back(toml_file(config.evidence, id));
+  sign(files, options.key);
+  for (const fs::path& file : files) {
+    if (const std::string problem = check_signature(file, config.signers).problem; !problem.empty())
+      throw SetupError(fmt::format("{}: {}; add the key to that file", file.string(), problem));
+  }
+  fmt::print("signed     {} files with {}\n", files.size(), options.key.string());
 }
 
 int keep(const EvidenceOptions& options) {
@@ -66,7 +102,14 @@ int keep(const EvidenceOptions& options) {
                     "the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
                     run.file.string()));
   }
+  if (!options.key.empty()) demand_signable(options, config, evidence);
   const std::vector<std::string> changed = add_evidence(config.evidence, evidence);
+  if (!options.key.empty()) {
+    sign_all(options, config, evidence);
+  } else if (!config.signers.empty() && !changed.empty()) {
+    for (const std::string& id : changed) fs::remove(signature_of(toml_file(config.evidence, id)));
+    print_notes("note", {{"not signed, so it does not count: run this again with --sign KEY", changed}});
+  }
   size_t cases = 0;
   for (const auto& [id, of_op] : evidence) {
     for (const DeviceEvidence& one : of_op) {
@@ -87,6 +130,11 @@ std::function<int()> declare(CommandLine& app) {
   auto options = std::make_shared<EvidenceOptions>();
   options->project.declare(app);
   app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
+  app.add_option(
+         "--sign", options->key,
+         "sign what is written with this SSH key, for projects whose opgate.toml names `signers`; ssh-keygen "
+         "does it, and asks for a passphrase")
+      .type_name("KEY");
   return [=] { return keep(*options); };
 }
 

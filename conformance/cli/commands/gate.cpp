@@ -20,6 +20,7 @@
 #include "cli/results/remarks_text.h"
 #include "cli/results/results.h"
 #include "cli/terminal/terminal.h"
+#include "gate/evidence_signature.h"
 #include "gate/partial.h"
 #include "gate/rule.h"
 #include "gate/speeds.h"
@@ -178,6 +179,8 @@ int gate(const GateOptions& options) {
                 .checks = head.header.filter.get<Filter>().checks,
                 .strict_gpu = options.strict_gpu,
                 .waivers_known = base.waivers_known,
+                .base_signers = base.signers,
+                .head_signers = lines_of_signers(config.signers),
                 .base_not_covered = base.not_covered ? &*base.not_covered : nullptr,
                 .on_base_samples = on_base_samples ? &*on_base_samples : nullptr};
   change.differences = value_differences(change);

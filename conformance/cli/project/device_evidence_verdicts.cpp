@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 // The evidence about one operator on one device that this machine lacks.
 struct Known {
   std::vector<const DeviceEvidence*> holding;  // for the same sources, OpGate and torch as here
-  std::string out_of_date;                     // names evidence that does not hold, and what has changed
+  std::string not_holding;                     // names evidence that does not hold, and why
   std::map<std::string, size_t> planned;       // number of cases, by check
 
-  bool any() const { return !holding.empty() || !out_of_date.empty(); }
+  bool any() const { return !holding.empty() || !not_holding.empty(); }
 };
 
 Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device, const fs::path& folder,
@@ -26,6 +26,10 @@ Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device
   Known known;
   for (const DeviceEvidence& one : all) {
     if (one.device != device) continue;
+    if (!one.not_signed.empty()) {
+      known.not_holding = fmt::format("{} does not count: {}", in_words(one), one.not_signed);
+      continue;
+    }
     now.files_read.clear();
     for (const auto& [file, digest] : one.tested.files_read)
       now.files_read[file] = digests.of((folder / file).lexically_normal());
@@ -33,7 +37,7 @@ Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device
     if (differs.empty()) {
       known.holding.push_back(&one);
     } else {
-      known.out_of_date = fmt::format("{} is out of date: {}", in_words(one), differs);
+      known.not_holding = fmt::format("{} is out of date: {}", in_words(one), differs);
     }
   }
   return known;
@@ -47,7 +51,7 @@ Judgement judgement_of(const Known& known, const Check& check, const std::string
     return Judgement::pass_by_evidence(in_words(*one, seen->second.date));
   }
   const std::string why_not = known.holding.empty()
-                                  ? known.out_of_date
+                                  ? known.not_holding
                                   : fmt::format("{} does not cover it", in_words(*known.holding.front()));
   return Judgement::owed(fmt::format("{}; {}", missing, why_not), asked_on_simulator);
 }
@@ -58,7 +62,7 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
                        const OnCase& on_case) {
   Costs costs;
   const std::map<Calls::Position, Calls::Position> simulated = plan.calls.simulated_twins();
-  const Evidences evidences = read_evidence(project.config.evidence);
+  const Evidences evidences = read_evidence(project.config.evidence, project.config.signers);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
   FileDigests digests;

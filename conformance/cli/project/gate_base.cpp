@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include "gate/evidence_signature.h"
 #include "gate/ledger.h"
 
 namespace opgate {
@@ -41,6 +42,7 @@ GateBase base_of_commit_ledger(const std::string& commit, const Config& config) 
                           checkout.name);
   base.waivers = read_waivers(checkout.config.waivers);
   note_waivers(*base.waivers, base.state);
+  base.signers = lines_of_signers(checkout.config.signers);
   return base;
 }
 
@@ -54,7 +56,9 @@ GateBase base_of_run_or_build(const std::string& base, const Config& config, con
   for (const std::string& check : options.filter.checks) words.insert(words.end(), {"--check", check});
   GateBase ran = base_of_results(run_base(build, words) / "results.jsonl");
   ran.name = build.name;
-  note_waivers(read_waivers(read_config(build.config).waivers), ran.state);
+  const Config base_config = read_config(build.config);
+  note_waivers(read_waivers(base_config.waivers), ran.state);
+  ran.signers = lines_of_signers(base_config.signers);
   ran.waivers_known = true;
   ran.build = std::move(build);
   return ran;

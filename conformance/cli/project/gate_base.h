@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct GateBase {
   std::filesystem::path output = {};              ///< folder of the run and its packages; empty for a ledger
   std::optional<BaseBuild> build = {};            ///< set if the base is a build that can be run and timed
   std::optional<OperatorNames> not_covered = {};  ///< none where the ledger does not say it
-  std::optional<std::vector<Waiver>> waivers = {};  ///< by which the head is judged instead of by its own
+  std::optional<std::set<std::string>> signers = {};  ///< of the evidence; none if the base is not a commit
+  std::optional<std::vector<Waiver>> waivers = {};    ///< by which the head is judged instead of by its own
 };
 
 /// The ledger of the configuration. Throws SetupError where it names none, or one that cannot be read.
