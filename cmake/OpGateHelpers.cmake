@@ -101,3 +101,18 @@ function(opgate_stage_python package source_dir)
   endforeach()
   file(CREATE_LINK "${CMAKE_BINARY_DIR}/lib" "${_staged}/lib" SYMBOLIC)
 endfunction()
+
+# opgate_embed_text(TARGET HEADER NAME FILES...): TARGET defines NAME, which HEADER declares as `extern const char* const`, as the
+# texts of the files, one after the other.
+function(opgate_embed_text target header name)
+  string(MAKE_C_IDENTIFIER "${name}" _file)
+  set(_source "${CMAKE_CURRENT_BINARY_DIR}/generated/${_file}.cpp")
+  file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/generated")
+  add_custom_command(
+    OUTPUT "${_source}"
+    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/embed_text.py" "${_source}" "${header}" "${name}" ${ARGN}
+    DEPENDS ${ARGN} "${PROJECT_SOURCE_DIR}/cmake/embed_text.py"
+    VERBATIM)
+  set_source_files_properties("${_source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  target_sources(${target} PRIVATE "${_source}")
+endfunction()

@@ -16,6 +16,7 @@ from pathlib import Path
 # By its folder, because the package itself may need what is not built yet.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance" / "python" / "opgate"))
 sys.dont_write_bytecode = True
+from embed_text import literal  # noqa: E402
 from explanation import Explanation, ProseError, id_of, read_explanation  # noqa: E402
 
 SOURCE = """// Written by cmake/embed_explanations.py from the Markdown files beside the checks and rules.
@@ -33,13 +34,6 @@ Explanation embedded_explanation(std::string_view id) {{
 
 }}  // namespace opgate
 """
-
-
-def literal(text: str) -> str:
-    """The text as a literal of C++, with its lines as they are."""
-    if ')md"' in text:
-        raise ValueError(f"this text would end its literal: {text}")
-    return f'R"md({text})md"'
 
 
 def returned(id: str, explanation: Explanation) -> str:  # noqa: A002 - the word that users see

@@ -122,7 +122,7 @@ def test_the_build_embeds_what_explains_native_code(source: Path, tmp_path: Path
     assert (run.returncode, run.stderr) == (0, "")
     text = (tmp_path / "written.cpp").read_text()
     assert 'if (id == "some.check")' in text
-    assert '.why = R"md(Because of:\n  # no heading' in text
+    assert '.why = R"text(Because of:\n  # no heading' in text
     embed(source, tmp_path, prose, tmp_path / "some_check.py")
     assert "some.check" not in (tmp_path / "written.cpp").read_text(), "the package reads it itself"
 

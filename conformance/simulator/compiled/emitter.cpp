@@ -143,7 +143,7 @@ std::string Emitter::variable(Slot slot) const {
 std::string Emitter::bits_of(Slot slot) const {
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
   if (kind == Kind::single && inexact_[static_cast<std::size_t>(slot)])
-    return "bits_of_f32(one_nan(" + variable(slot) + "))";
+    return "bits_of_f32(with_one_nan(" + variable(slot) + "))";
   if (kind == Kind::single) return "bits_of_f32(" + variable(slot) + ")";
   if (kind == Kind::twofold) return "bits_of_f64(" + variable(slot) + ")";
   return variable(slot);
@@ -160,13 +160,13 @@ std::string Emitter::get(Slot slot, Type type) {
 
 std::string Emitter::get_exactly(Slot slot) {
   const std::string value = get(slot, Type::f32);
-  return inexact_[static_cast<std::size_t>(slot)] ? "one_nan(" + value + ")" : value;
+  return inexact_[static_cast<std::size_t>(slot)] ? "with_one_nan(" + value + ")" : value;
 }
 
 void Emitter::set_result(Slot slot, const std::string& value) {
   const unsigned uses = uses_[static_cast<std::size_t>(slot)];
   const bool inexact = inexact_[static_cast<std::size_t>(slot)];
-  set(slot, Type::f32, inexact ? value : "one_nan(" + value + ")");
+  set(slot, Type::f32, inexact ? value : "with_one_nan(" + value + ")");
   uses_[static_cast<std::size_t>(slot)] = uses | emission::kAsSingle;
 }
 

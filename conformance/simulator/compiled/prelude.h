@@ -3,7 +3,8 @@
 
 namespace opgate::simulator {
 
-/// C: types, the context of a thread, and instructions that are too long for one expression.
+/// C: what instructions do (numbers/*_semantics.h), and the context of a thread (prelude.c). The build makes
+/// one text of them.
 extern const char* const kPrelude;
 
 }  // namespace opgate::simulator

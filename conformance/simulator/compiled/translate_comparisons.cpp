@@ -1,43 +1,9 @@
 // Comparisons, and choices by a predicate.
-#include <array>
-
 #include "simulator/compiled/translators.h"
+#include "simulator/numbers/comparisons.h"
 
 namespace opgate::simulator {
 namespace translated_comparisons {
-
-struct Comparison {
-  std::string_view name;
-  const char* in_c;
-};
-
-constexpr std::array<Comparison, 18> kComparisons{{
-    {"lo", "a < b"},
-    {"ls", "a <= b"},
-    {"hi", "a > b"},
-    {"hs", "a >= b"},
-    {"eq", "a == b"},
-    {"ne", "a < b || a > b"},
-    {"lt", "a < b"},
-    {"le", "a <= b"},
-    {"gt", "a > b"},
-    {"ge", "a >= b"},
-    {"equ", "!(a < b || a > b)"},
-    {"neu", "a != b"},
-    {"ltu", "!(a >= b)"},
-    {"leu", "!(a > b)"},
-    {"gtu", "!(a <= b)"},
-    {"geu", "!(a < b)"},
-    {"num", "a == a && b == b"},
-    {"nan", "a != a || b != b"},
-}};
-
-const char* take_comparison(Modifiers& modifiers) {
-  for (const Comparison& comparison : kComparisons) {
-    if (modifiers.take(comparison.name)) return comparison.in_c;
-  }
-  return nullptr;
-}
 
 // How a number of this type is compared in C. Empty for pairs.
 std::string operand(Emitter& out, Slot slot, Type type, bool flush) {
@@ -48,22 +14,10 @@ std::string operand(Emitter& out, Slot slot, Type type, bool flush) {
       return "f32_of_half(" + out.get(slot, Type::u16) + ")";
     case Type::bf16:
       return "f32_of_bfloat16(" + out.get(slot, Type::u16) + ")";
-    case Type::b16:
-      return out.get(slot, Type::u16);
-    case Type::b32:
-      return out.get(slot, Type::u32);
-    case Type::b64:
-      return out.get(slot, Type::u64);
     case Type::f64:
-    case Type::u16:
-    case Type::u32:
-    case Type::u64:
-    case Type::s16:
-    case Type::s32:
-    case Type::s64:
       return out.get(slot, type);
     default:
-      return {};
+      return is_integer(as_number(type)) ? out.get(slot, as_number(type)) : std::string();
   }
 }
 
@@ -78,17 +32,17 @@ const char* combination(Modifiers& modifiers) {
 bool translate_comparison(Emitter& out, Source& source) {
   using namespace translated_comparisons;
   Modifiers& modifiers = source.modifiers;
-  const char* const comparison = take_comparison(modifiers);
+  const std::optional<Comparison> comparison = take_comparison(modifiers);
   const char* const combined = combination(modifiers);
   const bool flush = modifiers.take("ftz");
   const Type type = modifiers.take_type();
-  if (comparison == nullptr || !modifiers.none_left() || (flush && type != Type::f32)) return false;
+  if (!comparison || !modifiers.none_left() || (flush && type != Type::f32)) return false;
   const std::size_t results = source.form.first;
   const std::string a = operand(out, source.slot(results), type, flush);
   const std::string b = operand(out, source.slot(results + 1), type, flush);
   if (a.empty() || b.empty()) return false;
   out.line("  { const __typeof__(" + a + ") a = " + a + "; const __typeof__(" + b + ") b = " + b + ";");
-  out.line("  const u8 holds = " + std::string(comparison) + ";" +
+  out.line("  const u8 holds = " + std::string(in_c(*comparison)) + ";" +
            (combined != nullptr ? " const u8 other = " + out.get(source.slot(results + 2), Type::pred) + ";"
                                 : ""));
   const std::string with_other = combined != nullptr ? std::string(combined) + "other" : "";

@@ -16,22 +16,6 @@ struct Conversion {
   bool saturate = false;
 };
 
-bool is_integer(Type type) {
-  switch (type) {
-    case Type::u8:
-    case Type::u16:
-    case Type::u32:
-    case Type::u64:
-    case Type::s8:
-    case Type::s16:
-    case Type::s32:
-    case Type::s64:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_float(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
 }
@@ -69,21 +53,16 @@ std::string number(Emitter& out, Slot slot, const Conversion& conversion) {
 }
 
 std::string to_integral(const std::string& value, const std::string& rounding) {
-  const char* const function = rounding == "rz"   ? "__builtin_trunc("
-                               : rounding == "rm" ? "__builtin_floor("
-                               : rounding == "rp" ? "__builtin_ceil("
-                                                  : "__builtin_nearbyint(";
-  return function + value + ")";
+  return "integral_" + (rounding.empty() ? "rn" : rounding) + "(" + value + ")";
 }
 
 void to_integer(Emitter& out, Source& source, const Conversion& conversion) {
-  const bool wide = bytes_of(conversion.to) == 8 || conversion.from == Type::f64;
   const std::string type = name_in_c(conversion.to);
-  const std::string of_nan =
-      wide ? "(" + type + ")(1ull << " + std::to_string(8 * bytes_of(conversion.to) - 1) + ")" : "0";
   const std::string value =
       to_integral("(f64)" + number(out, source.slot(1), conversion), conversion.rounding);
-  out.set(source.slot(0), conversion.to, "to_" + type + "(" + value + ", " + of_nan + ")");
+  const char* const from_f64 = conversion.from == Type::f64 ? ", 1))" : ", 0))";
+  out.set(source.slot(0), conversion.to,
+          "to_integer_" + type + "(" + value + ", OPGATE_INTEGER_OF_NAN(" + type + from_f64);
 }
 
 bool to_float(Emitter& out, Source& source, const Conversion& conversion, std::string value) {
@@ -152,7 +131,8 @@ bool translate_conversion(Emitter& out, Source& source) {
   if (!is_float(from) || (!nearest && !integral)) return false;
   std::string value = number(out, source.slot(1), *conversion);
   if (integral) value = to_integral("(f64)" + value, rounding);
-  // An integral number of the same type is not rounded again. One of a narrower type would be, in the same direction.
+  // An integral number of the same type is not rounded again. One of a narrower type would be, in the same
+  // direction.
   if (integral && bytes_of(to) < std::max<std::size_t>(bytes_of(from), 4)) return false;
   return to_float(out, source, *conversion, value);
 }

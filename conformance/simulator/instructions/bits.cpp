@@ -1,11 +1,11 @@
 // Logic, shifts and fields of bits.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <type_traits>
 
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
+#include "simulator/numbers/bit_semantics.h"
 
 namespace opgate::simulator {
 namespace bits {
@@ -45,22 +45,15 @@ struct IsZero {
   }
 };
 
-// A shift takes 32 bits as its width, and one beyond the type shifts everything out.
+// A shift takes 32 bits as its width.
 template <class T>
 void shift_left(Thread& thread, const Instruction& in) {
-  const auto by = read<std::uint32_t>(thread, in, 2);
-  using Wide = std::uint64_t;
-  write(
-      thread, in, 0,
-      by >= 8 * sizeof(T) ? T{0} : static_cast<T>(Wide{read<std::make_unsigned_t<T>>(thread, in, 1)} << by));
+  write(thread, in, 0, semantics::shl(read<T>(thread, in, 1), read<std::uint32_t>(thread, in, 2)));
 }
 
 template <class T>
 void shift_right(Thread& thread, const Instruction& in) {
-  constexpr std::uint32_t kMost = 8 * sizeof(T) - 1;
-  const auto by = read<std::uint32_t>(thread, in, 2);
-  const T value = read<T>(thread, in, 1);
-  write(thread, in, 0, by > kMost ? static_cast<T>(value < 0 ? -1 : 0) : static_cast<T>(value >> by));
+  write(thread, in, 0, semantics::shr(read<T>(thread, in, 1), read<std::uint32_t>(thread, in, 2)));
 }
 
 struct ShiftLeft {
@@ -79,12 +72,12 @@ struct ShiftRight {
 
 template <class T>
 void count_ones(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, static_cast<std::uint32_t>(std::popcount(read<T>(thread, in, 1))));
+  write(thread, in, 0, semantics::popc(read<T>(thread, in, 1)));
 }
 
 template <class T>
 void count_leading_zeros(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, static_cast<std::uint32_t>(std::countl_zero(read<T>(thread, in, 1))));
+  write(thread, in, 0, semantics::clz(read<T>(thread, in, 1)));
 }
 
 // The place of the highest bit that differs from the sign; all bits set where there is none. The immediate is
@@ -117,55 +110,23 @@ struct Reverse {
 };
 
 template <class T>
-constexpr std::make_unsigned_t<T> low_ones(std::uint64_t count) {
-  using Unsigned = std::make_unsigned_t<T>;
-  return count >= 8 * sizeof(T) ? static_cast<Unsigned>(~Unsigned{0})
-                                : static_cast<Unsigned>((Unsigned{1} << count) - 1);
-}
-
-// Where a field begins, or how long it is. Of 32 bits, the lowest eight count. The instructions of 64 bits are made of
-// several on an H100, which look at the whole number.
-template <class T>
-std::uint64_t field_extent(const Thread& thread, const Instruction& in, int operand) {
-  return read<std::uint32_t>(thread, in, operand) & (sizeof(T) == 8 ? 0xffffffffu : 0xffu);
-}
-
-// Fields that reach beyond the value are filled with its sign, where the type has one.
-template <class T>
 void extract_field(Thread& thread, const Instruction& in) {
-  using Unsigned = std::make_unsigned_t<T>;
-  constexpr std::uint64_t kBits = 8 * sizeof(T);
-  const auto value = read<Unsigned>(thread, in, 1);
-  const std::uint64_t at = field_extent<T>(thread, in, 2);
-  const std::uint64_t length = field_extent<T>(thread, in, 3);
-  Unsigned field = static_cast<Unsigned>((at < kBits ? static_cast<Unsigned>(value >> at) : Unsigned{0}) &
-                                         low_ones<T>(length));
-  if constexpr (std::is_signed_v<T>) {
-    const std::uint64_t top = std::min(at + length - (length != 0 ? 1 : 0), kBits - 1);
-    const bool negative = length != 0 && (value >> top & 1) != 0;
-    const std::uint64_t given = at < kBits ? std::min(length, kBits - at) : 0;
-    if (negative) field = static_cast<Unsigned>(field | static_cast<Unsigned>(~low_ones<T>(given)));
-  }
-  write(thread, in, 0, field);
+  write(thread, in, 0,
+        semantics::bfe(read<T>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
+                       read<std::uint32_t>(thread, in, 3)));
 }
 
-struct ExtractField {
-  template <class T>
-  static Handler handler() {
-    return &extract_field<T>;
-  }
-};
+Handler extraction(Type type) {
+  if (bytes_of(type) == 8)
+    return is_signed(type) ? &extract_field<std::int64_t> : &extract_field<std::uint64_t>;
+  return is_signed(type) ? &extract_field<std::int32_t> : &extract_field<std::uint32_t>;
+}
 
 template <class T>
 void insert_field(Thread& thread, const Instruction& in) {
-  constexpr std::uint64_t kBits = 8 * sizeof(T);
-  const T field = read<T>(thread, in, 1);
-  const T into = read<T>(thread, in, 2);
-  const std::uint64_t at = field_extent<T>(thread, in, 3);
-  const std::uint64_t length = field_extent<T>(thread, in, 4);
-  const T mask = at < kBits ? static_cast<T>(low_ones<T>(length) << at) : T{0};
-  const T shifted = at < kBits ? static_cast<T>(field << at) : T{0};
-  write(thread, in, 0, static_cast<T>((into & ~mask) | (shifted & mask)));
+  write(thread, in, 0,
+        semantics::bfi(read<T>(thread, in, 1), read<T>(thread, in, 2), read<std::uint32_t>(thread, in, 3),
+                       read<std::uint32_t>(thread, in, 4)));
 }
 
 // szext: the low bits of a, extended by their sign or by zeros. The immediate is 1 with `.wrap`.
@@ -174,9 +135,9 @@ void extend(Thread& thread, const Instruction& in) {
   const auto count = read<std::uint32_t>(thread, in, 2);
   const unsigned kept = in.immediate != 0 ? count & 31 : std::min(count, std::uint32_t{32});
   const auto value = read<std::uint32_t>(thread, in, 1);
-  auto result = static_cast<std::uint32_t>(value & low_ones<std::uint32_t>(kept));
+  std::uint32_t result = value & semantics::ones_u32(kept);
   if (std::is_signed_v<T> && kept != 0 && (value >> (kept - 1) & 1) != 0)
-    result |= ~low_ones<std::uint32_t>(kept);
+    result |= ~semantics::ones_u32(kept);
   write(thread, in, 0, result);
 }
 
@@ -187,7 +148,7 @@ void make_mask(Thread& thread, const Instruction& in) {
     at &= 31;
     length &= 31;
   }
-  write(thread, in, 0, at >= 32 ? 0u : static_cast<std::uint32_t>(low_ones<std::uint32_t>(length) << at));
+  write(thread, in, 0, at >= 32 ? 0u : semantics::ones_u32(length) << at);
 }
 
 // fns: the place of the n-th set bit at or above the base; with a negative n, at or below it.
@@ -242,7 +203,7 @@ Handler select_bits(Draft& draft) {
   if (name == "popc") return wide ? &count_ones<std::uint64_t> : &count_ones<std::uint32_t>;
   if (name == "clz") return wide ? &count_leading_zeros<std::uint64_t> : &count_leading_zeros<std::uint32_t>;
   if (name == "brev") return for_integer<Unary<Reverse>>(type);
-  if (name == "bfe") return for_integer<ExtractField>(type);
+  if (name == "bfe") return extraction(type);
   if (name == "bfi") return wide ? &insert_field<std::uint64_t> : &insert_field<std::uint32_t>;
   if (name == "fns") return &find_nth;
   if (name == "bfind") {

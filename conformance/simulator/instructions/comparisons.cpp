@@ -1,25 +1,12 @@
 // Comparisons, and choices by them.
-#include <cmath>
 #include <type_traits>
 
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
+#include "simulator/numbers/comparisons.h"
 
 namespace opgate::simulator {
 namespace comparisons {
-
-// In the order of kComparisons. From `equ` on, and in `nan`, NaN makes the comparison true.
-enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
-
-std::optional<Comparison> take_comparison(Modifiers& modifiers) {
-  // lo, ls, hi and hs are lt, le, gt and ge of unsigned integers.
-  if (const auto index = modifiers.take_one({"lo", "ls", "hi", "hs"}))
-    return static_cast<Comparison>(static_cast<int>(Comparison::lt) + *index);
-  const std::optional<int> index = modifiers.take_one(
-      {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
-  if (!index) return std::nullopt;
-  return static_cast<Comparison>(*index);
-}
 
 enum class Combination : std::uint8_t { none, with_and, with_or, with_xor };
 
@@ -40,43 +27,6 @@ bool combined(bool result, bool other, Combination combination) {
       break;
   }
   return result;
-}
-
-template <Comparison comparison, class T>
-bool compare(T a, T b) {
-  bool has_nan = false;
-  if constexpr (std::is_floating_point_v<T>) has_nan = a != a || b != b;
-  switch (comparison) {
-    case Comparison::eq:
-      return a == b;
-    case Comparison::ne:
-      return a != b && !has_nan;
-    case Comparison::lt:
-      return a < b;
-    case Comparison::le:
-      return a <= b;
-    case Comparison::gt:
-      return a > b;
-    case Comparison::ge:
-      return a >= b;
-    case Comparison::equ:
-      return a == b || has_nan;
-    case Comparison::neu:
-      return a != b || has_nan;
-    case Comparison::ltu:
-      return a < b || has_nan;
-    case Comparison::leu:
-      return a <= b || has_nan;
-    case Comparison::gtu:
-      return a > b || has_nan;
-    case Comparison::geu:
-      return a >= b || has_nan;
-    case Comparison::num:
-      return !has_nan;
-    case Comparison::nan:
-      return has_nan;
-  }
-  return false;
 }
 
 // Numbers with `.ftz` are types of their own here.
@@ -208,34 +158,11 @@ Handler with_type(Type type, bool flush, Form form) {
 
 Handler with_comparison(Comparison comparison, Type type, bool flush, Form form) {
   switch (comparison) {
-    case Comparison::eq:
-      return with_type<Comparison::eq>(type, flush, form);
-    case Comparison::ne:
-      return with_type<Comparison::ne>(type, flush, form);
-    case Comparison::lt:
-      return with_type<Comparison::lt>(type, flush, form);
-    case Comparison::le:
-      return with_type<Comparison::le>(type, flush, form);
-    case Comparison::gt:
-      return with_type<Comparison::gt>(type, flush, form);
-    case Comparison::ge:
-      return with_type<Comparison::ge>(type, flush, form);
-    case Comparison::equ:
-      return with_type<Comparison::equ>(type, flush, form);
-    case Comparison::neu:
-      return with_type<Comparison::neu>(type, flush, form);
-    case Comparison::ltu:
-      return with_type<Comparison::ltu>(type, flush, form);
-    case Comparison::leu:
-      return with_type<Comparison::leu>(type, flush, form);
-    case Comparison::gtu:
-      return with_type<Comparison::gtu>(type, flush, form);
-    case Comparison::geu:
-      return with_type<Comparison::geu>(type, flush, form);
-    case Comparison::num:
-      return with_type<Comparison::num>(type, flush, form);
-    case Comparison::nan:
-      return with_type<Comparison::nan>(type, flush, form);
+#define OPGATE_COMPARISON(name, expression) \
+  case Comparison::name:                    \
+    return with_type<Comparison::name>(type, flush, form);
+    OPGATE_COMPARISONS(OPGATE_COMPARISON)
+#undef OPGATE_COMPARISON
   }
   return nullptr;
 }

@@ -37,13 +37,13 @@ void extend_saturating(Thread& thread, const Instruction& in) {
 double to_integral(double value, Rounding rounding) {
   switch (rounding) {
     case Rounding::zero:
-      return std::trunc(value);
+      return semantics::integral_rz(value);
     case Rounding::down:
-      return std::floor(value);
+      return semantics::integral_rm(value);
     case Rounding::up:
-      return std::ceil(value);
+      return semantics::integral_rp(value);
     default:
-      return std::nearbyint(value);
+      return semantics::integral_rn(value);
   }
 }
 
@@ -63,28 +63,11 @@ double as_double(const Thread& thread, const Instruction& in) {
   }
 }
 
-// Out of range becomes the nearest integer that there is. NaN becomes 0, or, where one of the types has 64
-// bits, only the highest bit set.
 template <class To, class From>
 void to_integer(Thread& thread, const Instruction& in) {
   const double value = to_integral(as_double<From, To>(thread, in), rounding_of(in));
-  if (value != value) {
-    const bool is_wide = sizeof(To) == 8 || sizeof(From) == 8;
-    write(thread, in, 0, is_wide ? static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1)) : To{0});
-    return;
-  }
-  // The largest integer of 64 bits is rounded up as double, to the first number that is out of range.
-  constexpr auto kLeast = std::numeric_limits<To>::min();
-  constexpr auto kMost = std::numeric_limits<To>::max();
-  To result;
-  if (value <= static_cast<double>(kLeast)) {
-    result = kLeast;
-  } else if (value >= static_cast<double>(kMost)) {
-    result = kMost;
-  } else {
-    result = static_cast<To>(value);
-  }
-  write(thread, in, 0, result);
+  write(thread, in, 0,
+        semantics::to_integer(value, OPGATE_INTEGER_OF_NAN(To, (std::is_same_v<From, double>))));
 }
 
 template <class To>

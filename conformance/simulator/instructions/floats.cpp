@@ -38,13 +38,8 @@ struct Divide {
   }
 };
 
-// div.approx multiplies by the reciprocal, which is 0 for a large divisor.
 struct DivideApproximately {
-  float operator()(float a, float b) const {
-    constexpr float kLarge = 0x1p126f;
-    if (!(std::fabs(b) > kLarge) || std::isinf(b)) return a / b;
-    return a * std::copysign(0.0f, b);
-  }
+  float operator()(float a, float b) const { return semantics::div_approx(a, b); }
 };
 
 // Within the two units in the last place that are documented.
@@ -64,24 +59,17 @@ struct MultiplyAdd {
   }
 };
 
-// The smaller one; of 0 and -0, -0; of a number and NaN, the number.
 struct Minimum {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return static_cast<T>(quieted(b));
-    if (b != b) return a;
-    if (a == b) return std::signbit(a) ? a : b;
-    return a < b ? a : b;
+    return semantics::min(a, b);
   }
 };
 
 struct Maximum {
   template <class T>
   T operator()(T a, T b) const {
-    if (a != a) return static_cast<T>(quieted(b));
-    if (b != b) return a;
-    if (a == b) return std::signbit(a) ? b : a;
-    return a > b ? a : b;
+    return semantics::max(a, b);
   }
 };
 

@@ -10,12 +10,13 @@ namespace integers {
 
 template <class T>
 void multiply_wide(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, static_cast<Twice<T>>(Twice<T>{read<T>(thread, in, 1)} * read<T>(thread, in, 2)));
+  write(thread, in, 0, semantics::mul_wide(read<T>(thread, in, 1), read<T>(thread, in, 2)));
 }
 
 template <class T>
 void multiply_add_wide(Thread& thread, const Instruction& in) {
-  const auto product = static_cast<std::uint64_t>(Twice<T>{read<T>(thread, in, 1)} * read<T>(thread, in, 2));
+  const auto product =
+      static_cast<std::uint64_t>(semantics::mul_wide(read<T>(thread, in, 1), read<T>(thread, in, 2)));
   using Result = std::conditional_t<sizeof(T) == 4, std::uint64_t, std::uint32_t>;
   write(thread, in, 0, static_cast<Result>(product + read<Result>(thread, in, 3)));
 }
@@ -59,11 +60,10 @@ Handler multiplication(Draft& draft, Type type) {
   if (modifiers.take("hi")) {
     if (adds && modifiers.take("sat"))
       return type == Type::s32 ? &ternary<std::int32_t, MultiplyHighAddSaturating> : nullptr;
-    return adds ? for_integer<Ternary<MultiplyAdd<MultiplyHigh>>>(type)
-                : for_integer<Binary<MultiplyHigh>>(type);
+    return adds ? for_integer<Ternary<MultiplyHighAdd>>(type) : for_integer<Binary<MultiplyHigh>>(type);
   }
   if (!modifiers.take("lo")) return nullptr;
-  return adds ? for_integer<Ternary<MultiplyAdd<MultiplyLow>>>(type) : for_integer<Binary<MultiplyLow>>(type);
+  return adds ? for_integer<Ternary<MultiplyLowAdd>>(type) : for_integer<Binary<MultiplyLow>>(type);
 }
 
 }  // namespace integers

@@ -3,23 +3,15 @@
 
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
+#include "simulator/numbers/bit_semantics.h"
 
 namespace opgate::simulator {
 namespace permutations {
 
-std::uint32_t by_table(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t table) {
-  std::uint32_t result = 0;
-  for (unsigned row = 0; row < 8; ++row) {
-    if ((table >> row & 1) != 0)
-      result |= ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
-  }
-  return result;
-}
-
 void lookup(Thread& thread, const Instruction& in) {
   write(thread, in, 0,
-        by_table(read<std::uint32_t>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
-                 read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4)));
+        semantics::lop3(read<std::uint32_t>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
+                        read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4)));
 }
 
 // lop3.or and lop3.and also give a predicate: d|p, a, b, c, table, q. The slot of q is the immediate
@@ -27,16 +19,21 @@ void lookup(Thread& thread, const Instruction& in) {
 template <bool is_or>
 void lookup_with_predicate(Thread& thread, const Instruction& in) {
   const std::uint32_t result =
-      by_table(read<std::uint32_t>(thread, in, 2), read<std::uint32_t>(thread, in, 3),
-               read<std::uint32_t>(thread, in, 4), read<std::uint32_t>(thread, in, 5));
+      semantics::lop3(read<std::uint32_t>(thread, in, 2), read<std::uint32_t>(thread, in, 3),
+                      read<std::uint32_t>(thread, in, 4), read<std::uint32_t>(thread, in, 5));
   const bool other = thread.registers[in.immediate] != 0;
   const bool any = result != 0;
   write(thread, in, 0, result);
   write<std::uint8_t>(thread, in, 1, (is_or ? any || other : any && other) ? 1 : 0);
 }
 
+void permute(Thread& thread, const Instruction& in) {
+  write(thread, in, 0,
+        semantics::prmt(read<std::uint32_t>(thread, in, 1), read<std::uint32_t>(thread, in, 2),
+                        read<std::uint32_t>(thread, in, 3)));
+}
+
 enum class Permutation : std::uint8_t {
-  table,
   forward,
   backward,
   replicate,
@@ -45,13 +42,10 @@ enum class Permutation : std::uint8_t {
   replicate_pairs
 };
 
-// Which of the eight bytes of {b, a} comes to this place. The upper bit of four replaces a byte by copies of
-// its sign.
+// Which of the eight bytes of {b, a} comes to this place.
 unsigned selected(Permutation mode, std::uint32_t control, unsigned place) {
   const unsigned at = control & 3;
   switch (mode) {
-    case Permutation::table:
-      return control >> (4 * place) & 15;
     case Permutation::forward:
       return at + place;
     case Permutation::backward:
@@ -68,27 +62,24 @@ unsigned selected(Permutation mode, std::uint32_t control, unsigned place) {
   return 0;
 }
 
-void permute(Thread& thread, const Instruction& in) {
+void permute_in_order(Thread& thread, const Instruction& in) {
   const std::uint64_t bytes =
       read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
   const auto control = read<std::uint32_t>(thread, in, 3);
   std::uint32_t result = 0;
   for (unsigned place = 0; place < 4; ++place) {
     const unsigned from = selected(static_cast<Permutation>(in.immediate), control, place);
-    auto byte = static_cast<std::uint8_t>(bytes >> (8 * (from & 7)));
-    if ((from & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    result |= std::uint32_t{byte} << (8 * place);
+    result |= semantics::byte_of(bytes, from) << (8 * place);
   }
   write(thread, in, 0, result);
 }
 
 template <bool left, bool wraps>
 void funnel_shift(Thread& thread, const Instruction& in) {
-  const std::uint64_t value =
-      read<std::uint32_t>(thread, in, 1) | std::uint64_t{read<std::uint32_t>(thread, in, 2)} << 32;
-  const auto given = read<std::uint32_t>(thread, in, 3);
-  const std::uint32_t by = wraps ? given & 31 : std::min(given, std::uint32_t{32});
-  write(thread, in, 0, static_cast<std::uint32_t>(left ? value << by >> 32 : value >> by));
+  const auto a = read<std::uint32_t>(thread, in, 1);
+  const auto b = read<std::uint32_t>(thread, in, 2);
+  const auto by = read<std::uint32_t>(thread, in, 3);
+  write(thread, in, 0, left ? semantics::shf_l(a, b, by, wraps) : semantics::shf_r(a, b, by, wraps));
 }
 
 }  // namespace permutations
@@ -111,8 +102,9 @@ Handler select_permute(Draft& draft) {
   using namespace permutations;
   if (draft.modifiers.take_type() != Type::b32) return nullptr;
   const std::optional<int> mode = draft.modifiers.take_one({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
-  draft.instruction.immediate = mode ? *mode + 1 : 0;
-  return &permute;
+  if (!mode) return &permute;
+  draft.instruction.immediate = *mode;
+  return &permute_in_order;
 }
 
 Handler select_funnel_shift(Draft& draft) {

@@ -12,9 +12,9 @@ template <class T, int shift>
 T product_of_24_bits(T a, T b) {
   // Shifting up and down extends the 24 bits by their sign where T has one.
   const auto narrow = [](T value) {
-    return static_cast<Twice<T>>(static_cast<T>(static_cast<std::uint32_t>(value) << 8) >> 8);
+    return static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(value) << 8) >> 8);
   };
-  return static_cast<T>((narrow(a) * narrow(b)) >> shift);
+  return static_cast<T>(semantics::mul_wide(narrow(a), narrow(b)) >> shift);
 }
 
 template <int shift>
@@ -25,10 +25,18 @@ struct Multiply24 {
   }
 };
 
+template <int shift>
+struct Multiply24Add {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return semantics::add(product_of_24_bits<T, shift>(a, b), c);
+  }
+};
+
 struct SumOfDifference {
   template <class T>
   T operator()(T a, T b, T c) const {
-    return Add()(a < b ? Subtract()(b, a) : Subtract()(a, b), c);
+    return semantics::add(a < b ? semantics::sub(b, a) : semantics::sub(a, b), c);
   }
 };
 
@@ -133,8 +141,7 @@ Handler select_integer_extra(Draft& draft) {
     return high ? for_32_bits<Binary<Multiply24<16>>>(type) : for_32_bits<Binary<Multiply24<0>>>(type);
   if (modifiers.take("sat"))
     return high && type == Type::s32 ? &ternary<std::int32_t, Multiply24HighAddSaturating> : nullptr;
-  return high ? for_32_bits<Ternary<MultiplyAdd<Multiply24<16>>>>(type)
-              : for_32_bits<Ternary<MultiplyAdd<Multiply24<0>>>>(type);
+  return high ? for_32_bits<Ternary<Multiply24Add<16>>>(type) : for_32_bits<Ternary<Multiply24Add<0>>>(type);
 }
 
 }  // namespace opgate::simulator

@@ -1,32 +1,25 @@
-// Operations on integers of any width, as PTX defines them where C++ does not.
+// The arithmetic of integers as types, by which handlers are chosen.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include "simulator/numbers/integer_semantics.h"
+
 namespace opgate::simulator::integers {
-
-// Narrower unsigned types would be promoted to `int`, in which a product can overflow.
-template <class T>
-using Wrapping = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-
-template <class T>
-using Twice =
-    std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
-                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 struct Add {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    return semantics::add(a, b);
   }
 };
 
 struct Subtract {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    return semantics::sub(a, b);
   }
 };
 
@@ -53,79 +46,76 @@ struct SubtractSaturating {
 struct MultiplyLow {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    return semantics::mul_lo(a, b);
   }
 };
 
 struct MultiplyHigh {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>((Twice<T>{a} * b) >> (8 * sizeof(T)));
+    return semantics::mul_hi(a, b);
   }
 };
 
-template <class Multiply>
-struct MultiplyAdd {
+struct MultiplyLowAdd {
   template <class T>
   T operator()(T a, T b, T c) const {
-    return Add()(Multiply()(a, b), c);
+    return semantics::mad_lo(a, b, c);
+  }
+};
+
+struct MultiplyHighAdd {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return semantics::mad_hi(a, b, c);
   }
 };
 
 struct MultiplyHighAddSaturating {
   std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const {
-    return clamped<std::int32_t>(std::int64_t{MultiplyHigh()(a, b)} + c);
+    return clamped<std::int32_t>(std::int64_t{semantics::mul_hi(a, b)} + c);
   }
 };
 
-// PTX does not define division by zero. An H100 gives all bits set, as quotient and as remainder.
 struct Divide {
   template <class T>
   T operator()(T a, T b) const {
-    if (b == 0) return static_cast<T>(~T{0});
-    if constexpr (std::is_signed_v<T>) {
-      if (b == T{-1}) return Subtract()(T{0}, a);
-    }
-    return static_cast<T>(a / b);
+    return semantics::div(a, b);
   }
 };
 
 struct Remainder {
   template <class T>
   T operator()(T a, T b) const {
-    if (b == 0) return static_cast<T>(~T{0});
-    if constexpr (std::is_signed_v<T>) {
-      if (b == T{-1}) return T{0};
-    }
-    return static_cast<T>(a % b);
+    return semantics::rem(a, b);
   }
 };
 
 struct Absolute {
   template <class T>
   T operator()(T a) const {
-    return a < T{0} ? Subtract()(T{0}, a) : a;
+    return semantics::abs(a);
   }
 };
 
 struct Negate {
   template <class T>
   T operator()(T a) const {
-    return Subtract()(T{0}, a);
+    return semantics::neg(a);
   }
 };
 
 struct Minimum {
   template <class T>
   T operator()(T a, T b) const {
-    return a < b ? a : b;
+    return semantics::min(a, b);
   }
 };
 
 struct Maximum {
   template <class T>
   T operator()(T a, T b) const {
-    return a > b ? a : b;
+    return semantics::max(a, b);
   }
 };
 
@@ -134,7 +124,7 @@ template <class Operation>
 struct Relu {
   template <class T>
   T operator()(T a, T b) const {
-    return Maximum()(Operation()(a, b), T{0});
+    return semantics::max(Operation()(a, b), T{0});
   }
 };
 

@@ -30,14 +30,6 @@ void add_products(const Product& product, Matrices<Numbers>& matrices, Step step
   }
 }
 
-// The same as `to_double`, without its many cases. The exponents of both formats differ by 112 where neither is special.
-float single_of(Half value) {
-  constexpr std::uint32_t kSpecial = 0x7c00;
-  if ((value.bits & kSpecial) == kSpecial) return static_cast<float>(to_double(value));
-  const float magnitude = from_bits<float>(std::uint64_t{value.bits & 0x7fffu} << 13) * 0x1p112f;
-  return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 }  // namespace matrix_product
 
 void multiply(const Product& product, Matrices<Doubles>& matrices) {
@@ -58,9 +50,9 @@ template <>
 float decoded_element<float>(Type type, std::uint64_t bits) {
   switch (type) {
     case Type::f16:
-      return matrix_product::single_of(from_bits<Half>(bits));
+      return semantics::f32_of_half(static_cast<std::uint16_t>(bits));
     case Type::bf16:
-      return static_cast<float>(to_double(from_bits<Bfloat16>(bits)));
+      return semantics::f32_of_bfloat16(static_cast<std::uint16_t>(bits));
     case Type::tf32:
       // The hardware does not look at the other bits of the fraction.
       return from_bits<float>(bits & 0xffffe000u);

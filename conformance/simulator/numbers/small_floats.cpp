@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "simulator/numbers/float_semantics.h"
+
 namespace opgate::simulator {
 namespace {
 
@@ -92,30 +94,30 @@ double add_to_odd(double a, double b) {
 }
 
 double extremum(double a, double b, bool smaller) {
-  if (a != a) return b;
-  if (b != b) return a;
-  if (a == b) return std::signbit(a) == smaller ? a : b;
-  return (a < b) == smaller ? a : b;
+  return smaller ? semantics::min(a, b) : semantics::max(a, b);
 }
 
-double to_double(Half value) { return decode(value.bits, 10, 5); }
+double to_double(Half value) { return semantics::f32_of_half(value.bits); }
 
-double to_double(Bfloat16 value) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
-}
+double to_double(Bfloat16 value) { return semantics::f32_of_bfloat16(value.bits); }
 
 double flushed_half(double value) {
   constexpr double kHalfway = 0x1p-14 * (1 - 0x1p-12);
   return std::fabs(value) < kHalfway ? std::copysign(0.0, value) : value;
 }
 
+// A number of single precision is rounded as compiled code does it.
 template <>
 Half rounded<Half>(double value, Rounding rounding) {
+  const auto single = static_cast<float>(value);
+  if (rounding == Rounding::nearest && single == value) return {semantics::half_of_f32(single)};
   return {static_cast<std::uint16_t>(encode(value, 10, 5, rounding))};
 }
 
 template <>
 Bfloat16 rounded<Bfloat16>(double value, Rounding rounding) {
+  const auto single = static_cast<float>(value);
+  if (rounding == Rounding::nearest && single == value) return {semantics::bfloat16_of_f32(single)};
   return {static_cast<std::uint16_t>(encode(value, 7, 8, rounding))};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "simulator/numbers/float_semantics.h"
 #include "simulator/numbers/small_floats.h"
 
 namespace opgate::simulator {
@@ -38,25 +39,9 @@ std::uint64_t to_bits(T value) {
   }
 }
 
-/// Zero of the same sign for a subnormal number, as `.ftz` asks for.
-inline float flushed(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : value;
-}
-
-/// NaN in single precision is always this one; the hardware passes no payloads on.
-inline float with_one_nan(float value) { return value == value ? value : std::bit_cast<float>(0x7fffffffu); }
-
-/// A NaN of double precision passes its payload on, and is quiet then.
-inline double quieted(double value) {
-  if (value == value) return value;
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{1} << 51);
-}
-
-/// `.sat`: into [0, 1], and NaN becomes 0.
-template <class T>
-T saturated(T value) {
-  return value > T(0) ? (value < T(1) ? value : T(1)) : T(0);
-}
+using semantics::flushed;
+using semantics::quieted;
+using semantics::saturated;
+using semantics::with_one_nan;
 
 }  // namespace opgate::simulator

@@ -43,6 +43,25 @@ Type type_named(std::string_view name);
 
 std::size_t bytes_of(Type type);
 
+constexpr bool is_signed(Type type) { return type >= Type::s8 && type <= Type::s64; }
+constexpr bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
+
+/// uN for bN, which counts as a number without a sign if arithmetic is done with it. Any other type as it is.
+constexpr Type as_number(Type type) {
+  switch (type) {
+    case Type::b8:
+      return Type::u8;
+    case Type::b16:
+      return Type::u16;
+    case Type::b32:
+      return Type::u32;
+    case Type::b64:
+      return Type::u64;
+    default:
+      return type;
+  }
+}
+
 /// How a floating-point result is rounded: to nearest (even, or away from zero where it lies in the middle),
 /// towards zero, down, up.
 enum class Rounding : std::uint8_t { nearest, away, zero, down, up };
