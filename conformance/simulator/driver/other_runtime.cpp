@@ -1,0 +1,32 @@
+// What a CUDA runtime that is not the simulated one asks for first: one that a library has linked statically.
+// It fails, and the report names the remedy.
+#include "simulator/driver/driver_call.h"
+
+using namespace opgate::simulator;
+
+namespace {
+
+CUresult other_runtime() {
+  errors::note_unsupported(
+      "a CUDA runtime of a library's own (link the shared one: nvcc -cudart shared, or in CMake "
+      "CMAKE_CUDA_RUNTIME_LIBRARY Shared)");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace
+
+OPGATE_SIM_DRIVER_API cuGetProcAddress_v2(const char* /*name*/, void** /*function*/, int /*version*/,
+                                          cuuint64_t /*flags*/, CUdriverProcAddressQueryResult* /*status*/) {
+  return other_runtime();
+}
+
+// The headers give this name to the function above.
+#undef cuGetProcAddress
+OPGATE_SIM_DRIVER_API cuGetProcAddress(const char* /*name*/, void** /*function*/, int /*version*/,
+                                       cuuint64_t /*flags*/) {
+  return other_runtime();
+}
+
+OPGATE_SIM_DRIVER_API cuGetExportTable(const void** /*table*/, const CUuuid* /*id*/) {
+  return other_runtime();
+}
