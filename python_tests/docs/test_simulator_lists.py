@@ -26,3 +26,26 @@ def test_the_runtimes_list_has_what_the_true_one_exports(source: Path) -> None:
         exported = set(re.findall(r" [TWi] (_*cuda\w+)$", symbols, re.MULTILINE))
         assert len(exported) > 400
         assert exported - set(names) == set(), library
+
+
+def test_each_setting_has_a_row_on_the_page_and_a_reader(source: Path) -> None:
+    simulator = source / "conformance" / "simulator"
+    table = re.sub(r'"\n +"', "", (simulator / "environment" / "setting.cpp").read_text())
+    rows = re.findall(r'Row\{"(\w+)",\s+"(.*?)",\s+"(.*?)",\s+"(.*?)"\}', table)
+    assert len(rows) == table.count("Row{"), "a row has another form"
+    page = (source / "docs" / "simulator.md").read_text()
+    for name, otherwise, reader, meaning in rows:
+        default = f"`{otherwise}`" if otherwise else "empty"
+        assert f"\n| `OPGATE_SIM_{name}` | {default} | {meaning} |\n" in page
+        read = re.compile(rf"(?:value_of|number|flag)\(Setting::{name.lower()}\b")
+        assert [
+            str(file.relative_to(simulator))
+            for file in sorted(simulator.rglob("*.cpp"))
+            if read.search(file.read_text())
+        ].count(reader) == 1
+    assert re.findall(r"^\| `OPGATE_SIM_(\w+)`", page, re.MULTILINE) == [name for name, *_ in rows]
+
+
+def test_settings_are_read_by_the_table_only(source: Path) -> None:
+    sources = (source / "conformance" / "simulator").rglob("*.cpp")
+    assert [file for file in sources if 'getenv("OPGATE_SIM' in file.read_text()] == []

@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "simulator/environment/setting.h"
 
 extern char** environ;
 
@@ -109,8 +110,7 @@ std::optional<CCompiler> CCompiler::find(const std::string& given) {
   std::vector<std::string> candidates{given};
   if (given.empty()) {
     candidates = {"cc", "gcc", "clang"};
-    if (const char* const named = std::getenv("OPGATE_SIM_CC"); named != nullptr && *named != '\0')
-      candidates = {named};
+    if (const std::string named = value_of(Setting::cc); !named.empty()) candidates = {named};
   }
   for (const std::string& candidate : candidates) {
     std::string version;

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "simulator/compiled/translator.h"
+#include "simulator/environment/setting.h"
 
 namespace opgate::simulator {
 namespace compilation {
@@ -36,14 +35,13 @@ const std::optional<CCompiler>& default_compiler() {
 
 CompilationSettings CompilationSettings::from_environment() {
   CompilationSettings settings;
-  const char* const text = std::getenv("OPGATE_SIM_COMPILE");
-  const std::string_view mode = text == nullptr ? "" : text;
+  const std::string mode = value_of(Setting::compile);
   if (mode == "never") {
     settings.when = When::never;
   } else if (mode == "always") {
     settings.when = When::always;
-  } else if (!mode.empty() && mode != "automatic") {
-    throw std::runtime_error("OPGATE_SIM_COMPILE=" + std::string(mode) + ": give never, always or automatic");
+  } else if (mode != "automatic") {
+    throw std::runtime_error(assignment(Setting::compile) + ": give never, always or automatic");
   }
   return settings;
 }

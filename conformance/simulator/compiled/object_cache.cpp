@@ -9,6 +9,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "simulator/environment/setting.h"
+
 namespace opgate::simulator {
 namespace object_cache {
 
@@ -77,7 +79,7 @@ std::string ObjectCache::default_folder() {
     const char* const text = std::getenv(name);
     return std::string(text == nullptr ? "" : text);
   };
-  if (const std::string own = value("OPGATE_SIM_CACHE"); !own.empty()) return own;
+  if (const std::string own = value_of(Setting::cache); !own.empty()) return own;
   if (const std::string caches = value("XDG_CACHE_HOME"); !caches.empty()) return caches + "/opgate/kernels";
   const std::string home = value("HOME");
   return home.empty() ? "" : home + "/.cache/opgate/kernels";
@@ -93,7 +95,7 @@ LoadedObject ObjectCache::build(const Digest& key, const std::string& code, cons
                                 std::string& why) const {
   using namespace object_cache;
   if (folder_.empty()) {
-    why = "there is no folder for compiled kernels: neither OPGATE_SIM_CACHE nor HOME is set";
+    why = "there is no folder for compiled kernels: neither " + name_of(Setting::cache) + " nor HOME is set";
     return nullptr;
   }
   std::error_code failed;

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "base/function_name.h"
+#include "simulator/environment/setting.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/watch/findings.h"
 
@@ -34,13 +35,10 @@ void write_line(std::string text) {
   write_whole(STDERR_FILENO, line.data(), line.size());
 }
 
-// Read once, before the handler of signals is installed that asks for it.
+// Read once, before the handler of signals is installed that asks for it. Null if no file is named.
 const char* report_file() {
-  static const char* const name = [] {
-    const char* const value = std::getenv("OPGATE_SIM_REPORT");
-    return value == nullptr || *value == '\0' ? nullptr : strdup(value);
-  }();
-  return name;
+  static const std::string* const name = new std::string(value_of(Setting::report));
+  return name->empty() ? nullptr : name->c_str();
 }
 
 // Opened for each line: the program may close all files that it does not know, and its children write, too.
@@ -74,8 +72,7 @@ void append_to_report(const std::string& line) {
   static std::atomic<bool> complained{false};
   const std::string whole = line + "\n";
   if (!reporting::append(whole.data(), whole.size()) && !complained.exchange(true))
-    report_notice(std::string("OPGATE_SIM_REPORT=") + reporting::report_file() +
-                  " cannot be written: " + std::strerror(errno));
+    report_notice(assignment(Setting::report) + " cannot be written: " + std::strerror(errno));
 }
 
 void report_start() { append_to_report(reporting::to_json({"start", std::to_string(getpid()), {}, {}, {}})); }

@@ -3,14 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
 #include "simulator/compiled/c_compiler.h"
 #include "simulator/compiled/compilation_settings.h"
+#include "simulator/environment/setting.h"
 #include "simulator/numbers/approximation.h"
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/report.h"
@@ -22,51 +23,35 @@ namespace settings_from_environment {
 
 constexpr std::uint64_t kMostMegabytes = std::uint64_t{1}
                                          << 20;  // of which the addresses of eight devices fit
-constexpr std::string_view kPrefix = "OPGATE_SIM_";
-// Those that are read elsewhere, too.
-constexpr std::array<std::string_view, 16> kNames{
-    "APPROXIMATE", "ARCH",         "ATEN_AT_ONCE", "CACHE",  "CC",      "COMPILE", "DEVICES", "EAGER",
-    "FILL",        "INSTRUCTIONS", "LOG",          "MEMORY", "RECOVER", "REPORT",  "SHUFFLE", "TOOLS"};
-
 // Reads variables, and keeps what is wrong with their values.
 class Reader {
  public:
-  // `otherwise` where the variable is missing or empty.
-  std::uint64_t number(const char* name, std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
-    const std::string text = value(name);
-    if (text.empty()) return otherwise;
-    char* end = nullptr;
-    errno = 0;
-    const std::uint64_t read = std::strtoull(text.c_str(), &end, 0);
-    const bool is_number = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
-    if (is_number && read >= least && read <= most) return read;
-    refuse(name, "give a number from " + std::to_string(least) + " to " + std::to_string(most));
-    return otherwise;
+  std::uint64_t number(Setting setting, std::uint64_t least = 0, std::uint64_t most = UINT64_MAX) {
+    if (const auto read = as_number(value_of(setting)); read && *read >= least && *read <= most) return *read;
+    refuse(setting, "give a number from " + std::to_string(least) + " to " + std::to_string(most));
+    return *as_number(default_of(setting));
   }
 
-  std::uint64_t number(const char* name, std::uint64_t otherwise) {
-    return number(name, otherwise, 0, UINT64_MAX);
-  }
+  bool flag(Setting setting) { return number(setting, 0, 1) != 0; }
 
-  bool flag(const char* name) { return number(name, 0, 0, 1) != 0; }
-
-  unsigned architecture(unsigned otherwise) {
-    const auto read = static_cast<unsigned>(number("OPGATE_SIM_ARCH", otherwise, 0, UINT32_MAX));
+  unsigned architecture() {
+    const auto read = static_cast<unsigned>(number(Setting::arch, 0, UINT32_MAX));
     const std::vector<unsigned> known = known_capabilities();
     if (std::ranges::find(known, read) != known.end()) return read;
     std::string all;
     for (const unsigned each : known) all += (all.empty() ? "" : ", ") + std::to_string(each);
-    refuse("OPGATE_SIM_ARCH", "give one of " + all);
-    return otherwise;
+    refuse(Setting::arch, "give one of " + all);
+    return known.front();
   }
 
-  // No tool at all where one of the words is wrong: whoever has mistyped a name must not take silence for a result.
+  // No tool at all where one of the words is wrong: whoever has mistyped a name must not take silence for a
+  // result.
   Tools tools() {
     std::string unknown;
-    const Tools tools = Tools::parse(value("OPGATE_SIM_TOOLS"), unknown);
+    const Tools tools = Tools::parse(value_of(Setting::tools), unknown);
     if (unknown.empty()) return tools;
     refuse(
-        "OPGATE_SIM_TOOLS",
+        Setting::tools,
         "`" + unknown + "` is no tool: give some of init, race, sync and stream, with commas between them");
     return {};
   }
@@ -81,18 +66,20 @@ class Reader {
   }
 
   void demand_compiler() {
-    if (!value("OPGATE_SIM_CC").empty() && !CCompiler::find(""))
-      refuse("OPGATE_SIM_CC", "it is no C compiler: `--version` fails");
+    if (!value_of(Setting::cc).empty() && !CCompiler::find(""))
+      refuse(Setting::cc, "it is no C compiler: `--version` fails");
   }
 
   void demand_known_names() {
+    const std::string_view prefix = kSettingPrefix;
+    const std::vector<std::string> known = names_of_settings();
     for (char** variable = environ; *variable != nullptr; ++variable) {
       const std::string_view text = *variable;
-      if (!text.starts_with(kPrefix)) continue;
+      if (!text.starts_with(prefix)) continue;
       const std::string_view name = text.substr(0, text.find('='));
-      if (std::ranges::find(kNames, name.substr(kPrefix.size())) != kNames.end()) continue;
+      if (std::ranges::find(known, name.substr(prefix.size())) != known.end()) continue;
       std::string all;
-      for (const std::string_view each : kNames) all += (all.empty() ? "" : ", ") + std::string(each);
+      for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
       wrong_.push_back(std::string(name) + ": there is no such setting; after OPGATE_SIM_ there are " + all);
     }
   }
@@ -100,13 +87,16 @@ class Reader {
   std::vector<std::string> take_wrong() { return std::move(wrong_); }
 
  private:
-  static std::string value(const char* name) {
-    const char* const text = std::getenv(name);
-    return text == nullptr ? "" : text;
+  static std::optional<std::uint64_t> as_number(const std::string& text) {
+    char* end = nullptr;
+    errno = 0;
+    const std::uint64_t read = std::strtoull(text.c_str(), &end, 0);
+    const bool is_number = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    return is_number ? std::optional(read) : std::nullopt;
   }
 
-  void refuse(const char* name, const std::string& wanted) {
-    wrong_.push_back(std::string(name) + "=" + value(name) + ": " + wanted);
+  void refuse(Setting setting, const std::string& wanted) {
+    wrong_.push_back(assignment(setting) + ": " + wanted);
   }
 
   std::vector<std::string> wrong_;
@@ -118,20 +108,18 @@ struct Read {
 };
 
 Read read() {
-  const Settings defaults;
   Settings values;
   Reader reader;
-  values.devices = static_cast<int>(reader.number("OPGATE_SIM_DEVICES", defaults.devices, 1, 8));
-  values.architecture = reader.architecture(defaults.architecture);
-  values.memory_bytes = reader.number("OPGATE_SIM_MEMORY", defaults.memory_bytes >> 20, 1, kMostMegabytes)
-                        << 20;
-  values.eager = reader.flag("OPGATE_SIM_EAGER");
-  values.fill = static_cast<unsigned char>(reader.number("OPGATE_SIM_FILL", defaults.fill, 0, 255));
-  values.instruction_limit = reader.number("OPGATE_SIM_INSTRUCTIONS", defaults.instruction_limit);
-  values.shuffle = reader.number("OPGATE_SIM_SHUFFLE", defaults.shuffle);
-  values.log = reader.flag("OPGATE_SIM_LOG");
-  values.recover = reader.flag("OPGATE_SIM_RECOVER");
-  values.aten_at_once = reader.flag("OPGATE_SIM_ATEN_AT_ONCE");
+  values.devices = static_cast<int>(reader.number(Setting::devices, 1, 8));
+  values.architecture = reader.architecture();
+  values.memory_bytes = reader.number(Setting::memory, 1, kMostMegabytes) << 20;
+  values.eager = reader.flag(Setting::eager);
+  values.fill = static_cast<unsigned char>(reader.number(Setting::fill, 0, 255));
+  values.instruction_limit = reader.number(Setting::instructions);
+  values.shuffle = reader.number(Setting::shuffle);
+  values.log = reader.flag(Setting::log);
+  values.recover = reader.flag(Setting::recover);
+  values.aten_at_once = reader.flag(Setting::aten_at_once);
   values.tools = reader.tools();
   reader.demand_readable([] { approximation_edge(); });
   reader.demand_readable([] { CompilationSettings::from_environment(); });
