@@ -1,8 +1,6 @@
 // What the tools find in kernels from nvcc that use matrices, copies that are waited for, and barriers in shared memory. Each
 // mistake is planted by leaving one instruction out.
-#include "nvcc_barrier_kernels.h"
-#include "nvcc_matrix_kernels.h"
-#include "nvcc_pipeline_kernels.h"
+#include "kernels/kernels.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {
@@ -75,109 +73,109 @@ void expect_race(const std::vector<Finding>& findings, const std::string& words)
 }
 
 TEST(SimulatedAsyncMistakes, RightKernels) {
-  expect_nothing(found_in_fragments(kMatrixKernels));
-  expect_nothing(found_in_chunks(kMatrixKernels));
-  expect_nothing(found_in_mma(kMatrixKernels));
+  expect_nothing(found_in_fragments(ptx::matrix));
+  expect_nothing(found_in_chunks(ptx::matrix));
+  expect_nothing(found_in_mma(ptx::matrix));
 }
 
 TEST(SimulatedAsyncMistakes, RightKernelsWithBarriersInSharedMemory) {
-  expect_nothing(found_in_rounds(kBarrierKernels));
+  expect_nothing(found_in_rounds(ptx::barrier));
 }
 
-TEST(SimulatedAsyncMistakes, RightKernelsWithBulkCopies) { expect_nothing(found_in_bulk(kBarrierKernels)); }
+TEST(SimulatedAsyncMistakes, RightKernelsWithBulkCopies) { expect_nothing(found_in_bulk(ptx::barrier)); }
 
 TEST(SimulatedAsyncMistakes, AFragmentThatTwoWarpsStore) {
   expect_race(
-      found_in(kMatrixKernels, "multiply_tiles", {}, {64},
+      found_in(ptx::matrix, "multiply_tiles", {}, {64},
                [](FakeDevice& device) { return Arguments(zeros(device), zeros(device), zeros(device), 64); }),
       "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 races with wmma.store.d.sync");
 }
 
 TEST(SimulatedAsyncMistakes, CopiesThatNobodyWaitsFor) {
-  std::vector<Finding> found = found_in_chunks(kMatrixKernels, /*waits=*/false);
+  std::vector<Finding> found = found_in_chunks(ptx::matrix, /*waits=*/false);
   expect_finding(found, Finding::Kind::init, "of shared memory that nobody has written");
   expect_race(found, "cp.async.cg.shared.global races with ld.shared");
-  found = found_in_mma(replaced(kMatrixKernels, "multiply_by_mma", "cp.async.wait_group 0;", ""));
+  found = found_in_mma(replaced(ptx::matrix, "multiply_by_mma", "cp.async.wait_group 0;", ""));
   expect_finding(found, Finding::Kind::init, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 reads 16 bytes");
   expect_race(found, "cp.async.cg.shared.global races with ldmatrix");
 }
 
 TEST(SimulatedAsyncMistakes, AWaitForAnOlderGroup) {
-  expect_race(found_in_chunks(replaced(kMatrixKernels, "sum_chunks", "wait_group 1", "wait_group 2")),
+  expect_race(found_in_chunks(replaced(ptx::matrix, "sum_chunks", "wait_group 1", "wait_group 2")),
               "cp.async.cg.shared.global races with ld.shared");
 }
 
 TEST(SimulatedAsyncMistakes, NoBarrierBehindAWait) {
-  expect_race(found_in_chunks(replaced(kMatrixKernels, "sum_chunks", "bar.sync \t0;", "")), "shared memory");
-  expect_race(found_in_mma(replaced(kMatrixKernels, "multiply_by_mma", "bar.warp.sync \t-1;", "")),
+  expect_race(found_in_chunks(replaced(ptx::matrix, "sum_chunks", "bar.sync \t0;", "")), "shared memory");
+  expect_race(found_in_mma(replaced(ptx::matrix, "multiply_by_mma", "bar.warp.sync \t-1;", "")),
               "shared memory");
 }
 
 TEST(SimulatedAsyncMistakes, NoBarrierBetweenAReadAndTheNextCopy) {
   expect_race(
-      found_in_mma(replaced(kMatrixKernels, "multiply_by_mma", "bar.warp.sync \t-1;\n\tadd.s64", "add.s64")),
+      found_in_mma(replaced(ptx::matrix, "multiply_by_mma", "bar.warp.sync \t-1;\n\tadd.s64", "add.s64")),
       "cp.async.cg.shared.global races with ldmatrix");
 }
 
 TEST(SimulatedAsyncMistakes, ABarrierInSharedMemoryThatNobodyWaitsFor) {
-  expect_race(found_in_rounds(replaced(kBarrierKernels, "rotate_by_barrier", "setp.eq.s32 \t%p3, %r22, 0;",
+  expect_race(found_in_rounds(replaced(ptx::barrier, "rotate_by_barrier", "setp.eq.s32 \t%p3, %r22, 0;",
                                        "setp.ne.s32 \t%p3, %r22, %r22;")),
               "the same shared memory");
-  expect_race(found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk", "setp.eq.s32 \t%p3, %r17, 0;",
+  expect_race(found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", "setp.eq.s32 \t%p3, %r17, 0;",
                                      "setp.ne.s32 \t%p3, %r17, %r17;")),
               "ld.shared.u32 races with cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
 }
 
 TEST(SimulatedAsyncMistakes, ABulkCopyThatNobodyAsksFor) {
   const std::vector<Finding> found =
-      found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk",
-                             "mbarrier.try_wait.shared.b64 p, [%r18], %rd19;", "setp.eq.u32 p, %r18, %r18;"));
+      found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", "mbarrier.try_wait.shared.b64 p, [%r18], %rd19;",
+                             "setp.eq.u32 p, %r18, %r18;"));
   expect_race(found, "mbarrier::complete_tx::bytes races with ");
   expect_finding(found, Finding::Kind::init, "ld.shared.u32 reads 4 bytes of shared memory");
 }
 
 TEST(SimulatedAsyncMistakes, ABarrierInSharedMemoryThatOthersDoNotKnow) {
-  const std::string ptx = replaced(kBarrierKernels, "rotate_by_barrier", "bar.sync \t0;", "");
+  const std::string ptx = replaced(ptx::barrier, "rotate_by_barrier", "bar.sync \t0;", "");
   expect_race(found_in(ptx, "rotate_by_barrier", {}, {32},
                        [](FakeDevice& device) { return Arguments(zeros(device), zeros(device), 1); }),
               "mbarrier.arrive.shared::cta.b64 races with mbarrier.init.shared.b64");
 }
 
 TEST(SimulatedAsyncMistakes, ARelaxedArrival) {
-  expect_race(found_in_rounds(replaced(kBarrierKernels, "rotate_by_barrier", "mbarrier.arrive.shared",
+  expect_race(found_in_rounds(replaced(ptx::barrier, "rotate_by_barrier", "mbarrier.arrive.shared",
                                        "mbarrier.arrive.relaxed.cta.shared")),
               "ld.shared.u32 races with st.shared.u32");
 }
 
 // Nothing but the objects orders the copies and the reads.
 TEST(SimulatedAsyncMistakes, APipelineOfBulkCopies) {
-  expect_nothing(found_in_pipeline(kPipelineKernels, 7));
-  expect_race(found_in_pipeline(replaced(kPipelineKernels, "sum_of_tiles", "setp.eq.s32 \t%p5, %r29, 0;",
+  expect_nothing(found_in_pipeline(ptx::pipeline, 7));
+  expect_race(found_in_pipeline(replaced(ptx::pipeline, "sum_of_tiles", "setp.eq.s32 \t%p5, %r29, 0;",
                                          "setp.ne.s32 \t%p5, %r29, %r29;"),
                                 2),
               "the same shared memory");
-  expect_race(found_in_pipeline(
-                  replaced(kPipelineKernels, "sum_of_tiles", "mbarrier.arrive.shared::cta.b64 _, [%r32]",
-                           "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r32]"),
-                  7),
-              "mbarrier::complete_tx::bytes races with ld.shared.u32");
+  expect_race(
+      found_in_pipeline(replaced(ptx::pipeline, "sum_of_tiles", "mbarrier.arrive.shared::cta.b64 _, [%r32]",
+                                 "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r32]"),
+                        7),
+      "mbarrier::complete_tx::bytes races with ld.shared.u32");
 }
 
 TEST(SimulatedAsyncMistakes, SharedMemoryThatABulkCopyStillReads) {
   const std::string wait = "cp.async.bulk.wait_group.read 0;";
   const std::string write = " st.shared.u32 [%r24], %r25;";
-  expect_nothing(found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk", wait, wait + write)));
-  expect_race(found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk", wait, write)),
+  expect_nothing(found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", wait, wait + write)));
+  expect_race(found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", wait, write)),
               "cp.async.bulk.global.shared::cta.bulk_group races with st.shared.u32");
 }
 
 TEST(SimulatedAsyncMistakes, ResultsOfABulkCopyThatAreNotThereYet) {
   const std::string wait = "cp.async.bulk.wait_group.read 0;";
   const std::string read = " ld.global.u32 %r24, [%rd13];";
-  expect_race(found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk", wait, wait + read)),
+  expect_race(found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", wait, wait + read)),
               "cp.async.bulk.global.shared::cta.bulk_group races with ld.global.u32");
   expect_nothing(
-      found_in_bulk(replaced(kBarrierKernels, "copy_in_bulk", wait, "cp.async.bulk.wait_group 0;" + read)));
+      found_in_bulk(replaced(ptx::barrier, "copy_in_bulk", wait, "cp.async.bulk.wait_group 0;" + read)));
 }
 
 // Each thread copies four bytes and reads those of another one, once all copies have arrived at the object.

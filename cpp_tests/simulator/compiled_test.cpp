@@ -5,7 +5,7 @@
 #include <random>
 
 #include "both_ways.h"
-#include "nvcc_kernels.h"
+#include "kernels/kernels.h"
 #include "random_program.h"
 
 namespace opgate::simulator::tests {
@@ -38,22 +38,22 @@ Ran run_body(const std::string& body, Extent block, Extent grid = {}, std::uint6
 }
 
 TEST(CompiledKernels, OfNvcc) {
-  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  run_both_ways(ptx::whole, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t in = device.allocate(random_bits(1000, 1));
     results.push_back(device.allocate(std::vector<std::uint32_t>(1000)));
     return launch_of("gelu_half", {8}, {128}, Arguments(results[0], in, 1000));
   });
-  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  run_both_ways(ptx::whole, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t in = device.allocate(random_numbers(30010, 2));
     results.push_back(device.allocate(std::vector<float>(1)));
     return launch_of("block_sums", {5}, {192}, Arguments(results[0], in, 30010));
   });
-  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  run_both_ways(ptx::whole, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t in = device.allocate(random_bits(128, 3));
     results.push_back(device.allocate(std::vector<std::uint64_t>(64)));
     return launch_of("hash", {1}, {64}, Arguments(results[0], in, 150));
   });
-  run_both_ways(kCompiledKernels, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  run_both_ways(ptx::whole, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t in = device.allocate(std::vector<double>{1, -2, 3, 0.5, 7, 11, -0.25, 2, 1.5});
     results.push_back(device.allocate(std::vector<double>(32)));
     return launch_of("polynomial", {1}, {32}, Arguments(results[0], in, 8));

@@ -2,9 +2,7 @@
 #include <random>
 
 #include "both_ways.h"
-#include "cuda_12_kernels.h"
-#include "nvcc_barrier_kernels.h"
-#include "nvcc_matrix_kernels.h"
+#include "kernels/kernels.h"
 #include "reference_floats.h"
 
 namespace opgate::simulator::tests {
@@ -46,7 +44,7 @@ float product_of(const std::vector<std::vector<int>>& a, const std::vector<std::
 TEST(SimulatedMatrixKernels, FragmentsOfWmma) {
   const auto a = random_matrix(16, 64, 1);
   const auto b = random_matrix(16, 64, 2);
-  for (const char* const ptx : {kMatrixKernels, kKernelsOfCuda12}) {
+  for (const char* const ptx : {ptx::matrix, ptx::whole_of_cuda_12}) {
     const Ran ran = run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
       results.push_back(device.allocate(std::vector<float>(256)));
       return launch_of(
@@ -62,7 +60,7 @@ TEST(SimulatedMatrixKernels, FragmentsOfWmma) {
 TEST(SimulatedMatrixKernels, CopiesAndLdmatrixAndMma) {
   const auto a = random_matrix(48, 80, 3);
   const auto b = random_matrix(40, 80, 4);
-  const Ran ran = run_both_ways(kMatrixKernels, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  const Ran ran = run_both_ways(ptx::matrix, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
     results.push_back(device.allocate(std::vector<float>(48 * 40)));
     return launch_of(
         "multiply_by_mma", {5, 3}, {32},
@@ -76,7 +74,7 @@ TEST(SimulatedMatrixKernels, CopiesAndLdmatrixAndMma) {
 constexpr int kChunks = 5;
 
 std::vector<float> sums_of(const std::vector<float>& in, bool waits) {
-  const Ran ran = run_both_ways(kMatrixKernels, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  const Ran ran = run_both_ways(ptx::matrix, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
     results.push_back(device.allocate(std::vector<float>(32)));
     return launch_of("sum_chunks", {}, {32}, Arguments(results[0], device.allocate(in), kChunks, waits));
   });
@@ -103,11 +101,10 @@ TEST(SimulatedMatrixKernels, AMissingWaitReadsWhatWasThereBefore) {
 TEST(SimulatedMatrixKernels, BarriersOfLibcudacxx) {
   std::vector<int> in(64);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(10 * i);
-  const Ran ran =
-      run_both_ways(kBarrierKernels, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-        results.push_back(device.allocate(std::vector<int>(64)));
-        return launch_of("rotate_by_barrier", {}, {64}, Arguments(results[0], device.allocate(in), 7));
-      });
+  const Ran ran = run_both_ways(ptx::barrier, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    results.push_back(device.allocate(std::vector<int>(64)));
+    return launch_of("rotate_by_barrier", {}, {64}, Arguments(results[0], device.allocate(in), 7));
+  });
   expect_no_fault(ran.outcome);
   const std::vector<int> out = as<int>(ran.memory[0]);
   for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[(i + 7) % 64] + 7) << i;
@@ -116,11 +113,10 @@ TEST(SimulatedMatrixKernels, BarriersOfLibcudacxx) {
 TEST(SimulatedMatrixKernels, BulkCopiesOfLibcudacxx) {
   std::vector<int> in(128);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(3 * i);
-  const Ran ran =
-      run_both_ways(kBarrierKernels, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-        results.push_back(device.allocate(std::vector<int>(128)));
-        return launch_of("copy_in_bulk", {}, {64}, Arguments(results[0], device.allocate(in)));
-      });
+  const Ran ran = run_both_ways(ptx::barrier, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    results.push_back(device.allocate(std::vector<int>(128)));
+    return launch_of("copy_in_bulk", {}, {64}, Arguments(results[0], device.allocate(in)));
+  });
   expect_no_fault(ran.outcome);
   const std::vector<int> out = as<int>(ran.memory[0]);
   for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], in[i] + 1000) << i;

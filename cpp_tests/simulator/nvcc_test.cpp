@@ -3,9 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include "cuda_12_kernels.h"
 #include "fake_device.h"
-#include "nvcc_kernels.h"
+#include "kernels/kernels.h"
 #include "reference_floats.h"
 
 namespace opgate::simulator::tests {
@@ -27,8 +26,8 @@ class SimulatedCompiled : public testing::TestWithParam<Compiler> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Each, SimulatedCompiled,
-                         testing::Values(Compiler{"Cuda13For80", kCompiledKernels},
-                                         Compiler{"Cuda12For70", kKernelsOfCuda12}),
+                         testing::Values(Compiler{"Cuda13For80", ptx::whole},
+                                         Compiler{"Cuda12For70", ptx::whole_of_cuda_12}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST_P(SimulatedCompiled, HalvesAndFunctions) {

@@ -1,7 +1,5 @@
 // What the tools find in kernels from nvcc with a known mistake, and that they find nothing in their right twins.
-#include "grid_kernels.h"
-#include "mistaken_kernels.h"
-#include "reduction_kernels.h"
+#include "kernels/kernels.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {
@@ -37,43 +35,43 @@ void expect_race(const std::vector<Finding>& findings, const std::string& space)
 }
 
 TEST(SimulatedMistakes, ATreeWithoutBarriers) {
-  expect_nothing(found_in(kReductionKernels, "tree_right", {4}, {256}));
-  expect_race(found_in(kReductionKernels, "tree_wrong", {4}, {256}), "shared");
+  expect_nothing(found_in(ptx::reductions, "tree_right", {4}, {256}));
+  expect_race(found_in(ptx::reductions, "tree_wrong", {4}, {256}), "shared");
 }
 
 TEST(SimulatedMistakes, TheLastStepsWithoutBarriersOfTheWarp) {
-  expect_nothing(found_in(kReductionKernels, "warp_right", {2}, {64}));
-  expect_race(found_in(kReductionKernels, "warp_wrong", {2}, {64}), "shared");
+  expect_nothing(found_in(ptx::reductions, "warp_right", {2}, {64}));
+  expect_race(found_in(ptx::reductions, "warp_wrong", {2}, {64}), "shared");
 }
 
 TEST(SimulatedMistakes, TheLastBlockWithoutFences) {
-  expect_nothing(found_in(kReductionKernels, "last_right", {8}, {64}));
-  const std::vector<Finding> found = found_in(kReductionKernels, "last_wrong", {8}, {64});
+  expect_nothing(found_in(ptx::reductions, "last_right", {8}, {64}));
+  const std::vector<Finding> found = found_in(ptx::reductions, "last_wrong", {8}, {64});
   expect_race(found, "global");
   for (const Finding& finding : found) EXPECT_EQ(finding.space, "global") << to_json(finding);
 }
 
 TEST(SimulatedMistakes, AGridThatMeetsTooRarely) {
-  expect_nothing(found_in(kGridKernels, "grid_right", {4}, {32}));
-  expect_race(found_in(kGridKernels, "grid_wrong", {4}, {32}), "global");
+  expect_nothing(found_in(ptx::grid, "grid_right", {4}, {32}));
+  expect_race(found_in(ptx::grid, "grid_wrong", {4}, {32}), "global");
 }
 
 TEST(SimulatedMistakes, Histograms) {
-  expect_nothing(found_in(kMistakenKernels, "histogram_right", {4}, {128}));
-  expect_race(found_in(kMistakenKernels, "histogram_no_atomic", {4}, {128}), "shared");
-  expect_race(found_in(kMistakenKernels, "histogram_no_barrier", {4}, {128}), "shared");
-  expect_finding(found_in(kMistakenKernels, "histogram_not_cleared", {4}, {128}), Finding::Kind::init,
+  expect_nothing(found_in(ptx::mistaken, "histogram_right", {4}, {128}));
+  expect_race(found_in(ptx::mistaken, "histogram_no_atomic", {4}, {128}), "shared");
+  expect_race(found_in(ptx::mistaken, "histogram_no_barrier", {4}, {128}), "shared");
+  expect_finding(found_in(ptx::mistaken, "histogram_not_cleared", {4}, {128}), Finding::Kind::init,
                  "of shared memory that nobody has written");
 }
 
 TEST(SimulatedMistakes, AScanInOneBuffer) {
-  expect_nothing(found_in(kMistakenKernels, "scan_right", {2}, {128}));
-  expect_race(found_in(kMistakenKernels, "scan_wrong", {2}, {128}), "shared");
+  expect_nothing(found_in(ptx::mistaken, "scan_right", {2}, {128}));
+  expect_race(found_in(ptx::mistaken, "scan_wrong", {2}, {128}), "shared");
 }
 
 TEST(SimulatedMistakes, ABarrierInABranch) {
-  expect_nothing(found_in(kMistakenKernels, "branch_right", {2}, {64}));
-  expect_finding(found_in(kMistakenKernels, "branch_wrong", {2}, {64}), Finding::Kind::sync,
+  expect_nothing(found_in(ptx::mistaken, "branch_right", {2}, {64}));
+  expect_finding(found_in(ptx::mistaken, "branch_wrong", {2}, {64}), Finding::Kind::sync,
                  "bar.sync is for all threads of the block, of which 24 threads have exited");
 }
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "float_kernels.h"
+#include "kernels/kernels.h"
 #include "simulator/kernels/module.h"
 #include "simulator/watch/observer.h"
 
@@ -52,7 +52,7 @@ struct Case {
 
 void run(benchmark::State& state, const Case& of, CompilationSettings::When when, const Tools& tools = {}) {
   OneAllocation memory(std::size_t{3} * of.elements);
-  const std::unique_ptr<Module> module = Module::parse(kFloatKernels);
+  const std::unique_ptr<Module> module = Module::parse(ptx::floats);
   CompilationSettings settings;
   settings.when = when;
   module->set_compilation(settings);
