@@ -30,7 +30,7 @@ std::string field(Emitter& out, const Source& source, Type type) {
 
 }  // namespace translated_bits
 
-bool translate_bits(Emitter& out, Source& source) {
+static bool translate_bits(Emitter& out, Source& source) {
   using namespace translated_bits;
   const Type type = as_number(source.modifiers.take_type());
   const std::string& name = source.modifiers.name();
@@ -58,7 +58,7 @@ bool translate_bits(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_lookup(Emitter& out, Source& source) {
+static bool translate_lookup(Emitter& out, Source& source) {
   source.modifiers.take_type();
   if (!source.modifiers.none_left()) return false;
   const auto operand = [&](std::size_t index) { return out.get(source.slot(index), Type::u32); };
@@ -67,7 +67,7 @@ bool translate_lookup(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_permutation(Emitter& out, Source& source) {
+static bool translate_permutation(Emitter& out, Source& source) {
   source.modifiers.take_type();
   if (!source.modifiers.none_left()) return false;
   const auto operand = [&](std::size_t index) { return out.get(source.slot(index), Type::u32); };
@@ -75,7 +75,7 @@ bool translate_permutation(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_funnel_shift(Emitter& out, Source& source) {
+static bool translate_funnel_shift(Emitter& out, Source& source) {
   Modifiers& modifiers = source.modifiers;
   const std::string function = modifiers.take("l") ? "shf_l(" : "shf_r(";
   modifiers.take("r");
@@ -87,6 +87,16 @@ bool translate_funnel_shift(Emitter& out, Source& source) {
   out.set(source.slot(0), Type::u32,
           function + operand(1) + ", " + operand(2) + ", " + operand(3) + ", " + (wraps ? "1)" : "0)"));
   return true;
+}
+
+std::vector<TranslationRow> translations_of_bits() {
+  return {
+      {"and", &translate_bits},         {"or", &translate_bits},     {"xor", &translate_bits},
+      {"not", &translate_bits},         {"shl", &translate_bits},    {"shr", &translate_bits},
+      {"popc", &translate_bits},        {"clz", &translate_bits},    {"bfe", &translate_bits},
+      {"bfi", &translate_bits},         {"lop3", &translate_lookup}, {"prmt", &translate_permutation},
+      {"shf", &translate_funnel_shift},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -29,7 +29,7 @@ const char* combination(Modifiers& modifiers) {
 
 }  // namespace translated_comparisons
 
-bool translate_comparison(Emitter& out, Source& source) {
+static bool translate_comparison(Emitter& out, Source& source) {
   using namespace translated_comparisons;
   Modifiers& modifiers = source.modifiers;
   const std::optional<Comparison> comparison = take_comparison(modifiers);
@@ -52,7 +52,7 @@ bool translate_comparison(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_choice(Emitter& out, Source& source) {
+static bool translate_choice(Emitter& out, Source& source) {
   const Type given = source.modifiers.take_type();
   if (!source.modifiers.none_left()) return false;
   const std::size_t bytes = bytes_of(given);
@@ -61,6 +61,13 @@ bool translate_choice(Emitter& out, Source& source) {
   if (given == Type::f32 || given == Type::f64) type = given;
   out.set_choice(source.slot(0), type, out.get(source.slot(3), Type::pred), source.slot(1), source.slot(2));
   return true;
+}
+
+std::vector<TranslationRow> translations_of_comparisons() {
+  return {
+      {"setp", &translate_comparison},
+      {"selp", &translate_choice},
+  };
 }
 
 }  // namespace opgate::simulator

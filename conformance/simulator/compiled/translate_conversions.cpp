@@ -106,7 +106,7 @@ bool of_pair(Emitter& out, Source& source, const Conversion& conversion) {
 
 }  // namespace translated_conversions
 
-bool translate_conversion(Emitter& out, Source& source) {
+static bool translate_conversion(Emitter& out, Source& source) {
   using namespace translated_conversions;
   const std::optional<Conversion> conversion = take(source.modifiers);
   if (!conversion) return false;
@@ -135,6 +135,12 @@ bool translate_conversion(Emitter& out, Source& source) {
   // direction.
   if (integral && bytes_of(to) < std::max<std::size_t>(bytes_of(from), 4)) return false;
   return to_float(out, source, *conversion, value);
+}
+
+std::vector<TranslationRow> translations_of_conversions() {
+  return {
+      {"cvt", &translate_conversion},
+  };
 }
 
 }  // namespace opgate::simulator

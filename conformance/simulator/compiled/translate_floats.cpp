@@ -99,7 +99,7 @@ bool translate_float(Emitter& out, Source& source, Type type) {
 }
 
 // The sign of a, the magnitude of b.
-bool translate_copysign(Emitter& out, Source& source) {
+static bool translate_copysign(Emitter& out, Source& source) {
   const Type type = source.modifiers.take_type();
   if (type != Type::f32 || !source.modifiers.none_left()) return false;
   out.set(source.slot(0), type,
@@ -125,7 +125,7 @@ bool translate_half(Emitter& out, Source& source, Type type) {
   return true;
 }
 
-bool translate_function(Emitter& out, Source& source) {
+static bool translate_function(Emitter& out, Source& source) {
   Modifiers& modifiers = source.modifiers;
   const std::string& name = modifiers.name();
   if (!modifiers.has("approx"))
@@ -161,6 +161,14 @@ bool translate_function(Emitter& out, Source& source) {
   value = "(f32)(" + value + ")";
   out.set_result(source.slot(0), flush ? "flushed(" + value + ")" : value);
   return true;
+}
+
+std::vector<TranslationRow> translations_of_floats() {
+  return {
+      {"rcp", &translate_function},      {"sqrt", &translate_function}, {"rsqrt", &translate_function},
+      {"ex2", &translate_function},      {"lg2", &translate_function},  {"tanh", &translate_function},
+      {"copysign", &translate_copysign},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -41,7 +41,7 @@ bool translate_integer(Emitter& out, Source& source, Type given) {
   return true;
 }
 
-bool translate_arithmetic(Emitter& out, Source& source) {
+static bool translate_arithmetic(Emitter& out, Source& source) {
   const Type type = source.modifiers.take_type();
   switch (type) {
     case Type::f32:
@@ -53,6 +53,15 @@ bool translate_arithmetic(Emitter& out, Source& source) {
     default:
       return !source.modifiers.has("cc") && translate_integer(out, source, type);
   }
+}
+
+std::vector<TranslationRow> translations_of_integers() {
+  return {
+      {"add", &translate_arithmetic}, {"sub", &translate_arithmetic}, {"mul", &translate_arithmetic},
+      {"mad", &translate_arithmetic}, {"fma", &translate_arithmetic}, {"div", &translate_arithmetic},
+      {"rem", &translate_arithmetic}, {"abs", &translate_arithmetic}, {"neg", &translate_arithmetic},
+      {"min", &translate_arithmetic}, {"max", &translate_arithmetic},
+  };
 }
 
 }  // namespace opgate::simulator

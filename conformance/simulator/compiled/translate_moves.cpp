@@ -83,7 +83,7 @@ std::string access(const char* name, Type type) { return std::string(name) + nam
 
 }  // namespace translated_moves
 
-bool translate_load(Emitter& out, Source& source) {
+static bool translate_load(Emitter& out, Source& source) {
   using namespace translated_moves;
   const Place place = take_place(out, source);
   if (place.type == Type::none || source.form.total != place.lanes + 1) return false;
@@ -98,7 +98,7 @@ bool translate_load(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_store(Emitter& out, Source& source) {
+static bool translate_store(Emitter& out, Source& source) {
   using namespace translated_moves;
   const Place place = take_place(out, source);
   if (place.type == Type::none || source.form.total != place.lanes + 1 || place.space == Space::parameter)
@@ -115,7 +115,7 @@ bool translate_store(Emitter& out, Source& source) {
 }
 
 // {a, b} of the parts of one register, lowest bits first, or one register of its parts.
-bool translate_move(Emitter& out, Source& source) {
+static bool translate_move(Emitter& out, Source& source) {
   using namespace translated_moves;
   const Type given = source.modifiers.take_type();
   if (!source.modifiers.none_left()) return false;
@@ -149,11 +149,18 @@ bool translate_move(Emitter& out, Source& source) {
   return true;
 }
 
-bool translate_address(Emitter& out, Source& source) {
+static bool translate_address(Emitter& out, Source& source) {
   out.set(source.slot(0), Type::u64,
           out.get(source.slot(1), Type::u64) + " + " +
               unsigned_number(static_cast<std::uint64_t>(source.in.immediate)));
   return true;
+}
+
+std::vector<TranslationRow> translations_of_moves() {
+  return {
+      {"mov", &translate_move}, {"cvta", &translate_address}, {"ld", &translate_load},
+      {"ldu", &translate_load}, {"st", &translate_store},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -12,24 +12,16 @@
 namespace opgate::simulator {
 namespace translator {
 
-using Translate = bool (*)(Emitter& out, Source& source);
-
 Translate translator_named(const std::string& name) {
-  static const std::unordered_map<std::string, Translate> known{
-      {"add", &translate_arithmetic},    {"sub", &translate_arithmetic},   {"mul", &translate_arithmetic},
-      {"mad", &translate_arithmetic},    {"fma", &translate_arithmetic},   {"div", &translate_arithmetic},
-      {"rem", &translate_arithmetic},    {"abs", &translate_arithmetic},   {"neg", &translate_arithmetic},
-      {"min", &translate_arithmetic},    {"max", &translate_arithmetic},   {"rcp", &translate_function},
-      {"sqrt", &translate_function},     {"rsqrt", &translate_function},   {"ex2", &translate_function},
-      {"lg2", &translate_function},      {"tanh", &translate_function},    {"and", &translate_bits},
-      {"or", &translate_bits},           {"xor", &translate_bits},         {"not", &translate_bits},
-      {"shl", &translate_bits},          {"shr", &translate_bits},         {"popc", &translate_bits},
-      {"clz", &translate_bits},          {"bfe", &translate_bits},         {"bfi", &translate_bits},
-      {"lop3", &translate_lookup},       {"prmt", &translate_permutation}, {"shf", &translate_funnel_shift},
-      {"setp", &translate_comparison},   {"selp", &translate_choice},      {"cvt", &translate_conversion},
-      {"mov", &translate_move},          {"cvta", &translate_address},     {"ld", &translate_load},
-      {"copysign", &translate_copysign}, {"ldu", &translate_load},         {"st", &translate_store},
-  };
+  static const std::unordered_map<std::string_view, Translate> known = [] {
+    std::unordered_map<std::string_view, Translate> all;
+    for (const auto group :
+         {&translations_of_integers, &translations_of_floats, &translations_of_bits,
+          &translations_of_comparisons, &translations_of_conversions, &translations_of_moves}) {
+      for (const TranslationRow& row : group()) all.insert(row);
+    }
+    return all;
+  }();
   const auto found = known.find(name);
   return found == known.end() ? nullptr : found->second;
 }

@@ -68,7 +68,7 @@ Handler select_begin(Draft& draft) {
 
 }  // namespace async_copies
 
-Handler select_copy(Draft& draft) {
+static Handler select_copy(Draft& draft) {
   using namespace async_copies;
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("async")) return nullptr;
@@ -78,6 +78,12 @@ Handler select_copy(Draft& draft) {
   if (modifiers.take("wait_group")) return draft.operands.size() == 1 ? &wait_for_groups : nullptr;
   if (modifiers.take("wait_all")) return draft.operands.empty() ? &wait_for_all : nullptr;
   return select_begin(draft);
+}
+
+std::vector<OpcodeRow> opcodes_of_async_copies() {
+  return {
+      {"cp", {&select_copy, 0, 8, Result::none, Waits::never, Effect::copy}},
+  };
 }
 
 }  // namespace opgate::simulator

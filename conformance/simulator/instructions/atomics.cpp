@@ -217,7 +217,7 @@ Handler with_operation(const Form& form, Operation operation) {
 
 }  // namespace atomics
 
-Handler select_atomic(Draft& draft) {
+static Handler select_atomic(Draft& draft) {
   using namespace atomics;
   Modifiers& modifiers = draft.modifiers;
   const bool returns = modifiers.name() == "atom";
@@ -240,6 +240,13 @@ Handler select_atomic(Draft& draft) {
   if (space == Space::shared) return with_operation<Space::shared>(form, chosen);
   if (space == Space::global) return with_operation<Space::global>(form, chosen);
   return space == Space::generic ? with_operation<Space::generic>(form, chosen) : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_atomics() {
+  return {
+      {"atom", {&select_atomic, 3, 5, Result::first, Waits::never, Effect::atomic}},
+      {"red", {&select_atomic, 2, 3, Result::none, Waits::never, Effect::reduction}},
+  };
 }
 
 }  // namespace opgate::simulator

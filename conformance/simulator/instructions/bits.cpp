@@ -185,7 +185,7 @@ void execute_not_predicate(Thread& thread, const Instruction& in) {
   write<std::uint8_t>(thread, in, 0, read<std::uint8_t>(thread, in, 1) ^ 1);
 }
 
-Handler select_bits(Draft& draft) {
+static Handler select_bits(Draft& draft) {
   using namespace bits;
   Modifiers& modifiers = draft.modifiers;
   const std::string& name = modifiers.name();
@@ -215,6 +215,27 @@ Handler select_bits(Draft& draft) {
   draft.instruction.immediate = wraps ? 1 : 0;
   if (name == "bmsk") return &make_mask;
   return type == Type::s32 ? &extend<std::int32_t> : &extend<std::uint32_t>;
+}
+
+std::vector<OpcodeRow> opcodes_of_bits() {
+  return {
+      {"and", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"or", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"xor", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"not", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"cnot", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"shl", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"shr", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"popc", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"clz", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"bfind", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"brev", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"bfe", {&select_bits, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"bfi", {&select_bits, 5, 5, Result::first, Waits::never, Effect::none}},
+      {"szext", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"bmsk", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"fns", {&select_bits, 4, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

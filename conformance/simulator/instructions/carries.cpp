@@ -71,10 +71,18 @@ Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carrie
   return for_width<Operation::multiply_high>(type);
 }
 
-Handler select_carry(Draft& draft) {
+static Handler select_carry(Draft& draft) {
   const Type type = draft.modifiers.take_type();
   const bool carries_out = draft.modifiers.take("cc");
   return integer_with_carry(draft, type, /*carries_in=*/true, carries_out);
+}
+
+std::vector<OpcodeRow> opcodes_of_carries() {
+  return {
+      {"addc", {&select_carry, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"subc", {&select_carry, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"madc", {&select_carry, 4, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

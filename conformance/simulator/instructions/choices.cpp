@@ -72,9 +72,9 @@ void ask(Thread& thread, const Instruction& in) {
 
 }  // namespace choices
 
-Handler select_selp(Draft& draft) { return choices::for_bytes(bytes_of(draft.modifiers.take_type())); }
+static Handler select_selp(Draft& draft) { return choices::for_bytes(bytes_of(draft.modifiers.take_type())); }
 
-Handler select_slct(Draft& draft) {
+static Handler select_slct(Draft& draft) {
   const bool flush = draft.modifiers.take("ftz");
   const std::size_t bytes = bytes_of(draft.modifiers.take_type());
   const Type condition = draft.modifiers.take_type();
@@ -83,7 +83,7 @@ Handler select_slct(Draft& draft) {
   return bytes == 8 ? choices::with_condition<std::uint64_t>(condition, flush) : nullptr;
 }
 
-Handler select_testp(Draft& draft) {
+static Handler select_testp(Draft& draft) {
   const std::optional<int> question =
       draft.modifiers.take_one({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   if (!question) return nullptr;
@@ -91,6 +91,14 @@ Handler select_testp(Draft& draft) {
   const Type type = draft.modifiers.take_type();
   if (type == Type::f32) return &choices::ask<float>;
   return type == Type::f64 ? &choices::ask<double> : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_choices() {
+  return {
+      {"testp", {&select_testp, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"selp", {&select_selp, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"slct", {&select_slct, 4, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -179,7 +179,7 @@ void ask_for_active_mask(Thread& thread, const Instruction&) { thread.state = Th
 
 }  // namespace collectives
 
-Handler select_shuffle(Draft& draft) {
+static Handler select_shuffle(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> direction = modifiers.take_one({"up", "down", "bfly", "idx"});
@@ -189,7 +189,7 @@ Handler select_shuffle(Draft& draft) {
   return &wait<&shuffle, 5>;
 }
 
-Handler select_vote(Draft& draft) {
+static Handler select_vote(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> kind = modifiers.take_one({"all", "any", "uni", "ballot"});
@@ -200,7 +200,7 @@ Handler select_vote(Draft& draft) {
   return &wait<&vote, 2>;
 }
 
-Handler select_match(Draft& draft) {
+static Handler select_match(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const bool all = modifiers.take("all");
@@ -211,7 +211,7 @@ Handler select_match(Draft& draft) {
   return wide ? &wait<&match<std::uint64_t, true>, 3> : &wait<&match<std::uint32_t, true>, 3>;
 }
 
-Handler select_redux(Draft& draft) {
+static Handler select_redux(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> reducer = modifiers.take_one({"add", "min", "max", "and", "or", "xor"});
@@ -222,14 +222,25 @@ Handler select_redux(Draft& draft) {
   return type == Type::u32 || type == Type::b32 ? &wait<&reduce<std::uint32_t>, 2> : nullptr;
 }
 
-Handler select_elect(Draft& draft) {
+static Handler select_elect(Draft& draft) {
   if (!draft.modifiers.take("sync")) return nullptr;
   draft.pair_results();
   return &collectives::wait<&collectives::elect, 2>;
 }
 
-Handler select_active_mask(Draft& draft) {
+static Handler select_active_mask(Draft& draft) {
   return draft.modifiers.take_type() == Type::b32 ? &collectives::ask_for_active_mask : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_collectives() {
+  return {
+      {"shfl", {&select_shuffle, 5, 5, Result::first, Waits::for_lanes, Effect::none}},
+      {"vote", {&select_vote, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
+      {"match", {&select_match, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
+      {"redux", {&select_redux, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
+      {"elect", {&select_elect, 2, 2, Result::first, Waits::otherwise, Effect::none}},
+      {"activemask", {&select_active_mask, 1, 1, Result::first, Waits::otherwise, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

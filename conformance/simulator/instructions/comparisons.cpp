@@ -171,7 +171,7 @@ bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
 }  // namespace comparisons
 
-Handler select_setp(Draft& draft) {
+static Handler select_setp(Draft& draft) {
   using namespace comparisons;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<Comparison> comparison = take_comparison(modifiers);
@@ -186,7 +186,7 @@ Handler select_setp(Draft& draft) {
   return with_comparison(*comparison, type, flush, Form::predicates);
 }
 
-Handler select_set(Draft& draft) {
+static Handler select_set(Draft& draft) {
   using namespace comparisons;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<Comparison> comparison = take_comparison(modifiers);
@@ -204,6 +204,13 @@ Handler select_set(Draft& draft) {
   if (one == 0) return nullptr;
   draft.instruction.immediate = one << 2 | static_cast<std::int64_t>(combination);
   return with_comparison(*comparison, from, flush, Form::value);
+}
+
+std::vector<OpcodeRow> opcodes_of_comparisons() {
+  return {
+      {"setp", {&select_setp, 3, 4, Result::first, Waits::never, Effect::none}},
+      {"set", {&select_set, 3, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

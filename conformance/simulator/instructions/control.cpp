@@ -23,21 +23,21 @@ void wait_some_time(Thread& thread, const Instruction& in) {
 
 }  // namespace control
 
-Handler select_branch(Draft& draft) {
+static Handler select_branch(Draft& draft) {
   draft.modifiers.take("uni");
   return &control::branch;
 }
 
-Handler select_return(Draft& draft) {
+static Handler select_return(Draft& draft) {
   draft.modifiers.take("uni");
   return &control::leave;
 }
 
-Handler select_exit(Draft&) { return &control::exit_thread; }
+static Handler select_exit(Draft&) { return &control::exit_thread; }
 
-Handler select_trap(Draft&) { return &control::trap; }
+static Handler select_trap(Draft&) { return &control::trap; }
 
-Handler select_nanosleep(Draft& draft) {
+static Handler select_nanosleep(Draft& draft) {
   return draft.modifiers.take_type() == Type::u32 ? &control::wait_some_time : nullptr;
 }
 
@@ -70,6 +70,25 @@ void execute_branch_table(Thread& thread, const Instruction& in) {
 
 void execute_clock(Thread& thread, const Instruction& in) {
   write(thread, in, 0, thread.block->grid().look_at_clock());
+}
+
+std::vector<OpcodeRow> opcodes_of_control() {
+  return {
+      {"bra", {&select_branch, 0, kNotRead, Result::none, Waits::never, Effect::branch}},
+      {"ret", {&select_return, 0, 0, Result::none, Waits::never, Effect::leave_function}},
+      {"exit", {&select_exit, 0, 0, Result::none, Waits::never, Effect::leave_kernel}},
+      {"trap", {&select_trap, 0, 0, Result::none, Waits::never, Effect::none}},
+      {"nanosleep", {&select_nanosleep, 1, 1, Result::none, Waits::otherwise, Effect::none}},
+      {"membar", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::fence}},
+      {"fence", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::fence}},
+      {"prefetch", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"prefetchu", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"applypriority", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"pmevent", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"createpolicy", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"setmaxnreg", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"griddepcontrol", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

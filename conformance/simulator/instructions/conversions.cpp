@@ -264,7 +264,7 @@ Handler choose(Type to, Type from, bool saturate) {
 
 }  // namespace conversions
 
-Handler select_conversion(Draft& draft) {
+static Handler select_conversion(Draft& draft) {
   using namespace conversions;
   Modifiers& modifiers = draft.modifiers;
   std::int64_t flags = 0;
@@ -286,6 +286,12 @@ Handler select_conversion(Draft& draft) {
       to == Type::e5m2x2 || from == Type::e4m3x2 || from == Type::e5m2x2)
     return small_conversion(draft, to, from, rounding.value_or(Rounding::nearest));
   return choose(to, from, (flags & kSaturate) != 0);
+}
+
+std::vector<OpcodeRow> opcodes_of_conversions() {
+  return {
+      {"cvt", {&select_conversion, 2, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

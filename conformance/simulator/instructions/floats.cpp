@@ -346,11 +346,17 @@ Handler float_arithmetic(Draft& draft, Type type) {
   return nullptr;
 }
 
-Handler select_copysign(Draft& draft) {
+static Handler select_copysign(Draft& draft) {
   using namespace floats;
   const Type type = draft.modifiers.take_type();
   if (type == Type::f32) return &binary<float, CopySign>;
   return type == Type::f64 ? &binary<double, CopySign> : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_floats() {
+  return {
+      {"copysign", {&select_copysign, 3, 3, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

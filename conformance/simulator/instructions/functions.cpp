@@ -156,7 +156,7 @@ Handler for_type(Draft& draft) {
 
 }  // namespace functions
 
-Handler select_function(Draft& draft) {
+static Handler select_function(Draft& draft) {
   using namespace functions;
   const std::string& name = draft.modifiers.name();
   if ((name == "rcp" || name == "sqrt") && !draft.modifiers.has("approx"))
@@ -171,6 +171,19 @@ Handler select_function(Draft& draft) {
   if (name == "cos") return for_type<&cosine, &error_of_sine>(draft);
   return for_type<&hyperbolic_tangent, &relative_error<110>, &relative_error<109>, &relative_error<80>>(
       draft);
+}
+
+std::vector<OpcodeRow> opcodes_of_functions() {
+  return {
+      {"ex2", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"lg2", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"sin", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"cos", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"tanh", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"rcp", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"sqrt", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"rsqrt", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

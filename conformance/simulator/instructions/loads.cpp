@@ -117,18 +117,26 @@ Chosen take(Draft& draft, std::size_t address) {
 
 }  // namespace loads
 
-Handler select_load(Draft& draft) {
+static Handler select_load(Draft& draft) {
   if (!draft.is(1, Operand::Kind::address)) return nullptr;
   const auto [space, type, lanes] = loads::take(draft, 1);
   if (draft.operands[0].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
   return loads::with_space<loads::Load>(space, type, lanes);
 }
 
-Handler select_store(Draft& draft) {
+static Handler select_store(Draft& draft) {
   if (!draft.is(0, Operand::Kind::address)) return nullptr;
   const auto [space, type, lanes] = loads::take(draft, 0);
   if (draft.operands[1].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
   return loads::with_space<loads::Store>(space, type, lanes);
+}
+
+std::vector<OpcodeRow> opcodes_of_loads() {
+  return {
+      {"ld", {&select_load, 2, 3, Result::first, Waits::never, Effect::load}},
+      {"ldu", {&select_load, 2, 3, Result::first, Waits::never, Effect::load}},
+      {"st", {&select_store, 2, 3, Result::none, Waits::never, Effect::store}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -120,16 +120,28 @@ Handler select(Draft& draft, std::size_t registers, std::size_t address) {
 
 }  // namespace matrix_moves
 
-Handler select_load_matrix(Draft& draft) { return matrix_moves::select<matrix_moves::Load>(draft, 0, 1); }
+static Handler select_load_matrix(Draft& draft) {
+  return matrix_moves::select<matrix_moves::Load>(draft, 0, 1);
+}
 
-Handler select_store_matrix(Draft& draft) { return matrix_moves::select<matrix_moves::Store>(draft, 1, 0); }
+static Handler select_store_matrix(Draft& draft) {
+  return matrix_moves::select<matrix_moves::Store>(draft, 1, 0);
+}
 
-Handler select_move_matrix(Draft& draft) {
+static Handler select_move_matrix(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("sync") || !modifiers.take("aligned") || !modifiers.take("m8n8") ||
       !modifiers.take("trans") || modifiers.take_type() != Type::b16)
     return nullptr;
   return &wait_for_whole_warp<&matrix_moves::transpose>;
+}
+
+std::vector<OpcodeRow> opcodes_of_matrix_moves() {
+  return {
+      {"ldmatrix", {&select_load_matrix, 2, 2, Result::first, Waits::for_warp, Effect::load_matrix}},
+      {"stmatrix", {&select_store_matrix, 2, 2, Result::none, Waits::for_warp, Effect::store_matrix}},
+      {"movmatrix", {&select_move_matrix, 2, 2, Result::first, Waits::for_warp, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -149,7 +149,7 @@ std::optional<Space> take_shared_or_generic(Modifiers& modifiers) {
 
 }  // namespace mbarrier_instructions
 
-Handler select_mbarrier(Draft& draft) {
+static Handler select_mbarrier(Draft& draft) {
   using namespace mbarrier_instructions;
   Modifiers& modifiers = draft.modifiers;
   modifiers.take_hints();
@@ -169,6 +169,12 @@ Handler select_promised_arrival(Draft& draft) {
   if (*space == Space::shared)
     return adds ? &promise_arrival<Space::shared, true> : &promise_arrival<Space::shared, false>;
   return adds ? &promise_arrival<Space::generic, true> : &promise_arrival<Space::generic, false>;
+}
+
+std::vector<OpcodeRow> opcodes_of_mbarriers() {
+  return {
+      {"mbarrier", {&select_mbarrier, 1, 4, Result::of_mbarrier, Waits::if_it_looks, Effect::mbarrier}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -98,7 +98,7 @@ bool exists(const Product& p) {
 
 }  // namespace mma
 
-Handler select_matrix_product(Draft& draft) {
+static Handler select_matrix_product(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("sync") || !modifiers.take("aligned")) return nullptr;
   const std::optional<mma::Shape> shape = mma::take_shape(modifiers);
@@ -118,6 +118,12 @@ Handler select_matrix_product(Draft& draft) {
   if (!mma::exists(product) || !fit_registers(draft, mma::Layout::counts(product))) return nullptr;
   draft.instruction.immediate = product.packed();
   return &wait_for_whole_warp<&multiply_in_warp<mma::Layout>>;
+}
+
+std::vector<OpcodeRow> opcodes_of_mma() {
+  return {
+      {"mma", {&select_matrix_product, 4, 12, Result::first, Waits::for_warp, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -47,7 +47,7 @@ void is_in_space(Thread& thread, const Instruction& in) {
 
 }  // namespace moves
 
-Handler select_move(Draft& draft) {
+static Handler select_move(Draft& draft) {
   using namespace moves;
   const Type type = draft.modifiers.take_type();
   const bool splits = draft.is(0, Operand::Kind::vector);
@@ -67,7 +67,7 @@ Handler select_move(Draft& draft) {
   }
 }
 
-Handler select_address_conversion(Draft& draft) {
+static Handler select_address_conversion(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   const bool from_generic = modifiers.take("to");
   const Space space = modifiers.take_space();
@@ -79,11 +79,19 @@ Handler select_address_conversion(Draft& draft) {
   return type == Type::u64 || type == Type::b64 ? &moves::shift_address : nullptr;
 }
 
-Handler select_isspacep(Draft& draft) {
+static Handler select_isspacep(Draft& draft) {
   // Constant memory has no window of its own here.
   if (draft.modifiers.has("const")) return nullptr;
   draft.instruction.immediate = static_cast<std::int64_t>(draft.modifiers.take_space());
   return &moves::is_in_space;
+}
+
+std::vector<OpcodeRow> opcodes_of_moves() {
+  return {
+      {"mov", {&select_move, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"cvta", {&select_address_conversion, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"isspacep", {&select_isspacep, 2, 2, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

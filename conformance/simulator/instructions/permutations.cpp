@@ -84,7 +84,7 @@ void funnel_shift(Thread& thread, const Instruction& in) {
 
 }  // namespace permutations
 
-Handler select_lop3(Draft& draft) {
+static Handler select_lop3(Draft& draft) {
   using namespace permutations;
   Modifiers& modifiers = draft.modifiers;
   const bool with_or = modifiers.take("or");
@@ -98,7 +98,7 @@ Handler select_lop3(Draft& draft) {
   return with_or ? &lookup_with_predicate<true> : &lookup_with_predicate<false>;
 }
 
-Handler select_permute(Draft& draft) {
+static Handler select_permute(Draft& draft) {
   using namespace permutations;
   if (draft.modifiers.take_type() != Type::b32) return nullptr;
   const std::optional<int> mode = draft.modifiers.take_one({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
@@ -107,7 +107,7 @@ Handler select_permute(Draft& draft) {
   return &permute_in_order;
 }
 
-Handler select_funnel_shift(Draft& draft) {
+static Handler select_funnel_shift(Draft& draft) {
   using namespace permutations;
   Modifiers& modifiers = draft.modifiers;
   const bool left = modifiers.take("l");
@@ -117,6 +117,14 @@ Handler select_funnel_shift(Draft& draft) {
   if (modifiers.take_type() != Type::b32) return nullptr;
   if (left) return wraps ? &funnel_shift<true, true> : &funnel_shift<true, false>;
   return wraps ? &funnel_shift<false, true> : &funnel_shift<false, false>;
+}
+
+std::vector<OpcodeRow> opcodes_of_permutations() {
+  return {
+      {"lop3", {&select_lop3, 5, 6, Result::first, Waits::never, Effect::none}},
+      {"prmt", {&select_permute, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"shf", {&select_funnel_shift, 4, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -1,65 +1,54 @@
-// Where the selectors of all groups of instructions are. Each group is a file.
+// The groups of instructions. Each is a file, with the rows of its opcodes, a selector and the handlers.
 #pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "simulator/numbers/matrix_product.h"
 #include "simulator/ptx/draft.h"
+#include "simulator/ptx/opcode.h"
 
 namespace opgate::simulator {
 
-// Arithmetic whose opcode serves several kinds of numbers: the type decides which of the functions below is
-// asked.
-Handler select_arithmetic(Draft& draft);
+/// What is known of each opcode of a name.
+using OpcodeRow = std::pair<std::string_view, Opcode>;
+
+// The rows of each group. The decoder, the translation to C and the tools that watch all read them.
+std::vector<OpcodeRow> opcodes_of_arithmetic();
+std::vector<OpcodeRow> opcodes_of_carries();
+std::vector<OpcodeRow> opcodes_of_small_integers();
+std::vector<OpcodeRow> opcodes_of_bits();
+std::vector<OpcodeRow> opcodes_of_permutations();
+std::vector<OpcodeRow> opcodes_of_functions();
+std::vector<OpcodeRow> opcodes_of_floats();
+std::vector<OpcodeRow> opcodes_of_choices();
+std::vector<OpcodeRow> opcodes_of_comparisons();
+std::vector<OpcodeRow> opcodes_of_conversions();
+std::vector<OpcodeRow> opcodes_of_moves();
+std::vector<OpcodeRow> opcodes_of_loads();
+std::vector<OpcodeRow> opcodes_of_atomics();
+std::vector<OpcodeRow> opcodes_of_control();
+std::vector<OpcodeRow> opcodes_of_async_copies();
+std::vector<OpcodeRow> opcodes_of_mbarriers();
+std::vector<OpcodeRow> opcodes_of_mma();
+std::vector<OpcodeRow> opcodes_of_wmma();
+std::vector<OpcodeRow> opcodes_of_matrix_moves();
+std::vector<OpcodeRow> opcodes_of_synchronisation();
+std::vector<OpcodeRow> opcodes_of_collectives();
+
+// Arithmetic whose opcode serves several kinds of numbers: the type decides which of these is asked.
 Handler integer_arithmetic(Draft& draft, Type type);
 Handler float_arithmetic(Draft& draft, Type type);
 Handler small_float_arithmetic(Draft& draft, Type type);
-
 Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carries_out);
-
-Handler select_carry(Draft& draft);             // addc subc madc
-Handler select_integer_extra(Draft& draft);     // mul24 mad24 sad dp4a dp2a
-Handler select_byte_differences(Draft& draft);  // vabsdiff4
-Handler select_bits(Draft& draft);  // and or xor not cnot shl shr popc clz bfind brev bfe bfi szext bmsk fns
-Handler select_lop3(Draft& draft);
-Handler select_permute(Draft& draft);       // prmt
-Handler select_funnel_shift(Draft& draft);  // shf
-Handler select_function(Draft& draft);      // ex2 lg2 sin cos tanh rcp sqrt rsqrt
-Handler select_copysign(Draft& draft);
-Handler select_testp(Draft& draft);
-Handler select_setp(Draft& draft);
-Handler select_set(Draft& draft);
-Handler select_selp(Draft& draft);
-Handler select_slct(Draft& draft);
-Handler select_conversion(Draft& draft);  // cvt
 Handler small_conversion(Draft& draft, Type to, Type from, Rounding rounding);
-Handler select_move(Draft& draft);                // mov
-Handler select_address_conversion(Draft& draft);  // cvta
-Handler select_isspacep(Draft& draft);
-Handler select_load(Draft& draft);
-Handler select_store(Draft& draft);
-Handler select_atomic(Draft& draft);          // atom red
-Handler select_copy(Draft& draft);            // cp.async
-Handler select_matrix_product(Draft& draft);  // mma
-Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);
-Handler select_warp_matrix(Draft& draft);       // wmma
-Handler select_load_matrix(Draft& draft);       // ldmatrix
-Handler select_store_matrix(Draft& draft);      // stmatrix
-Handler select_move_matrix(Draft& draft);       // movmatrix
+
+// Forms of an opcode that are in another file.
 Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
+Handler select_no_effect(Draft& draft);         // fences, prefetches; also cp.async.bulk.prefetch
 Handler select_promised_arrival(Draft& draft);  // cp.async.mbarrier
-Handler select_mbarrier(Draft& draft);
-Handler select_branch(Draft& draft);
-Handler select_return(Draft& draft);
-Handler select_exit(Draft& draft);
-Handler select_trap(Draft& draft);
-Handler select_barrier(Draft& draft);
-Handler select_shuffle(Draft& draft);
-Handler select_vote(Draft& draft);
-Handler select_match(Draft& draft);
-Handler select_redux(Draft& draft);
-Handler select_elect(Draft& draft);
-Handler select_active_mask(Draft& draft);
-Handler select_nanosleep(Draft& draft);
-Handler select_no_effect(Draft& draft);  // fences, prefetches
+Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);
 
 // What decoding itself inserts or needs.
 void execute_nothing(Thread& thread, const Instruction& in);

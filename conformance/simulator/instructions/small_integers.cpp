@@ -114,7 +114,7 @@ void differences_of_bytes(Thread& thread, const Instruction& in) {
 
 }  // namespace small_integers
 
-Handler select_byte_differences(Draft& draft) {
+static Handler select_byte_differences(Draft& draft) {
   using namespace small_integers;
   Modifiers& modifiers = draft.modifiers;
   const bool adds = modifiers.take("add");
@@ -128,7 +128,7 @@ Handler select_byte_differences(Draft& draft) {
   return nullptr;
 }
 
-Handler select_integer_extra(Draft& draft) {
+static Handler select_integer_extra(Draft& draft) {
   using namespace small_integers;
   Modifiers& modifiers = draft.modifiers;
   const std::string& name = modifiers.name();
@@ -142,6 +142,17 @@ Handler select_integer_extra(Draft& draft) {
   if (modifiers.take("sat"))
     return high && type == Type::s32 ? &ternary<std::int32_t, Multiply24HighAddSaturating> : nullptr;
   return high ? for_32_bits<Ternary<Multiply24Add<16>>>(type) : for_32_bits<Ternary<Multiply24Add<0>>>(type);
+}
+
+std::vector<OpcodeRow> opcodes_of_small_integers() {
+  return {
+      {"mul24", {&select_integer_extra, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"mad24", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"sad", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"dp4a", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"dp2a", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"vabsdiff4", {&select_byte_differences, 4, 4, Result::first, Waits::never, Effect::none}},
+  };
 }
 
 }  // namespace opgate::simulator

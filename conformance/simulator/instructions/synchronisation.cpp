@@ -63,7 +63,7 @@ void meet_in_warp(Thread& thread, const Instruction& in) {
 
 }  // namespace synchronisation
 
-Handler select_barrier(Draft& draft) {
+static Handler select_barrier(Draft& draft) {
   using namespace synchronisation;
   Modifiers& modifiers = draft.modifiers;
   if (draft.operands.empty()) return nullptr;
@@ -74,6 +74,13 @@ Handler select_barrier(Draft& draft) {
   if (draft.operands.size() == 2) draft.instruction.immediate = kHasCount;
   if (modifiers.take("sync")) return &meet<true>;
   return modifiers.take("arrive") ? &meet<false> : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_synchronisation() {
+  return {
+      {"bar", {&select_barrier, 1, 4, Result::of_reduction, Waits::otherwise, Effect::barrier}},
+      {"barrier", {&select_barrier, 0, 4, Result::of_reduction, Waits::otherwise, Effect::barrier}},
+  };
 }
 
 }  // namespace opgate::simulator

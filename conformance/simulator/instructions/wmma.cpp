@@ -255,12 +255,18 @@ void for_each_element_of_wmma(const Thread& thread, bool is_load,
                          [&](unsigned, std::uint64_t address, unsigned bytes) { visit(address, bytes); });
 }
 
-Handler select_warp_matrix(Draft& draft) {
+static Handler select_warp_matrix(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("sync") || !modifiers.take("aligned")) return nullptr;
   if (modifiers.take("mma")) return wmma::select_product(draft);
   if (modifiers.take("load")) return wmma::select_transfer(draft, true);
   return modifiers.take("store") ? wmma::select_transfer(draft, false) : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_wmma() {
+  return {
+      {"wmma", {&select_warp_matrix, 2, 5, Result::unless_stored, Waits::for_warp, Effect::fragment}},
+  };
 }
 
 }  // namespace opgate::simulator

@@ -1,4 +1,5 @@
-// What is known of all instructions of one name. Each of them has one row, in instructions/catalogue.cpp.
+// What is known of all instructions of one name. Each of them has one row, in the file of its group in
+// instructions/.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ enum class Result : std::uint8_t {
   of_mbarrier,    ///< arrivals and questions have one; `init`, `inval` and counts of bytes do not
 };
 
-/// Whether the thread may have to wait, so that compiled code must let the interpreter decide what comes next.
+/// Whether the thread may have to wait, so that compiled code must let the interpreter decide what comes
+/// next.
 enum class Waits : std::uint8_t {
   never,
   for_lanes,    ///< of the mask that the last operand gives
