@@ -31,7 +31,7 @@ extern "C" __global__ void histogram_not_cleared(unsigned* out, const unsigned* 
   if (threadIdx.x < 32) atomicAdd(&out[threadIdx.x], s[threadIdx.x]);
 }
 
-// A scan in two buffers (Harris, Sengupta, Owens: Parallel prefix sum with CUDA, 2007) and the same in one buffer.
+// A scan in two buffers (Harris, Sengupta, Owens: Parallel prefix sum with CUDA, 2007), and in one buffer.
 template <bool right>
 __device__ void scan(float* out, const float* in) {
   __shared__ float s[2][128];
