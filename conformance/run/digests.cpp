@@ -13,10 +13,10 @@
 namespace opgate {
 namespace fs = std::filesystem;
 
-std::string libraries_digest(const Setup& setup) {
-  std::string bytes = setup.sources;
-  for (const auto* files : {&setup.libraries, &setup.specs}) {
-    for (const std::string& file : *files) bytes += content_of(file);
+std::string libraries_digest(const Config& config, const std::string& python_sources) {
+  std::string bytes = python_sources;
+  for (const auto* names : {&config.libraries, &config.specs}) {
+    for (const std::string& name : *names) bytes += content_of(config.find_library(name));
   }
   return c10::sha1(bytes).str();
 }
@@ -30,15 +30,18 @@ std::vector<fs::path> sample_files(const fs::path& recorded, const fs::path& reg
   return files;
 }
 
-std::map<std::string, std::string> digests_of_files(const Setup& setup,
+std::map<std::string, std::string> digests_of_files(const Config& config,
                                                     const std::vector<std::string>& others) {
   std::map<std::string, std::string> digests;
   const auto add = [&](const fs::path& file) {
     digests.try_emplace(fs::weakly_canonical(file), c10::sha1(content_of(file)).str());
   };
-  for (const auto* files : {&setup.libraries, &setup.specs, &others}) std::ranges::for_each(*files, add);
+  for (const auto* names : {&config.libraries, &config.specs}) {
+    for (const std::string& name : *names) add(config.find_library(name));
+  }
+  std::ranges::for_each(others, add);
   std::ranges::for_each(files_loaded_with_libraries(), add);
-  std::ranges::for_each(sample_files(setup.recorded, setup.regressions), add);
+  std::ranges::for_each(sample_files(config.recorded, config.regressions), add);
   return digests;
 }
 

@@ -56,7 +56,6 @@ struct Setup {
   std::string recorded;                             ///< folder of recorded calls; may be empty
   std::string samples;                              ///< file of samples instead of the specs'; may be empty
   std::string outputs;                              ///< folder in which results are kept; may be empty
-  std::string sources;                              ///< digest of the Python half's files
 
   bool simulated = false;  ///< the worker runs the calls on the simulated CUDA device, and none of the others
   uint64_t memory = 0;     ///< limit on the worker's own memory (RLIMIT_DATA), in bytes

@@ -205,7 +205,6 @@ PythonCatalog Supervisor::python_catalog() {
   setup_.checks = half.checks;
   setup_.models = half.models;
   setup_.python_kernels = half.python_kernels;
-  setup_.sources = half.sources;
   return half;
 }
 

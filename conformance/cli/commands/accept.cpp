@@ -17,7 +17,6 @@
 #include "gate/speeds.h"
 #include "gate/waivers.h"
 #include "run/digests.h"
-#include "run/project_setup.h"
 
 namespace opgate::accept {
 namespace {
@@ -99,7 +98,7 @@ int accept(const AcceptOptions& options) {
   const bool some = is_partial(run);
   const std::vector<Waiver> waivers = read_waivers(config.waivers);
   note_waivers(waivers, run.state);
-  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), run);
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(config), run);
   const State before = fs::is_directory(config.ledger) ? read_ledger(config.ledger) : State();
   keep_unchecked_devices(before, run.state);
   const Remarks remarks = remarks_on(before, read_not_covered(config.ledger), run, some, waivers);

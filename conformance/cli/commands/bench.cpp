@@ -18,7 +18,6 @@
 #include "process/interrupt.h"
 #include "run/digests.h"
 #include "run/journal.h"
-#include "run/project_setup.h"
 
 namespace opgate::bench {
 namespace {
@@ -98,14 +97,13 @@ void print_results(const BenchResults& results) {
 int bench(const BenchOptions& options) {
   const BenchFilter filter = filter_of(options);
   const Config config = options.project.read();
-  const Setup setup = setup_from(config);
   const std::vector<Spec> subjects = open_subjects(options.project);
   const std::vector<BenchCase> cases = plan_benches(subjects, filter);
   const fs::path path = fs::absolute(options.json.empty() ? config.output / "bench.jsonl" : options.json);
   BenchFile file(path, {{"opgate", kVersion},
                         {"engine", engine_digest()},
                         {"torch", kTorchVersion},
-                        {"libraries", libraries_digest(setup)},
+                        {"libraries", libraries_digest(config)},
                         {"started", timestamp()},
                         {"cores", cores()},
                         {"cases", cases.size()}});

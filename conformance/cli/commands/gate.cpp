@@ -186,7 +186,7 @@ int gate(const GateOptions& options) {
   change.differences = value_differences(change);
   change.packages = ask_old_packages(base, config, results);
   change.speeds = std::move(speeds);
-  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(setup_from(config)), head);
+  if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(config), head);
   change.kernels_kept = keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
   apply_waivers(base.waivers.value_or(own_waivers), timestamp().substr(0, kDateLength), change, remarks);

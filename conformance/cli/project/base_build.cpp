@@ -21,7 +21,6 @@
 #include "process/run_program.h"
 #include "run/digests.h"
 #include "run/journal.h"
-#include "run/project_setup.h"
 #include "run/protocol.h"
 #include "run/supervisor.h"
 
@@ -169,7 +168,7 @@ std::string circumstances(const BaseBuild& base, const std::vector<std::string>&
   std::vector<std::string> models;
   for (const c10::DeviceType device : device_types()) models.push_back(device_model(device));
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"),
-                     libraries_digest(setup_from(config)), c10::sha1(content_of(engine)).str(), kTorchVersion,
+                     libraries_digest(config), c10::sha1(content_of(engine)).str(), kTorchVersion,
                      at::get_cpu_capability(), fmt::join(models, ", "));
 }
 

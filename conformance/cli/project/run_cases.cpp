@@ -125,10 +125,9 @@ ShardAssignment ShardOptions::cut(const Calls& calls) const {
 
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part) {
-  Setup setup = setup_from(project.config);
-  setup.sources = project.sources;
-  RunHeader header{kVersion,    engine_digest(), project.torch,           plan.digest(),
-                   todo.size(), timestamp(),     libraries_digest(setup), part.read()};
+  RunHeader header{kVersion,    engine_digest(), project.torch,
+                   plan.digest(), todo.size(), timestamp(),
+                   libraries_digest(project.config, project.sources), part.read()};
   header.filter = filter;
   std::vector<std::string> modules;
   for (const auto& [name, file] : project.module_files) {
@@ -136,7 +135,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
     header.modules.files[name] = std::filesystem::weakly_canonical(file);
   }
   header.modules.listed = project.config.modules;
-  header.files = digests_of_files(setup, modules);
+  header.files = digests_of_files(project.config, modules);
   header.folder = project.config.file.parent_path();
   header.coverage = coverage_of(project.operators, project.subjects);
   header.capability = at::get_cpu_capability();
@@ -144,6 +143,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
   std::optional<SourceDigests> digests;  // made only if needed, because they read every source file
   std::optional<CompilerInputs> inputs;
   if (!project.config.evidence.empty()) {
+    const Setup setup = setup_from(project.config);
     std::vector<std::string> libraries = setup.libraries;
     libraries.insert(libraries.end(), setup.specs.begin(), setup.specs.end());
     digests.emplace(project.config, libraries, project.subjects);
