@@ -18,7 +18,7 @@
 #include "judging/verdict.h"
 #include "plan/costs.h"
 #include "plan/shard.h"
-#include "run/digests.h"
+#include "provenance/digests.h"
 #include "spec/coverage.h"
 #include "spec/subject_facts.h"
 

@@ -1,5 +1,5 @@
 // The files that the compiler read count for the operators that they may be part of, and for no others.
-#include "run/compiler_inputs.h"
+#include "provenance/compiler_inputs.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

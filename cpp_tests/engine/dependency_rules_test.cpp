@@ -1,5 +1,5 @@
 // What compilers and ninja say of the files that they read is understood, with spaces in names.
-#include "run/dependency_rules.h"
+#include "provenance/dependency_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

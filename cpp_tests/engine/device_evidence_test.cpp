@@ -12,7 +12,7 @@
 #include "base/engine_sources.h"
 #include "device/ctest_gpus.h"
 #include "plan/plan.h"
-#include "run/source_digests.h"
+#include "provenance/source_digests.h"
 #include "support.h"
 
 namespace opgate::device_evidence_test {

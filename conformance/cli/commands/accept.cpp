@@ -16,7 +16,7 @@
 #include "gate/partial.h"
 #include "gate/speeds.h"
 #include "gate/waivers.h"
-#include "run/digests.h"
+#include "provenance/digests.h"
 
 namespace opgate::accept {
 namespace {

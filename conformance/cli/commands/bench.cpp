@@ -16,7 +16,7 @@
 #include "cli/terminal/terminal.h"
 #include "device/accelerator.h"
 #include "process/interrupt.h"
-#include "run/digests.h"
+#include "provenance/digests.h"
 #include "run/journal.h"
 
 namespace opgate::bench {

@@ -25,7 +25,7 @@
 #include "gate/rule.h"
 #include "gate/speeds.h"
 #include "gate/waivers.h"
-#include "run/digests.h"
+#include "provenance/digests.h"
 #include "run/project_setup.h"
 
 namespace opgate::gate {

@@ -14,7 +14,7 @@
 #include "cli/project/run_cases.h"
 #include "cli/terminal/terminal.h"
 #include "plan/patterns.h"
-#include "run/source_digests.h"
+#include "provenance/source_digests.h"
 
 namespace opgate::list {
 namespace {

@@ -19,7 +19,7 @@
 #include "device/device.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
-#include "run/digests.h"
+#include "provenance/digests.h"
 #include "run/journal.h"
 #include "run/protocol.h"
 #include "run/supervisor.h"

@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "device/simulator.h"
 #include "gate/device_evidence.h"
-#include "run/source_files.h"
+#include "provenance/source_files.h"
 
 namespace opgate {
 namespace {

@@ -14,10 +14,10 @@
 #include "cli/project/device_evidence_verdicts.h"
 #include "cli/project/run_progress.h"
 #include "device/device.h"
-#include "run/compiler_inputs.h"
-#include "run/digests.h"
+#include "provenance/compiler_inputs.h"
+#include "provenance/digests.h"
 #include "run/project_setup.h"
-#include "run/source_digests.h"
+#include "provenance/source_digests.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {

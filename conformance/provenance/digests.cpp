@@ -1,4 +1,4 @@
-#include "run/digests.h"
+#include "provenance/digests.h"
 
 #include <c10/util/hash.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "run/compiler_inputs.h"
+#include "provenance/compiler_inputs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

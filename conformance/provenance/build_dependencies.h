@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/config.h"
-#include "run/dependency_rules.h"
+#include "provenance/dependency_rules.h"
 
 namespace opgate {
 

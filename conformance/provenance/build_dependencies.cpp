@@ -1,4 +1,4 @@
-#include "run/build_dependencies.h"
+#include "provenance/build_dependencies.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 
 #include "base/files.h"
 #include "process/run_program.h"
-#include "run/source_files.h"
+#include "provenance/source_files.h"
 
 namespace opgate {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "plan/config.h"
-#include "run/build_dependencies.h"
-#include "run/source_files.h"
+#include "provenance/build_dependencies.h"
+#include "provenance/source_files.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -1,4 +1,4 @@
-#include "run/source_digests.h"
+#include "provenance/source_digests.h"
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "run/source_files.h"
+#include "provenance/source_files.h"
 
 namespace opgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/source_files.h"
+#include "provenance/source_files.h"
 
 #include <c10/util/hash.h>
 

@@ -1,4 +1,4 @@
-#include "run/dependency_rules.h"
+#include "provenance/dependency_rules.h"
 
 #include <algorithm>
 #include <utility>
