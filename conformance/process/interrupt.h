@@ -5,7 +5,10 @@
 
 namespace opgate {
 
-/// Thrown where there are no results to keep yet; the command line exits with 130.
+/// The exit status of an interrupted `opgate`, which shells also report for a program that Ctrl-C ended.
+inline constexpr int kInterruptedStatus = 130;
+
+/// Thrown where there are no results to keep yet; the command line exits with kInterruptedStatus.
 struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };

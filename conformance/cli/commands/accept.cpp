@@ -17,6 +17,7 @@
 #include "gate/speeds.h"
 #include "gate/waivers.h"
 #include "provenance/digests.h"
+#include "run/output_folder.h"
 
 namespace opgate::accept {
 namespace {
@@ -91,7 +92,7 @@ int accept(const AcceptOptions& options) {
     throw SetupError(fmt::format("{} names no ledger: add ledger = \"fixtures/ledger\", a folder to commit",
                                  config.file.string()));
   }
-  const fs::path results = options.results.empty() ? results_file(config) : options.results;
+  const fs::path results = options.results.empty() ? results_file(config.output) : options.results;
   RunState run = state_of_run(results);
   config.apply_environment();  // it may say where Python looks for modules
   demand_current(run.header, results, config);

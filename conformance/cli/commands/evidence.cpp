@@ -10,6 +10,7 @@
 #include "gate/device_evidence.h"
 #include "gate/evidence_signature.h"
 #include "gate/toml_text.h"
+#include "run/output_folder.h"
 
 namespace opgate::evidence {
 namespace {
@@ -86,7 +87,7 @@ int keep(const EvidenceOptions& options) {
                     "commit",
                     config.file.string()));
   }
-  const RunState run = state_of_run(options.results.empty() ? results_file(config) : options.results);
+  const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);
   if (run.header.devices.empty()) {
     throw SetupError(
         fmt::format("{} is of a machine without a GPU, so it is no evidence for other machines; run on one "

@@ -26,6 +26,7 @@
 #include "gate/speeds.h"
 #include "gate/waivers.h"
 #include "provenance/digests.h"
+#include "run/output_folder.h"
 #include "run/project_setup.h"
 
 namespace opgate::gate {
@@ -141,14 +142,36 @@ SpeedPairs time_both(const BaseBuild& base, const GateOptions& options, const Co
       command.words.insert(command.words.end(), {"--op", op});
     return command;
   };
-  return compare_speeds(stopwatch(base.program, base.config, base.libraries),
-                        stopwatch(this_executable(), config.file, config.libraries_from), config.output);
+  ProgressLine progress;
+  const SpeedPairs pairs =
+      compare_speeds(stopwatch(base.program, base.config, base.libraries),
+                     stopwatch(this_executable(), config.file, config.libraries_from), config.output,
+                     [&](const std::string& bench, size_t done, size_t all) {
+                       if (progress.is_due())
+                         progress.show(fmt::format("{:3} % | {}", 100 * done / all, bench));
+                     });
+  progress.clear();
+  return pairs;
+}
+
+// The options with which the base is run: those of the head's run that change what is run, and how.
+std::vector<std::string> options_of_base(const RunOptions& run) {
+  std::vector<std::string> words = run.execution.words();
+  for (const std::string& op : run.filter.ops) words.insert(words.end(), {"--op", op});
+  for (const std::string& check : run.filter.checks) words.insert(words.end(), {"--check", check});
+  return words;
+}
+
+void announce(const std::string& text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
 }
 
 int gate(const GateOptions& options) {
   const Config config = options.run.project.read();
   // The base and the waivers are read first, so that mistakes in them are reported before the long run.
-  GateBase base = !options.base.empty()        ? base_of_run_or_build(options.base, config, options.run)
+  GateBase base = !options.base.empty()
+                      ? base_of_run_or_build(options.base, config, options_of_base(options.run), announce)
                   : !options.ledger_of.empty() ? base_of_commit_ledger(options.ledger_of, config)
                                                : base_of_ledger(config);
   const std::vector<Waiver> own_waivers = read_waivers(config.waivers);
@@ -163,13 +186,14 @@ int gate(const GateOptions& options) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     print_results(*tally, fmt::format("in {:.1f} s", elapsed.count()));
     std::fflush(stdout);
-    results = results_file(config);
+    results = results_file(config.output);
   }
   config.apply_environment();
   RunState head = state_of_run(results);
   const bool libraries_here = demand_current(head.header, results, config);
   std::optional<RunState> on_base_samples;
-  if (base.run && libraries_here) on_base_samples = run_base_samples(*base.run, head, options.run);
+  if (base.run && libraries_here)
+    on_base_samples = run_base_samples(*base.run, head, config, options.run.execution.words(), announce);
   if (base.waivers_known) note_waivers(own_waivers, head.state);
   Change change{.base = base.state,
                 .head = head,

@@ -11,6 +11,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/results/results.h"
 #include "cli/terminal/terminal.h"
+#include "run/output_folder.h"
 #include "values/counter.h"
 
 namespace opgate::merge {
@@ -111,7 +112,7 @@ std::string capabilities(const std::vector<ShardFile>& files) {
 }
 
 int merge(const std::vector<std::string>& names, const fs::path& folder) {
-  const fs::path output = folder / "results.jsonl";
+  const fs::path output = results_file(folder);
   const std::vector<ShardFile> files = read_shards(names, output);
   demand_whole(files);
   demand_every_case_once(files);

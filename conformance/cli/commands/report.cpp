@@ -9,6 +9,7 @@
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
+#include "run/output_folder.h"
 #include "run/supervisor.h"
 
 namespace opgate::report {
@@ -37,7 +38,7 @@ struct ReportOptions {
 int report(const ReportOptions& options) {
   const Config config = options.project.read();
   Command command = python_command(this_program(config), "opgate.report");
-  command.words.push_back(options.results.empty() ? results_file(config) : options.results);
+  command.words.push_back(options.results.empty() ? results_file(config.output) : options.results);
   const auto add = [&](const char* option, const fs::path& file) {
     if (!file.empty()) command.words.insert(command.words.end(), {option, file.string()});
   };

@@ -12,6 +12,7 @@
 #include "cli/results/results.h"
 #include "judging/all_checks.h"
 #include "plan/case_parts.h"
+#include "run/output_folder.h"
 
 namespace opgate::selftest {
 namespace {
@@ -69,7 +70,7 @@ int selftest(const SelftestOptions& options) {
              project.torch, matrix.defects(), matrix.twins(), filter.checks.size(), plan.cases());
   std::fflush(stdout);
   CaseSet todo(plan.calls, {});
-  const std::filesystem::path file = project.config.output / "results.jsonl";
+  const std::filesystem::path file = results_file(project.config.output);
   keep_interrupted(file);
   const RunHeader header = header_of(project, plan, filter, todo);
   Journal journal(file, header);

@@ -7,11 +7,12 @@
 
 #include "base/registry.h"
 #include "cli/terminal/command_line.h"
+#include "process/interrupt.h"
 
 namespace opgate {
 
-/// Exit statuses. kInterrupted is 130, which shells also report for a program that Ctrl-C ended.
-enum Exit { kAllKept = 0, kPromiseBroken = 1, kUsageOrSetup = 2, kInterrupted = 130 };
+/// Exit statuses.
+enum Exit { kAllKept = 0, kPromiseBroken = 1, kUsageOrSetup = 2, kInterrupted = kInterruptedStatus };
 
 struct Subcommand {
   std::string_view name;

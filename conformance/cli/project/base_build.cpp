@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,13 +14,10 @@
 #include "base/atomic_file.h"
 #include "base/build.h"
 #include "base/files.h"
-#include "cli/commands/subcommand.h"
 #include "device/device.h"
-#include "process/interrupt.h"
 #include "process/run_program.h"
 #include "provenance/digests.h"
-#include "run/journal.h"
-#include "run/protocol.h"
+#include "run/output_folder.h"
 #include "run/supervisor.h"
 
 namespace opgate {
@@ -44,11 +40,6 @@ std::optional<std::string> git(const fs::path& folder, std::vector<std::string> 
 
 std::string tail_of(const fs::path& log) {
   return fmt::format("{}; the whole log is {}", fmt::join(last_lines(log, kErrorLines), " | "), log.string());
-}
-
-void say(const std::string& text) {
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
 }
 
 fs::path program_of(const fs::path& libraries) {
@@ -80,7 +71,7 @@ class Commit {
     folder_ = head.output / "base" / commit_.substr(0, kShortCommit);
   }
 
-  BaseBuild built() {
+  BaseBuild built(const Announce& announce) {
     const BuildRecipe& recipe = head_.build;
     if (recipe.command.empty()) {
       throw SetupError(
@@ -90,7 +81,7 @@ class Commit {
     }
     Descriptor lock = locked();
     const fs::path config = check_out();
-    build(config.parent_path());
+    build(config.parent_path(), announce);
     const fs::path libraries = recipe.folder.empty() ? fs::path() : config.parent_path() / recipe.folder;
     return {name(), config, libraries, program_of(libraries), folder_, true, std::move(lock)};
   }
@@ -140,9 +131,9 @@ class Commit {
   }
 
   // Builds every time: a finished build costs nothing, and an interrupted one is continued.
-  void build(const fs::path& folder) {
+  void build(const fs::path& folder, const Announce& announce) {
     const fs::path log = folder_ / "build.log";
-    say(fmt::format("base: building {}; the log is {}", name(), log.string()));
+    announce(fmt::format("base: building {}; the log is {}", name(), log.string()));
     const Command command{{"/bin/sh", "-c", head_.build.command},
                           {{"OPGATE_PYTHON", this_program(head_).python}}};
     const int status = run_to_end(command, folder, log, Errors::logged);
@@ -167,15 +158,15 @@ std::string circumstances(const BaseBuild& base, const std::vector<std::string>&
   const fs::path engine = base.program.parent_path().parent_path() / "lib" / "libopgate.so";
   std::vector<std::string> models;
   for (const c10::DeviceType device : device_types()) models.push_back(device_model(device));
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"),
-                     libraries_digest(config), c10::sha1(content_of(engine)).str(), kTorchVersion,
-                     at::get_cpu_capability(), fmt::join(models, ", "));
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"), libraries_digest(config),
+                     c10::sha1(content_of(engine)).str(), kTorchVersion, at::get_cpu_capability(),
+                     fmt::join(models, ", "));
 }
 
 }  // namespace
 
-BaseBuild find_base(const std::string& base, const Config& head) {
-  if (!fs::is_directory(base)) return Commit(base, head).built();
+BaseBuild find_base(const std::string& base, const Config& head, const Announce& announce) {
+  if (!fs::is_directory(base)) return Commit(base, head).built(announce);
   const fs::path folder = fs::canonical(base);
   const fs::path output = head.output / "base" /
                           fmt::format("folder-{}", c10::sha1(folder.string()).str().substr(0, kShortDigest));
@@ -191,30 +182,22 @@ CheckedOut check_out(const std::string& reference, const Config& head) {
   return Commit(reference, head).checked_out();
 }
 
-fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options) {
-  const fs::path results = base.output / "results.jsonl";
+fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options, const Announce& announce) {
+  const fs::path results = results_file(base.output);
   const fs::path ran_as = base.output / "ran-as";
   const std::string now = base.stays ? circumstances(base, options) : "";
   if (base.stays && fs::exists(results) && content_of(ran_as) == now) {
-    say(fmt::format("base: {} was run before; its results are used", base.name));
-    return base.output;
+    announce(fmt::format("base: {} was run before; its results are used", base.name));
+    return results;
   }
-  say(fmt::format("base: running {}", base.name));
+  announce(fmt::format("base: running {}", base.name));
   Command run{{base.program, "run", "--config", base.config, "--output", base.output}, {}};
   if (!base.libraries.empty()) run.words.insert(run.words.end(), {"--build", base.libraries});
   run.words.insert(run.words.end(), options.begin(), options.end());
-  const fs::path log = base.output / "run.log";
   fs::remove(ran_as);
-  fs::remove(results);  // those of an earlier run must not be taken for this run's
-  const int status = run_to_end(run, fs::current_path(), log, Errors::shown);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) throw Interrupted();
-  // Broken promises and broken specs are left for the gate to compare, but an unfinished run is an error.
-  if (!WIFEXITED(status) || !fs::exists(results) || !is_finished(results)) {
-    throw SetupError(fmt::format("{} cannot be run: `{}` ended with {}; its output is above and in {}",
-                                 base.name, fmt::join(run.words, " "), ending(status), log.string()));
-  }
+  results_of_process(run, base.output, base.name + " cannot be run");
   if (base.stays) AtomicFile(ran_as, now).commit();
-  return base.output;
+  return results;
 }
 
 }  // namespace opgate

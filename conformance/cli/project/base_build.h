@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "cli/project/process_run.h"
 #include "plan/config.h"
 
 namespace opgate {
@@ -25,9 +26,8 @@ struct BaseBuild {
 
 /// Finds or makes the build that `base` names. A folder with an opgate.toml is a checkout that is already
 /// built; any other folder holds libraries (or has them in lib/); everything else is a git reference, which
-/// is checked out below `head.output` and built by the command `head.build`. Prints on stdout what takes
-/// long. Throws SetupError and Interrupted.
-BaseBuild find_base(const std::string& base, const Config& head);
+/// is checked out below `head.output` and built by the command `head.build`. Throws SetupError and Interrupted.
+BaseBuild find_base(const std::string& base, const Config& head, const Announce& announce);
 
 /// A commit that is checked out, but not built, and its configuration. It stays locked as a BaseBuild does.
 struct CheckedOut {
@@ -40,7 +40,8 @@ struct CheckedOut {
 CheckedOut check_out(const std::string& reference, const Config& head);
 
 /// Runs `base` with these options of `opgate run` in a process of its own, unless an earlier run of the
-/// same commit is still valid. Returns the folder with results.jsonl. Throws SetupError and Interrupted.
-std::filesystem::path run_base(const BaseBuild& base, const std::vector<std::string>& options);
+/// same commit is still valid. Returns the file with the results. Throws SetupError and Interrupted.
+std::filesystem::path run_base(const BaseBuild& base, const std::vector<std::string>& options,
+                               const Announce& announce);
 
 }  // namespace opgate

@@ -1,20 +1,15 @@
 #include "cli/project/base_samples.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <opgate/error.h>
-#include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/files.h"
-#include "cli/commands/subcommand.h"
 #include "gate/rule.h"
 #include "gate/schema_compatibility.h"
-#include "process/interrupt.h"
 #include "process/run_program.h"
-#include "run/supervisor.h"
+#include "run/output_folder.h"
 
 namespace opgate {
 namespace {
@@ -48,36 +43,22 @@ json samples_to_run(const RunState& base, const RunState& head) {
 
 }  // namespace
 
-std::optional<RunState> run_base_samples(const RunState& base, const RunState& head,
-                                         const RunOptions& options) {
+std::optional<RunState> run_base_samples(const RunState& base, const RunState& head, const Config& config,
+                                         const std::vector<std::string>& options, const Announce& announce) {
   const json samples = samples_to_run(base, head);
   if (samples.empty()) return std::nullopt;
-  const Config config = options.project.read();
   const fs::path output = config.output / "base-samples", file = output / "wanted.json";
   AtomicFile(file, samples.dump(1, ' ', false, json::error_handler_t::replace) + "\n").commit();
 
   Command run{{this_executable(), "run", "--config", config.file, "--output", output, "--samples", file,
                "--case", kCases},
               {}};
-  if (!options.project.build.empty()) run.words.insert(run.words.end(), {"--build", config.libraries_from});
+  if (!config.libraries_from.empty()) run.words.insert(run.words.end(), {"--build", config.libraries_from});
   for (const auto& [op, of_op] : samples.items()) run.words.insert(run.words.end(), {"--op", op});
-  const std::vector<std::string> execution = options.execution.words();
-  run.words.insert(run.words.end(), execution.begin(), execution.end());
-
-  fmt::print("head: calling {} operators with samples of the base that their specs do not have\n",
-             samples.size());
-  std::fflush(stdout);
-  const fs::path log = output / "run.log", results = output / "results.jsonl";
-  fs::remove(results);
-  const int status = run_to_end(run, fs::current_path(), log, Errors::shown);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) throw Interrupted();
-  if (!WIFEXITED(status) || !fs::exists(results) || !is_finished(results)) {
-    throw SetupError(
-        fmt::format("the head cannot be run on the samples of the base: `{}` ended with {}; its "
-                    "output is above and in {}",
-                    fmt::join(run.words, " "), ending(status), log.string()));
-  }
-  return state_of_run(results);
+  run.words.insert(run.words.end(), options.begin(), options.end());
+  announce(fmt::format("head: calling {} operators with samples of the base that their specs do not have",
+                       samples.size()));
+  return state_of_run(results_of_process(run, output, "the head cannot be run on the samples of the base"));
 }
 
 }  // namespace opgate

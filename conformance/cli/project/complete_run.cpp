@@ -9,6 +9,7 @@
 #include "base/build.h"
 #include "cli/results/results.h"
 #include "plan/case_parts.h"
+#include "run/output_folder.h"
 #include "spec/samples_file.h"
 
 namespace opgate {
@@ -132,9 +133,6 @@ void print_slowest(const Costs& costs, size_t most) {
 
 }  // namespace
 
-fs::path results_file(const Config& config) { return config.output / "results.jsonl"; }
-fs::path samples_file(const fs::path& output) { return output / "samples.json"; }
-
 std::optional<Tally> complete_run(const RunOptions& options) {
   static_cast<void>(options.part.read());  // a wrong --shard is reported before the wait for Python
   ProjectOptions chosen = options.project;
@@ -142,10 +140,10 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   Project project = open_project(chosen, options.execution.limits(), &options.filter);
   Filter filter = options.filter;
   choose_simulator(filter, options.no_simulator);
-  if (options.only_last_failed) filter.cases = last_failed(results_file(project.config));
+  if (options.only_last_failed) filter.cases = last_failed(results_file(project.config.output));
   const Plan plan = make_plan(project.subjects, project.checks, filter);
   CaseSet todo(plan.calls, options.part.cut(plan.calls));
-  const fs::path file = results_file(project.config);
+  const fs::path file = results_file(project.config.output);
   RunHeader header = header_of(project, plan, filter, todo, options.part);
   header.samples = options.project.samples;
 

@@ -30,10 +30,4 @@ struct RunOptions {
 /// it was interrupted. Throws SetupError.
 std::optional<Tally> complete_run(const RunOptions& options);
 
-/// The file results.jsonl of a configuration's runs.
-std::filesystem::path results_file(const Config& config);
-
-/// The file with the samples of a run, in its output folder.
-std::filesystem::path samples_file(const std::filesystem::path& output);
-
 }  // namespace opgate

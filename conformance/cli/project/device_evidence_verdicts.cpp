@@ -58,11 +58,11 @@ Judgement judgement_of(const Known& known, const Check& check, const std::string
 
 }  // namespace
 
-Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
+Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& header, CaseSet& todo,
                        const OnCase& on_case) {
   Costs costs;
   const std::map<Calls::Position, Calls::Position> simulated = plan.calls.simulated_twins();
-  const Evidences evidences = read_evidence(project.config.evidence, project.config.signers);
+  const Evidences evidences = read_evidence(config.evidence, config.signers);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
   FileDigests digests;
@@ -72,8 +72,8 @@ Costs give_by_evidence(const Project& project, const Plan& plan, const RunHeader
     const auto [known, is_new] = all.try_emplace({&calls.spec(call), calls.device(call)});
     if (is_new) {
       const Tested now{header.torch, header.sources, header.subjects.at(of_op->first).sources};
-      known->second = known_of(of_op->second, device_name(calls.device(call)),
-                               project.config.file.parent_path(), now, digests);
+      known->second =
+          known_of(of_op->second, device_name(calls.device(call)), config.file.parent_path(), now, digests);
     }
     for (const Check* check : calls.checks(call)) ++known->second.planned[check->name];
   }

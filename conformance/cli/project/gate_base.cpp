@@ -5,6 +5,7 @@
 
 #include "gate/evidence_signature.h"
 #include "gate/ledger.h"
+#include "run/output_folder.h"
 
 namespace opgate {
 namespace {
@@ -46,15 +47,13 @@ GateBase base_of_commit_ledger(const std::string& commit, const Config& config) 
   return base;
 }
 
-GateBase base_of_run_or_build(const std::string& base, const Config& config, const RunOptions& options) {
+GateBase base_of_run_or_build(const std::string& base, const Config& config,
+                              const std::vector<std::string>& options, const Announce& announce) {
   const fs::path named = fs::absolute(base);
   if (fs::is_regular_file(named)) return base_of_results(named);
-  if (fs::exists(named / "results.jsonl")) return base_of_results(named / "results.jsonl");
-  BaseBuild build = find_base(base, config);
-  std::vector<std::string> words = options.execution.words();
-  for (const std::string& op : options.filter.ops) words.insert(words.end(), {"--op", op});
-  for (const std::string& check : options.filter.checks) words.insert(words.end(), {"--check", check});
-  GateBase ran = base_of_results(run_base(build, words) / "results.jsonl");
+  if (fs::exists(results_file(named))) return base_of_results(results_file(named));
+  BaseBuild build = find_base(base, config, announce);
+  GateBase ran = base_of_results(run_base(build, options, announce));
   ran.name = build.name;
   const Config base_config = read_config(build.config);
   note_waivers(read_waivers(base_config.waivers), ran.state);

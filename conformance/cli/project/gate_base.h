@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/project/base_build.h"
-#include "cli/project/complete_run.h"
 #include "gate/coverage_file.h"
 #include "gate/state.h"
 #include "gate/waivers.h"
@@ -33,8 +32,9 @@ GateBase base_of_ledger(const Config& config);
 /// The ledger and the waivers of a commit, which is checked out and not built. Throws SetupError and Interrupted.
 GateBase base_of_commit_ledger(const std::string& commit, const Config& config);
 
-/// `base` is results.jsonl or the folder with it, or what find_base() takes, which is then run with `options`. Throws
+/// `base` is results.jsonl or the folder with it, or what find_base() takes, which is then run with these options of `opgate run`. Throws
 /// SetupError and Interrupted.
-GateBase base_of_run_or_build(const std::string& base, const Config& config, const RunOptions& options);
+GateBase base_of_run_or_build(const std::string& base, const Config& config,
+                              const std::vector<std::string>& options, const Announce& announce);
 
 }  // namespace opgate

@@ -11,6 +11,7 @@
 #include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "plan/patterns.h"
+#include "run/output_folder.h"
 #include "run/project_setup.h"
 
 namespace opgate {
@@ -41,8 +42,6 @@ std::string ProjectOptions::again() const {
   if (!build.empty()) options += fmt::format(" --build '{}'", build.string());
   return options;
 }
-
-std::filesystem::path outputs_folder(const std::filesystem::path& output) { return output / "outputs"; }
 
 void declare_filter(CommandLine& app, Filter& filter) {
   const std::string pattern = "PATTERN";

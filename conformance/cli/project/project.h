@@ -32,9 +32,6 @@ struct ProjectOptions {
   std::string again() const;
 };
 
-/// The folder with what contiguous calls returned, in the output folder of a run.
-std::filesystem::path outputs_folder(const std::filesystem::path& output);
-
 /// Declares the options that choose cases.
 void declare_filter(CommandLine& app, Filter& filter);
 

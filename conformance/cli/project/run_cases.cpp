@@ -16,8 +16,8 @@
 #include "device/device.h"
 #include "provenance/compiler_inputs.h"
 #include "provenance/digests.h"
-#include "run/project_setup.h"
 #include "provenance/source_digests.h"
+#include "run/project_setup.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
@@ -125,9 +125,14 @@ ShardAssignment ShardOptions::cut(const Calls& calls) const {
 
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part) {
-  RunHeader header{kVersion,    engine_digest(), project.torch,
-                   plan.digest(), todo.size(), timestamp(),
-                   libraries_digest(project.config, project.sources), part.read()};
+  RunHeader header{kVersion,
+                   engine_digest(),
+                   project.torch,
+                   plan.digest(),
+                   todo.size(),
+                   timestamp(),
+                   libraries_digest(project.config, project.sources),
+                   part.read()};
   header.filter = filter;
   std::vector<std::string> modules;
   for (const auto& [name, file] : project.module_files) {
@@ -176,11 +181,11 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
     journal.add(id, judgement);
     take.verdict(id, judgement);
   };
-  Costs costs =
-      give_by_evidence(project, plan, header, todo, [&](const std::string& id, const Judgement& judgement) {
-        record(id, judgement);
-        progress.count(id, judgement);
-      });
+  Costs costs = give_by_evidence(project.config, plan, header, todo,
+                                 [&](const std::string& id, const Judgement& judgement) {
+                                   record(id, judgement);
+                                   progress.count(id, judgement);
+                                 });
   const bool complete =
       project.supervisor->run(plan, header.filter.get<Filter>(), todo, jobs,
                               {.verdict =

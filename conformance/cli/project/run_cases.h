@@ -44,8 +44,6 @@ struct ShardOptions {
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part = {});
 
-using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
-
 /// Gives each case of `todo` a verdict (by evidence if this machine lacks the device), writes it to
 /// `journal`, which begins with `header`, and passes it and the facts of calls to `take`. `known` is the number of cases that already
 /// have a verdict. A quiet run shows no progress. Returns the time that the calls took, or nothing if the run was interrupted. Throws

@@ -1,12 +1,9 @@
 #include "cli/project/speed_pairs.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <stdexcept>
 
 #include "bench/timing_process.h"
-#include "cli/terminal/terminal.h"
 
 namespace opgate {
 namespace {
@@ -61,14 +58,13 @@ bool is_another(const Measurement& measured) {
 
 }  // namespace
 
-SpeedPairs compare_speeds(const Command& base, const Command& head, const std::filesystem::path& logs) {
+SpeedPairs compare_speeds(const Command& base, const Command& head, const std::filesystem::path& logs,
+                          const OnBench& on_bench) {
   auto first = std::make_unique<Pair>(base, head, logs);
-  ProgressLine progress;
   SpeedPairs pairs;
   const std::vector<std::string> benches = first->benches();
   for (const std::string& bench : benches) {
-    if (progress.is_due())
-      progress.show(fmt::format("{:3} % | {}", 100 * pairs.size() / benches.size(), bench));
+    on_bench(bench, pairs.size(), benches.size());
     SpeedPair& pair = pairs.emplace_back();
     pair.op = bench.substr(0, bench.find(' '));
     pair.bench = bench;
@@ -86,7 +82,6 @@ SpeedPairs compare_speeds(const Command& base, const Command& head, const std::f
       first = std::make_unique<Pair>(base, head, logs);
     }
   }
-  progress.clear();
   return pairs;
 }
 
