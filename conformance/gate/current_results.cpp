@@ -1,4 +1,4 @@
-#include "cli/project/current_results.h"
+#include "gate/current_results.h"
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "cli/project/modules_here.h"
+#include "gate/modules_here.h"
 
 namespace opgate {
 namespace {

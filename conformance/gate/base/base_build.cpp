@@ -1,4 +1,4 @@
-#include "cli/project/base_build.h"
+#include "gate/base/base_build.h"
 
 #include <ATen/Version.h>
 #include <c10/util/hash.h>

@@ -1,4 +1,4 @@
-#include "cli/project/speed_pairs.h"
+#include "gate/base/speed_pairs.h"
 
 #include <memory>
 #include <stdexcept>

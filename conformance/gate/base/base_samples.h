@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/project/process_run.h"
+#include "gate/base/process_run.h"
 #include "gate/state.h"
 #include "plan/config.h"
 

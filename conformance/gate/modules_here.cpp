@@ -1,4 +1,4 @@
-#include "cli/project/modules_here.h"
+#include "gate/modules_here.h"
 
 #include <fmt/format.h>
 #include <opgate/error.h>

@@ -1,4 +1,4 @@
-#include "cli/project/device_evidence_verdicts.h"
+#include "gate/device_evidence_verdicts.h"
 
 #include <fmt/format.h>
 

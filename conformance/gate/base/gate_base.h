@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/project/base_build.h"
+#include "gate/base/base_build.h"
 #include "gate/coverage_file.h"
 #include "gate/state.h"
 #include "gate/waivers.h"

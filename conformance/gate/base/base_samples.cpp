@@ -1,4 +1,4 @@
-#include "cli/project/base_samples.h"
+#include "gate/base/base_samples.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/project/gate_base.h"
+#include "gate/base/gate_base.h"
 
 #include <fmt/format.h>
 #include <opgate/error.h>

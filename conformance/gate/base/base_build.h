@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "cli/project/process_run.h"
+#include "gate/base/process_run.h"
 #include "plan/config.h"
 
 namespace opgate {

@@ -1,4 +1,4 @@
-#include "cli/project/package_compatibility.h"
+#include "gate/base/package_compatibility.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

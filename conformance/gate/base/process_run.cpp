@@ -1,4 +1,4 @@
-#include "cli/project/process_run.h"
+#include "gate/base/process_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
