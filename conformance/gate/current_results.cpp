@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 std::string digest_of(const fs::path& file) { return c10::sha1(content_of(file)).str(); }
 
-// The digest of that library in the run. The run may have been made elsewhere, with the file in another folder.
+// The digest of that library in the run. The run may have been made elsewhere, with the file in another
+// folder.
 const std::string* digest_in_run(const RunHeader& header, const fs::path& library) {
   const auto exact = header.files.find(fs::weakly_canonical(library));
   if (exact != header.files.end()) return &exact->second;

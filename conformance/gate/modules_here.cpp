@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/run_program.h"
-#include "run/supervisor.h"
+#include "run/programs.h"
 
 namespace opgate {
 

@@ -2,6 +2,12 @@
 
 namespace opgate {
 
+std::optional<std::string> broken_setup(const nlohmann::json& message) {
+  if (!message.contains("broken")) return std::nullopt;
+  const nlohmann::json& why = message.at("broken");
+  return why.is_string() ? why.get<std::string>() : why.dump();
+}
+
 void to_json(nlohmann::json& json, const Setup& setup) {
   json = {{"libraries", setup.libraries},
           {"native", setup.native},

@@ -34,6 +34,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct Setup {
   Filter filter;
   std::string plan;  ///< digest of the supervisor's plan
 };
+
+/// Why a worker cannot work at all, if its message reports that.
+std::optional<std::string> broken_setup(const nlohmann::json& message);
 
 void to_json(nlohmann::json& json, const Setup& setup);
 void from_json(const nlohmann::json& json, Setup& setup);

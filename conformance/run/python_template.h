@@ -1,40 +1,39 @@
-// A Python process that has imported torch and the project's modules, and forks the Python workers. A worker then starts
-// in milliseconds instead of seconds, which counts where an operator crashes again and again.
+// A Python process that has imported torch and the project's modules, and forks the Python workers. A worker
+// then starts in milliseconds instead of seconds, which counts where an operator crashes again and again.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "process/child_process.h"
-#include "run/worker_handle.h"
+#include "run/worker_process.h"
 
 namespace opgate {
 
 class PythonTemplate {
  public:
   /// Starts nothing yet. `program` is that of a Python worker.
-  explicit PythonTemplate(WorkerHandle::Program program) : process_(std::move(program)) {}
+  explicit PythonTemplate(WorkerProgram program) : process_(std::move(program)) {}
 
   /// Starts the process without waiting for it.
   void start() { process_.start(); }
 
-  /// Sets a function that receives what the process says when it is ready.
-  void on_ready(std::function<void(const nlohmann::json& said)> hear) { process_.on_ready(std::move(hear)); }
-
   /// Waits until the process is ready, and returns what it said. Throws SetupError where it cannot start.
   nlohmann::json await_ready() { return process_.await_ready(); }
 
-  /// False once the process has said that it cannot fork safely, because an imported module has started threads.
-  /// Then workers must be started like the template itself.
+  /// False once the process has said that it cannot fork safely, because an imported module has started
+  /// threads. Then workers must be started like the template itself.
   bool can_fork() const { return can_fork_; }
 
-  /// A new worker that prints into `log`, or nothing where that takes longer: then it must be asked again. Starts the
-  /// process if that has not been done. `checks` are ids of checks whose Python packages the worker will need, and
-  /// which the template imports if it has not yet. Throws SetupError where the process ends.
+  /// A new worker that prints into `log`, or nothing where that takes longer: then it must be asked again.
+  /// Starts the process if that has not been done. `checks` are ids of checks whose Python packages the
+  /// worker will need, and which the template imports if it has not yet. Throws SetupError where the process
+  /// ends.
   std::unique_ptr<Child> fork(const std::filesystem::path& log, const std::vector<std::string>& checks);
 
   /// The descriptor to poll for reading before fork() is asked again; -1 where there is none.
@@ -47,11 +46,15 @@ class PythonTemplate {
   struct Request {
     std::filesystem::path log;
     std::streamoff log_begin = 0;
+    std::chrono::steady_clock::time_point deadline = {};
     ChildPipes pipes = {};
     std::optional<nlohmann::json> answer = {};
   };
 
-  WorkerHandle process_;
+  void read_answers();
+  void lose(const std::optional<Judgement>& lost);
+
+  WorkerProcess process_;
   bool can_fork_ = true;
   std::unique_ptr<Request> request_;  // the one that the process works on
 };

@@ -15,7 +15,7 @@
 #include "plan/case_parts.h"
 #include "plan/config.h"
 #include "process/native_libraries.h"
-#include "run/supervisor.h"
+#include "run/programs.h"
 
 namespace opgate::aoti {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
 #include "run/output_folder.h"
-#include "run/supervisor.h"
+#include "run/programs.h"
 
 namespace opgate::report {
 namespace {

@@ -166,15 +166,14 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   const auto on_case = [&](const std::string& id, const Judgement& judgement) {
     tally.add(id, judgement);
     if (options.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(judgement.verdict), id);
-    if (!is_broken(judgement.verdict) || ++broken != options.most_failures) return;
-    stopped = true;
-    project.supervisor->stop();
+    if (is_broken(judgement.verdict) && ++broken == options.most_failures) stopped = true;
   };
   const auto on_facts = [&](const std::string& call_id, const CallFacts& facts) {
     tally.add(call_id, facts);
   };
-  const auto costs = run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
-                               {.verdict = on_case, .facts = on_facts}, options.verbosity);
+  const auto costs =
+      run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
+                {.verdict = on_case, .facts = on_facts}, options.verbosity, [&] { return stopped; });
   if (stopped) {
     fmt::print("stopped after {} failure{}: {} of {} cases were not run; `opgate run --resume` continues\n",
                options.most_failures, options.most_failures == 1 ? "" : "s", header.cases - tally.total(),

@@ -11,6 +11,7 @@
 #include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "plan/patterns.h"
+#include "process/interrupt.h"
 #include "run/output_folder.h"
 #include "run/project_setup.h"
 
@@ -96,11 +97,12 @@ void declare_order(CommandLine& app, Filter& filter) {
 
 namespace {
 
-bool asks_python(const Setup& setup, const Supervisor& supervisor, const Filter& filter) {
+bool asks_python(const WorkerConfig& workers, const Filter& filter) {
+  const Setup& setup = workers.setup;
   if (!setup.modules.empty() || !setup.native.only_in_python.empty() || filter.planted ||
       filter.checks.empty())
     return true;
-  const std::vector<std::string> ids = supervisor.python_check_ids();
+  const std::vector<std::string> ids = python_check_ids(workers.programs);
   return ids.empty() || std::ranges::any_of(ids, [&](const std::string& id) {
            return selects(filter.checks, id) || selects(filter.checks, id.substr(0, id.find('.')));
          });
@@ -126,29 +128,35 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   operators_of_torch();
   project.config = options.read();
   project.config.apply_environment();  // before a library reads it and child processes inherit it
-  Setup setup =
-      load_setup(project.config, python_interpreter());  // a broken library is told before Python starts
+  project.workers = {
+      this_program(project.config),
+      load_setup(project.config, python_interpreter()),  // reports a broken library before Python starts
+      limits};
+  Setup& setup = project.workers.setup;
+  setup.memory = limits.memory;
   project.only_in_python = setup.native.only_in_python;
   setup.samples = options.samples.empty() ? "" : std::filesystem::absolute(options.samples).string();
   if (options.keep_outputs) setup.outputs = outputs_folder(project.config.output);
-  project.supervisor = std::make_unique<Supervisor>(this_program(project.config), setup, limits);
-  project.supervisor->make_folders();
-  if (filter != nullptr && !asks_python(setup, *project.supervisor, *filter)) {
+  project.python = std::make_unique<PythonHalf>(project.workers.programs, setup);
+  watch_signals();
+  make_worker_folders(project.workers.programs, setup);
+  if (filter != nullptr && !asks_python(project.workers, *filter)) {
     project.torch = kTorchVersion;
     project.checks = all_checks(nlohmann::json::array());
     project.subjects = load_subjects(setup);
     project.operators = operators_of_libraries();
     return project;
   }
-  project.supervisor->start_python();  // imports torch while this process loads its libraries
-  load_subjects(setup);                // a broken spec is reported before the wait for Python
-  const PythonCatalog python = project.supervisor->python_catalog();
+  project.python->start();  // imports torch while this process loads its libraries
+  load_subjects(setup);     // a broken spec is reported before the wait for Python
+  const PythonCatalog python = project.python->catalog();
   project.registered = python.registered;
   project.torch = python.torch;
   project.sources = python.sources;
   project.module_files = python.modules;
 
   project.checks = all_checks(python.checks);
+  setup.checks = python.checks;
   setup.models = python.models;
   setup.python_kernels = python.python_kernels;
   project.subjects = load_subjects(setup);

@@ -1,5 +1,5 @@
-// What most subcommands start from: the configuration, its subjects and checks, and the supervisor of the
-// workers.
+// What most subcommands start from: the configuration, its subjects and checks, and what its workers are
+// started with.
 #pragma once
 
 #include <filesystem>
@@ -41,8 +41,9 @@ void declare_devices(CommandLine& app, std::vector<std::string>& devices);
 /// Declares --no-sim.
 void declare_no_simulator(CommandLine& app, bool& no_simulator);
 
-/// Decides whether the calls on CUDA are planned on the simulated device as well: where there is no GPU and `no_simulator`
-/// is false, or where the filter asks for the device `sim`. Throws SetupError where it does and there is none.
+/// Decides whether the calls on CUDA are planned on the simulated device as well: where there is no GPU and
+/// `no_simulator` is false, or where the filter asks for the device `sim`. Throws SetupError where it does
+/// and there is none.
 void choose_simulator(Filter& filter, bool no_simulator);
 
 /// Declares --order.
@@ -59,7 +60,8 @@ struct Project {
   std::map<std::string, std::string> module_files;    ///< PythonCatalog::modules
   std::map<std::string, std::string> only_in_python;  ///< see NativeLibraries
 
-  std::unique_ptr<Supervisor> supervisor;
+  WorkerConfig workers;  ///< with what the Python half described
+  std::unique_ptr<PythonHalf> python;
 };
 
 /// Loads the operator and spec libraries and starts the Python half. If `filter` selects native checks only

@@ -174,7 +174,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                                size_t jobs, size_t known, Journal& journal, const JournalLines& take,
-                               Verbosity verbosity) {
+                               Verbosity verbosity, const std::function<bool()>& is_stopped) {
   RunProgress progress(plan.calls, todo, known);
   CaseIds ids(plan.calls);
   const auto record = [&](const std::string& id, const Judgement& judgement) {
@@ -186,33 +186,33 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
                                    record(id, judgement);
                                    progress.count(id, judgement);
                                  });
-  const bool complete =
-      project.supervisor->run(plan, header.filter.get<Filter>(), todo, jobs,
-                              {.verdict =
-                                   [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-                                     const std::string& id = ids.of(call, check);
-                                     record(id, judgement);
-                                     progress.count(call, check, id, judgement);
-                                   },
-                               .facts =
-                                   [&](Calls::Position call, const CallFacts& facts) {
-                                     const std::string id = plan.calls.id(call);
-                                     journal.add(id, facts);
-                                     if (take.facts) take.facts(id, facts);
-                                   }},
-                              [&](const std::vector<std::string>& current) {
-                                journal.flush();
-                                if (verbosity != Verbosity::quiet) progress.show(current);
-                              });
+  const auto on_verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    const std::string& id = ids.of(call, check);
+    record(id, judgement);
+    progress.count(call, check, id, judgement);
+  };
+  const auto on_facts = [&](Calls::Position call, const CallFacts& facts) {
+    const std::string id = plan.calls.id(call);
+    journal.add(id, facts);
+    if (take.facts) take.facts(id, facts);
+  };
+  const auto show = [&](const std::vector<std::string>& current) {
+    journal.flush();
+    if (verbosity != Verbosity::quiet) progress.show(current);
+  };
+  const Supervisor supervisor(project.workers, *project.python, plan, header.filter.get<Filter>());
+  const std::optional<Costs> taken = supervisor.run(
+      todo, jobs,
+      {.listener = {.verdict = on_verdict, .facts = on_facts}, .progress = show, .is_stopped = is_stopped});
   progress.clear();
   journal.flush();
-  if (complete && (todo.size() != 0 || progress.done() != progress.total())) {
+  if (taken && (todo.size() != 0 || progress.done() != progress.total())) {
     throw SetupError(
         fmt::format("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
                     todo.size(), progress.total()));
   }
-  if (!complete) return std::nullopt;
-  add(project.supervisor->costs(), costs);
+  if (!taken) return std::nullopt;
+  add(*taken, costs);
   return costs;
 }
 

@@ -178,10 +178,8 @@ std::optional<SmallerCall> find_smaller_call(const ProjectOptions& options, cons
     best_sample = candidate->sample.name;
   };
   CaseSet todo(plan->calls, {});
-  if (!project.supervisor->run(*plan, filter, todo, kJobs, {.verdict = on_verdict},
-                               [](const std::vector<std::string>&) {}) ||
-      !best)
-    return std::nullopt;
+  const Supervisor supervisor(project.workers, *project.python, *plan, filter);
+  if (!supervisor.run(todo, kJobs, {.listener = {.verdict = on_verdict}}) || !best) return std::nullopt;
   const auto chosen =
       std::ranges::find(candidates, best_sample, [](const Candidate& each) { return each.sample.name; });
   write_samples_of(smaller.samples, *key.spec, {chosen->sample});

@@ -17,7 +17,7 @@
 #include "inputs/tensor_slots.h"
 #include "judging/fault.h"
 #include "process/library.h"
-#include "run/supervisor.h"
+#include "run/programs.h"
 
 namespace opgate {
 namespace {

@@ -18,7 +18,7 @@
 #include "process/run_program.h"
 #include "provenance/digests.h"
 #include "run/output_folder.h"
-#include "run/supervisor.h"
+#include "run/programs.h"
 
 namespace opgate {
 namespace {

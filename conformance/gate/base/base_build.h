@@ -26,7 +26,8 @@ struct BaseBuild {
 
 /// Finds or makes the build that `base` names. A folder with an opgate.toml is a checkout that is already
 /// built; any other folder holds libraries (or has them in lib/); everything else is a git reference, which
-/// is checked out below `head.output` and built by the command `head.build`. Throws SetupError and Interrupted.
+/// is checked out below `head.output` and built by the command `head.build`. Throws SetupError and
+/// Interrupted.
 BaseBuild find_base(const std::string& base, const Config& head, const Announce& announce);
 
 /// A commit that is checked out, but not built, and its configuration. It stays locked as a BaseBuild does.

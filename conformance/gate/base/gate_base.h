@@ -1,4 +1,5 @@
-// What `opgate gate` compares the head with: the ledger, that of a commit, another run, or a build that is run first.
+// What `opgate gate` compares the head with: the ledger, that of a commit, another run, or a build that is
+// run first.
 #pragma once
 
 #include <filesystem>
@@ -29,11 +30,12 @@ struct GateBase {
 /// The ledger of the configuration. Throws SetupError where it names none, or one that cannot be read.
 GateBase base_of_ledger(const Config& config);
 
-/// The ledger and the waivers of a commit, which is checked out and not built. Throws SetupError and Interrupted.
+/// The ledger and the waivers of a commit, which is checked out and not built. Throws SetupError and
+/// Interrupted.
 GateBase base_of_commit_ledger(const std::string& commit, const Config& config);
 
-/// `base` is results.jsonl or the folder with it, or what find_base() takes, which is then run with these options of `opgate run`. Throws
-/// SetupError and Interrupted.
+/// `base` is results.jsonl or the folder with it, or what find_base() takes, which is then run with these
+/// options of `opgate run`. Throws SetupError and Interrupted.
 GateBase base_of_run_or_build(const std::string& base, const Config& config,
                               const std::vector<std::string>& options, const Announce& announce);
 

@@ -1,0 +1,98 @@
+#include "run/programs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <opgate/error.h>
+
+#include <cstdlib>
+
+#include "base/build.h"
+#include "base/files.h"
+#include "device/simulator.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "worker-native.log", "worker-native-2.log", "worker-python-sim.log": each worker has its own log, so that
+// the last lines of a worker that died are not mixed with another's.
+fs::path log_of(const fs::path& folder, Worker kind, bool simulated, size_t number) {
+  return folder / fmt::format("worker-{}{}{}.log", to_string(kind), simulated ? "-sim" : "",
+                              number == 1 ? "" : fmt::format("-{}", number));
+}
+
+Command command_of(const Programs& programs, Worker kind) {
+  Command command =
+      kind == Worker::python ? python_command(programs, "opgate") : Command{{programs.opgate, "worker"}, {}};
+  // Some native kernels sum in another order with another thread count. So the count is the same on every
+  // machine, and more than one, so that parallel code does run in parallel.
+  if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
+    command.environment.emplace("OMP_NUM_THREADS", "2");
+  // Threads of OpenMP that wait for work keep a core busy, which another worker could use. With two workers
+  // on two cores this takes most of the time.
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) command.environment.emplace("OMP_WAIT_POLICY", "passive");
+  // Without this variable, a package that receives another shape or dtype returns wrong results without an
+  // error.
+  if (std::getenv("AOTI_RUNTIME_CHECK_INPUTS") == nullptr)
+    command.environment.emplace("AOTI_RUNTIME_CHECK_INPUTS", "1");
+  return command;
+}
+
+}  // namespace
+
+// The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
+// that was built elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), that environment's
+// own.
+std::string python_interpreter() {
+  const char* chosen = std::getenv("OPGATE_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  fs::path environment = this_executable();
+  for (int level = 0; level < 6; ++level) environment = environment.parent_path();
+  const fs::path beside = environment / "bin" / "python3";
+  return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
+}
+
+Programs this_program(const Config& config) {
+  const fs::path program = this_executable();
+  Programs programs{program, python_interpreter(), config.python_path, config.output};
+  programs.python_path.insert(programs.python_path.begin(), program.parent_path().parent_path() / "python");
+  return programs;
+}
+
+Command python_command(const Programs& programs, const std::string& module) {
+  std::vector<std::string> folders;
+  for (const fs::path& folder : programs.python_path) folders.push_back(folder.string());
+  if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
+  // -P keeps modules in the working directory from shadowing others.
+  return {{programs.python, "-P", "-m", module},
+          {{"PYTHONPATH", fmt::format("{}", fmt::join(folders, ":"))}}};
+}
+
+WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind, bool simulated,
+                             size_t number) {
+  setup.worker = kind;
+  setup.simulated = simulated;
+  Command command = command_of(programs, kind);
+  if (simulated) command.environment.merge(simulator_environment());
+  // To know the sizes of a result before the stream computes it, ATen asks its meta kernels, many of which
+  // are written in Python and take longer than the operator. Checks of the order of work run natively.
+  if (simulated && kind == Worker::python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
+  return {.command = std::move(command),
+          .log = log_of(programs.logs, kind, simulated, number),
+          .setup = std::move(setup)};
+}
+
+void make_worker_folders(const Programs& programs, const Setup& setup) {
+  std::error_code failed;
+  fs::create_directories(setup.packages, failed);  // inside the folder of the logs
+  if (failed) {
+    throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
+                                 programs.logs.string(), failed.message()));
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(programs.logs)) {
+    if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);
+  }
+}
+
+}  // namespace opgate
