@@ -46,8 +46,6 @@ bool has_sizes_of(const Outcome& call, const Outcome& reference) {
 
 Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
-  if (auto owed = fake_lives_in_python(*key.spec)) return *std::move(owed);
-  if (key.spec->lacks_fake) return Judgement::owed(std::string(kNoFakeKernel));
   if (key.spec->find_rejection(*key.sample) != nullptr) return Judgement::pass();
   const BadInput bad = find_bad_input(key);
   if (!is_asked(bad)) return Judgement::pass();
@@ -87,6 +85,7 @@ OPGATE_REGISTER_CHECK(fake_accepted, {.name = "fake.accepted",
                                                 .dtypes = Scope::Dtypes::first,
                                                 .reference = true},
                                       .needs_fake = true,
+                                      .obstacle = &fake_lives_in_python,
                                       .judge = &judge});
 
 }  // namespace

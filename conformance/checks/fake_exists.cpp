@@ -8,9 +8,14 @@
 namespace opgate::fake_exists {
 namespace {
 
+bool has_fake(const Spec& spec) { return !spec.lacks_fake && has_fake_kernel(*spec.op); }
+
+std::optional<Obstacle> obstacle(const CallKey& key) {
+  return has_fake(*key.spec) ? std::nullopt : fake_lives_in_python(key);
+}
+
 Judgement judge(CallUnderTest& under_test) {
-  if (!under_test.key().spec->lacks_fake && has_fake_kernel(under_test.op())) return Judgement::pass();
-  if (auto owed = fake_lives_in_python(*under_test.key().spec)) return *std::move(owed);
+  if (has_fake(*under_test.key().spec)) return Judgement::pass();
   return Judgement::fail({"the operator has a fake kernel, for tensors without data",
                           "none is registered for Meta",
                           "register one in C++ with TORCH_LIBRARY_IMPL(..., Meta, m), which C++ programs see "
@@ -24,6 +29,7 @@ OPGATE_REGISTER_CHECK(fake_exists, {.name = "fake.exists",
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::first,
                                               .first_sample = true},
+                                    .obstacle = &obstacle,
                                     .judge = &judge});
 
 }  // namespace

@@ -107,8 +107,6 @@ std::optional<std::string> difference_in_another_dtype(CallUnderTest& under_test
 Judgement judge(CallUnderTest& under_test) {
   const Outcome& real = under_test.observed().outcome;
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  if (auto owed = fake_lives_in_python(*under_test.key().spec)) return *std::move(owed);
-  if (under_test.key().spec->lacks_fake) return Judgement::owed(std::string(kNoFakeKernel));
   const Outcome& meta = under_test.fake();
   const std::string promised =
       "the meta kernel returns tensors with the shape, strides, storage offset and dtype of the real ones";
@@ -178,6 +176,7 @@ OPGATE_REGISTER_CHECK(fake_metadata, {.name = "fake.metadata",
                                       .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::every},
                                       .needs_fake = true,
+                                      .obstacle = &fake_lives_in_python,
                                       .judge = &judge});
 
 }  // namespace

@@ -102,11 +102,15 @@ Finding cannot_be_captured(const std::string& promised, const Raised& raised, co
       {}};
 }
 
+std::optional<Obstacle> takes_generator(const CallKey& key) {
+  if (std::ranges::none_of(key.sample->arguments, [](const Argument& a) { return a.generator() != nullptr; }))
+    return std::nullopt;
+  return Obstacle{Obstacle::Kind::unsupported, "OpGate cannot yet capture a call that is given a generator"};
+}
+
 // A draft has not promised that a graph can replace the call: only whether it can be captured at all is asked.
 Judgement judge_graph(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
-  if (std::ranges::any_of(key.sample->arguments, [](const Argument& a) { return a.generator() != nullptr; }))
-    return Judgement::owed("OpGate cannot yet capture a call that is given a generator");
   const AcceleratorWords words = accelerator(key.device).words();
   const std::string promised = fmt::format(
       "captured into a {} and replayed, the call computes eager's result from what the same tensors hold "
@@ -179,6 +183,7 @@ OPGATE_REGISTER_CHECK(run_graph, {.name = "run.graph",
                                   .scope = {.variants = Scope::Variants::contiguous,
                                             .promised = Promise::capturable,
                                             .device = Scope::Device::accelerator},
+                                  .obstacle = &takes_generator,
                                   .judge = &judge});
 
 }  // namespace

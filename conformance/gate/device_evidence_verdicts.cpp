@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "device/device.h"
-#include "device/simulator.h"
 #include "gate/device_evidence.h"
 #include "provenance/source_files.h"
+#include "run/obstacles.h"
 
 namespace opgate {
 namespace {
@@ -43,17 +43,19 @@ Known known_of(const std::vector<DeviceEvidence>& all, const std::string& device
   return known;
 }
 
-Judgement judgement_of(const Known& known, const Check& check, const std::string& missing,
-                       bool asked_on_simulator) {
+std::optional<Judgement> passed_by(const Known& known, const Check& check) {
   for (const DeviceEvidence* one : known.holding) {
     const auto seen = one->checks.find(check.name);
     if (seen == one->checks.end() || known.planned.at(check.name) > seen->second.cases) continue;
     return Judgement::pass_by_evidence(in_words(*one, seen->second.date));
   }
-  const std::string why_not = known.holding.empty()
-                                  ? known.not_holding
-                                  : fmt::format("{} does not cover it", in_words(*known.holding.front()));
-  return Judgement::owed(fmt::format("{}; {}", missing, why_not), asked_on_simulator);
+  return std::nullopt;
+}
+
+// Why the evidence does not let a case pass.
+std::string why_not(const Known& known) {
+  return known.holding.empty() ? known.not_holding
+                               : fmt::format("{} does not cover it", in_words(*known.holding.front()));
 }
 
 }  // namespace
@@ -61,11 +63,11 @@ Judgement judgement_of(const Known& known, const Check& check, const std::string
 Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& header, CaseSet& todo,
                        const OnCase& on_case) {
   Costs costs;
-  const std::map<Calls::Position, Calls::Position> simulated = plan.calls.simulated_twins();
   const Evidences evidences = read_evidence(config.evidence, config.signers);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
   const Calls& calls = plan.calls;
   FileDigests digests;
+  Obstacles obstacles(calls);
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     const auto of_op = evidences.find(calls.spec(call).id);
     if (of_op == evidences.end() || calls.simulated(call) || !missing_device(calls.device(call))) continue;
@@ -86,9 +88,14 @@ Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& 
     if (!left.empty()) ++costs[cost_key(calls.spec(call), calls.device_name(call))].calls;
     for (const Check* check : left) {
       if (!check->needs_device) continue;  // judged here, as if the device were there
+      const auto obstacle = obstacles.to(call, *check);
+      if (!obstacle || obstacle->kind != Obstacle::Kind::no_device) continue;
+      const auto passed = passed_by(known->second, *check);
       todo.remove(call, *check);
-      on_case(id + "/" + check->name, judgement_of(known->second, *check, *missing_device(calls.device(call)),
-                                                   simulated.contains(call)));
+      on_case(id + "/" + check->name,
+              passed ? *passed
+                     : obstacles.owed(call, *check,
+                                      fmt::format("{}; {}", obstacle->reason, why_not(known->second))));
     }
   }
   return costs;

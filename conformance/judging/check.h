@@ -12,6 +12,7 @@
 #include "base/explanation.h"
 #include "base/registry.h"
 #include "judging/call_under_test.h"
+#include "judging/obstacle.h"
 #include "judging/scope.h"
 #include "judging/verdict.h"
 
@@ -34,6 +35,8 @@ struct Check {
   bool needs_fake = false;     ///< it traces the call, so that it is planned once a fake kernel exists
   bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too
   std::string missing = {};    ///< what must be installed before it can judge; otherwise empty
+  /// Why the worker that is to make the call cannot judge it; null if nothing keeps a worker from it.
+  std::optional<Obstacle> (*obstacle)(const CallKey& key) = nullptr;
   Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half
 
   /// "value" of "value.layout"

@@ -6,22 +6,25 @@
 
 namespace opgate {
 
-std::optional<Judgement> fake_lives_in_python(const Spec& spec) {
+std::optional<Obstacle> fake_lives_in_python(const CallKey& key) {
+  const auto in_python = [](std::string reason) {
+    return Obstacle{Obstacle::Kind::fake_in_python, std::move(reason)};
+  };
+  const Spec& spec = *key.spec;
   const c10::OperatorHandle& op = spec.op.value();
   if (has_fake_kernel(op) && !spec.fake_in_python) return std::nullopt;
   if (spec.draft && op.hasTag(at::Tag::dynamic_output_shape)) {
-    return Judgement::owed(
+    return in_python(
         "the sizes of the result depend on values, as the operator's tag says; Python knows fake kernels of "
-        "such "
-        "operators, and opcheck looks at them");
+        "such operators, and opcheck looks at them");
   }
   const auto stub = c10::Dispatcher::singleton().getPyStub(op.operator_name());
   if (!stub && spec.fake_in_python) {
-    return Judgement::owed(
+    return in_python(
         "the fake kernel is registered in Python, which this worker does not load; opcheck looks at it");
   }
   if (!stub) return std::nullopt;
-  return Judgement::owed(
+  return in_python(
       fmt::format("the fake kernel is registered by the Python module {}, which this worker does not load; "
                   "opcheck looks at it",
                   stub->first));

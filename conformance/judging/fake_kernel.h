@@ -3,16 +3,13 @@
 
 #include <optional>
 
-#include "judging/call_under_test.h"
-#include "judging/verdict.h"
+#include "inputs/call_key.h"
+#include "judging/obstacle.h"
 
 namespace opgate {
 
-/// Why checks with Check::needs_fake are owed for an operator without one: fake.exists reports it once.
-inline constexpr std::string_view kNoFakeKernel = "there is no fake kernel to check; see fake.exists";
-
-/// An owed verdict (not run here, because this process lacks what it needs) where Python registers the fake kernel of
-/// the operator, or the operator declares so, and this process has none. None otherwise.
-std::optional<Judgement> fake_lives_in_python(const Spec& spec);
+/// The obstacle to a check that calls the fake kernel in its own process: Python registers it, or the
+/// operator declares so, and this process has none. None otherwise.
+std::optional<Obstacle> fake_lives_in_python(const CallKey& key);
 
 }  // namespace opgate

@@ -69,11 +69,12 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
   const RestoredState restored(on_device ? key.device : c10::kCPU);
   for (const Check* check : checks) {
     try {
-      const auto untried =
-          check->needs_package ? under_test.packages().not_tried(key.device, call_id(key)) : std::nullopt;
-      judgements[check->name] = untried ? Judgement::owed(*untried) : check->judge(under_test);
+      Circumstances known{.in_worker = &key};
+      if (check->needs_package) known.no_package = under_test.packages().not_tried(key.device, call_id(key));
+      const auto obstacle = obstacle_to(*key.spec, *check, known);
+      judgements[check->name] = obstacle ? Judgement::owed(obstacle->reason) : check->judge(under_test);
     } catch (const DeviceFailed& failed) {
-      judgements[check->name] = {Verdict::crash, std::nullopt, failed.what(), 0, {}};
+      judgements[check->name] = Judgement::crash(failed.what());
       if (!failed.frame().empty()) judgements[check->name].stack.push_back(failed.frame());
     } catch (const NotSimulated& missing) {
       judgements[check->name] = Judgement::owed(missing.what());

@@ -65,21 +65,32 @@ struct Judgement {
   /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second time.
   bool asked_on_simulator = false;
 
-  static Judgement pass(double worst_ulps = 0) { return {Verdict::pass, std::nullopt, "", worst_ulps, {}}; }
+  static Judgement pass(double worst_ulps = 0) {
+    return {.verdict = Verdict::pass, .finding = {}, .reason = {}, .worst_ulps = worst_ulps};
+  }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
   static Judgement note(std::string reason) {
-    return {Verdict::pass, std::nullopt, std::move(reason), 0, {}};
+    return {.verdict = Verdict::pass, .finding = {}, .reason = std::move(reason)};
   }
   /// A pass with a finding: what is likely a fault, and nobody has promised the contrary.
-  static Judgement note(Finding finding) { return {Verdict::pass, std::move(finding), "", 0, {}}; }
-  static Judgement fail(Finding finding) { return {Verdict::fail, std::move(finding), "", 0, {}}; }
+  static Judgement note(Finding finding) {
+    return {.verdict = Verdict::pass, .finding = std::move(finding), .reason = {}};
+  }
+  static Judgement fail(Finding finding) {
+    return {.verdict = Verdict::fail, .finding = std::move(finding), .reason = {}};
+  }
   static Judgement invalid(std::string reason) {
-    return {Verdict::invalid, std::nullopt, std::move(reason), 0, {}};
+    return {.verdict = Verdict::invalid, .finding = {}, .reason = std::move(reason)};
+  }
+  /// A process has ended, or the device has failed, while it made the call.
+  static Judgement crash(std::string reason) {
+    return {.verdict = Verdict::crash, .finding = {}, .reason = std::move(reason)};
   }
   static Judgement owed(std::string reason, bool asked_on_simulator = false) {
-    Judgement judgement{Verdict::owed, std::nullopt, std::move(reason), 0, {}};
-    judgement.asked_on_simulator = asked_on_simulator;
-    return judgement;
+    return {.verdict = Verdict::owed,
+            .finding = {},
+            .reason = std::move(reason),
+            .asked_on_simulator = asked_on_simulator};
   }
   static Judgement pass_by_evidence(std::string reason) {
     Judgement judgement = note(std::move(reason));

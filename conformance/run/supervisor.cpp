@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <stdexcept>
 #include <thread>
 
 #include "judging/assumed_index.h"
-#include "judging/fake_kernel.h"
 #include "process/interrupt.h"
 #include "run/obstacles.h"
 #include "run/package_jobs.h"
@@ -166,20 +164,11 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
 }
 
 void Supervisor::give_owed(const CaseSet& todo, const Queue::OnVerdict& on_verdict) const {
-  const Calls& calls = plan_.calls;
-  const std::map<Calls::Position, Calls::Position> simulated = calls.simulated_twins();
-  const auto asked_on_simulator = [&](Calls::Position call, const Check& check) {
-    const auto twin = simulated.find(call);
-    return twin != simulated.end() && std::ranges::count(calls.checks(twin->second), &check) > 0;
-  };
-  Obstacles obstacles(calls);
-  for (Calls::Position call = 0; call < calls.size(); ++call) {
-    const Obstacle& obstacle = obstacles.of(call);
+  Obstacles obstacles(plan_.calls);
+  for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
     for (const Check* check : todo.of(call)) {
-      if (!obstacle.reason.empty() && (check->needs_device || !obstacle.known_kernels))
-        on_verdict(call, *check, Judgement::owed(obstacle.reason, asked_on_simulator(call, *check)));
-      else if (check->needs_fake && calls.spec(call).lacks_fake)
-        on_verdict(call, *check, Judgement::owed(std::string(kNoFakeKernel)));
+      if (const auto obstacle = obstacles.to(call, *check))
+        on_verdict(call, *check, obstacles.owed(call, *check, obstacle->reason));
     }
   }
 }

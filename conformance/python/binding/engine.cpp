@@ -37,6 +37,7 @@
 
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
+#include "judging/obstacle.h"
 #include "spec/recordings.h"
 #include "spec/sample_json.h"
 #include "values/counter.h"
@@ -134,6 +135,17 @@ std::string judge(const std::string& id, const std::vector<std::string>& check_i
   json said{{"judgements", judge_call(key, checks, state().cache, &facts)}};
   if (facts) said["facts"] = *facts;
   return text_of(said);
+}
+
+// Why a check of the Python half, of which this is known, cannot judge the call; none if it can.
+std::optional<std::string> obstacle(const std::string& id, const std::string& missing, bool needs_fake,
+                                    const std::optional<std::string>& no_package) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  Check check;
+  check.missing = missing;
+  check.needs_fake = needs_fake;
+  const auto found = obstacle_to(*key.spec, check, {.no_package = no_package, .in_worker = &key});
+  return found ? std::optional(found->reason) : std::nullopt;
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
@@ -372,6 +384,12 @@ PYBIND11_MODULE(_engine, module) {
              "if a check made it. Raises RuntimeError for an unknown call or check.",
              pybind11::arg("call_id"), pybind11::arg("checks"),
              pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("obstacle", &opgate::obstacle,
+             "Why the case of a check of the Python half is owed before the call is made, or None. Raises "
+             "RuntimeError for an "
+             "unknown call.",
+             pybind11::arg("call_id"), pybind11::arg("missing"), pybind11::arg("needs_fake"),
+             pybind11::arg("no_package"));
   module.def("device_types", &opgate::device_types_with_keys,
              "The devices that OpGate knows, and the dispatch key of kernels for each: {'cpu': 'CPU', ...}.");
   module.def("enable_simulator", &opgate::enable_simulator,

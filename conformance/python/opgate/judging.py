@@ -14,8 +14,6 @@ from opgate.case_id import CaseId
 from opgate.judgement import Judgement, invalid, owed
 from opgate.registry import Check
 
-NO_FAKE = "there is no fake kernel to check; see fake.exists"
-
 
 def judge_call(
     call: Call, names: Sequence[str], in_python: Mapping[str, Check]
@@ -49,13 +47,9 @@ def _judged(check: Check, call: Call) -> dict[str, Any]:
 
 def _judgement(check: Check, call: Call) -> Judgement:
     try:
-        if missing := check.missing():
-            return owed(missing)
-        if check.needs_fake and not call.is_model and call.described["lacks_fake"]:
-            return owed(NO_FAKE)
-        if check.needs_package and (reason := call.packages.not_tried(call)):
-            return owed(reason)
-        return check.judge(call)
+        no_package = call.packages.not_tried(call) if check.needs_package else None
+        obstacle = _engine.obstacle(call.id, check.missing(), check.needs_fake, no_package)
+        return owed(obstacle) if obstacle else check.judge(call)
     except OtherValues as error:
         return owed(str(error))
     except Refused as error:
