@@ -17,21 +17,21 @@ constexpr const char* kPromised =
 constexpr std::array kFurtherBytes{std::byte{0x7F}, std::byte{0xFE}, std::byte{0x00}};
 
 // Where kernels load memory that nobody has written, shared memory above all. A right kernel may do so, and not use it.
-std::vector<SimulatedFinding> unwritten_loads(CallUnderTest& under_test) {
+std::vector<simulator::Finding> unwritten_loads(CallUnderTest& under_test) {
   SimulatorTools tools("init");
   observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
   return tools.take();
 }
 
-std::vector<std::string> places_of(const std::vector<SimulatedFinding>& loads) {
+std::vector<std::string> places_of(const std::vector<simulator::Finding>& loads) {
   if (loads.empty()) return {};
-  std::vector<std::string> detail{loads.front().what, "kernel: " + loads.front().kernel,
-                                  "at: " + loads.front().place};
+  std::vector<std::string> detail{loads.front().message, "kernel: " + loads.front().kernel,
+                                  "at: " + text_of(loads.front().place)};
   if (loads.size() > 1) detail.push_back(fmt::format("{} more of other places", loads.size() - 1));
   return detail;
 }
 
-Judgement judge_loads(CallUnderTest& under_test, const std::vector<SimulatedFinding>& loads) {
+Judgement judge_loads(CallUnderTest& under_test, const std::vector<simulator::Finding>& loads) {
   if (loads.empty()) return Judgement::pass();
   for (const std::byte byte : kFurtherBytes) {
     const auto change = change_with_fresh(under_test, byte);

@@ -23,9 +23,10 @@ unsigned orders_of(CallUnderTest& under_test) {
 }
 
 // Of one call in each order, until something is found.
-std::vector<SimulatedFinding> found_in_calls(CallUnderTest& under_test, std::optional<std::string>& raised) {
+std::vector<simulator::Finding> found_in_calls(CallUnderTest& under_test,
+                                               std::optional<std::string>& raised) {
   const unsigned last = orders_of(under_test);
-  std::vector<SimulatedFinding> findings;
+  std::vector<simulator::Finding> findings;
   for (unsigned order = 0; order < last && findings.empty(); ++order) {
     const BlockOrders orders(block_orders_of(under_test.key(), order));
     SimulatorTools tools("race,sync,stream");
@@ -41,17 +42,17 @@ std::vector<SimulatedFinding> found_in_calls(CallUnderTest& under_test, std::opt
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   std::optional<std::string> raised;
-  const std::vector<SimulatedFinding> findings = found_in_calls(under_test, raised);
+  const std::vector<simulator::Finding> findings = found_in_calls(under_test, raised);
   if (findings.empty())
     return raised ? Judgement::owed("the call raised while it was watched: " + *raised) : Judgement::pass();
-  const SimulatedFinding& first = findings.front();
-  std::vector<std::string> detail = {"kernel: " + first.kernel, "at: " + first.place};
-  if (!first.other.empty()) detail.push_back("and: " + first.other);
+  const simulator::Finding& first = findings.front();
+  std::vector<std::string> detail = {"kernel: " + first.kernel, "at: " + text_of(first.place)};
+  if (first.other) detail.push_back("and: " + text_of(*first.other));
   if (first.count > 1) detail.push_back(fmt::format("{} times at the same two places", first.count));
   if (findings.size() > 1) detail.push_back(fmt::format("{} more of other places", findings.size() - 1));
   return Judgement::fail(
       {"whatever the order in which threads and streams run, their accesses to memory are ordered",
-       first.what,
+       first.message,
        "a barrier, a fence, an atomic access or an event between streams is missing, or threads have left "
        "before a barrier",
        std::move(detail),

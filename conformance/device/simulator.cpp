@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/cache_folder.h"
@@ -176,19 +174,6 @@ std::optional<std::string> unsimulated_library(std::string_view message) {
 
 namespace simulated {
 
-std::string index_of(const nlohmann::json& place, const char* of) {
-  return fmt::format("{} {}", of, fmt::join(place.at(of).get<std::vector<unsigned>>(), ","));
-}
-
-// Operations of streams have neither a block nor a thread.
-std::string place_of(const nlohmann::json& place) {
-  if (place.contains("stream"))
-    return fmt::format("{}, stream {}", place.at("location").get<std::string>(),
-                       place.at("stream").get<unsigned long long>());
-  return fmt::format("{}, {}, {}", place.at("location").get<std::string>(), index_of(place, "block"),
-                     index_of(place, "thread"));
-}
-
 void watch(const char* tools) {
   static const auto function = simulated::of_runtime<int(const char*)>("opgate_sim_watch");
   if (function != nullptr) function(tools);
@@ -200,20 +185,16 @@ SimulatorTools::SimulatorTools(const char* names) { simulated::watch(names); }
 
 SimulatorTools::~SimulatorTools() { simulated::watch(""); }
 
-std::vector<SimulatedFinding> SimulatorTools::take() {
+std::vector<simulator::Finding> SimulatorTools::take() {
   static const auto take_line = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_take_finding");
-  std::vector<SimulatedFinding> findings;
+  std::vector<simulator::Finding> findings;
   std::string line(4096, '\0');
   for (size_t length = 0; take_line != nullptr && (length = take_line(line.data(), line.size())) != 0;) {
     if (length >= line.size()) {
       line.resize(length + 1);
       continue;
     }
-    const auto json = nlohmann::json::parse(std::string_view(line).substr(0, length));
-    const nlohmann::json& place = json.at("place");
-    findings.push_back({json.at("message"), json.at("kernel"), simulated::place_of(place),
-                        json.contains("other") ? simulated::place_of(json.at("other")) : "",
-                        place.at("location"), json.at("count")});
+    findings.push_back(simulator::finding_from_line(std::string_view(line).substr(0, length)).value());
   }
   return findings;
 }

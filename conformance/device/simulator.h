@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/accelerator.h"
+#include "simulator/reports/finding.h"
 
 namespace opgate {
 
@@ -70,16 +71,6 @@ class BlockOrders {
 /// the driver. None if it names none.
 std::optional<std::string> unsimulated_library(std::string_view message);
 
-/// What a tool has found that watches kernels on the simulated device.
-struct SimulatedFinding {
-  std::string what;      ///< "st.shared.f32 races with ld.shared.f32 of thread 32,0,0 of the same block: ..."
-  std::string kernel;    ///< "void total<float>(float const*, float*, long)"
-  std::string place;     ///< "reduce.cu:41, block 0,0,0, thread 3,0,0"
-  std::string other;     ///< of a race, the place of the earlier access; otherwise empty
-  std::string location;  ///< "reduce.cu:41", or "line 120 of the PTX"
-  size_t count = 1;      ///< how often
-};
-
 /// Lets tools watch each kernel as long as it lives. Nothing where CUDA is not simulated in this process.
 class SimulatorTools {
  public:
@@ -90,7 +81,7 @@ class SimulatorTools {
   SimulatorTools& operator=(const SimulatorTools&) = delete;
 
   /// Takes what was found in kernels that have ended.
-  std::vector<SimulatedFinding> take();
+  std::vector<simulator::Finding> take();
 };
 
 }  // namespace opgate

@@ -48,7 +48,7 @@ TEST(SimulatedMistakes, TheLastBlockWithoutFences) {
   expect_nothing(found_in(ptx::reductions, "last_right", {8}, {64}));
   const std::vector<Finding> found = found_in(ptx::reductions, "last_wrong", {8}, {64});
   expect_race(found, "global");
-  for (const Finding& finding : found) EXPECT_EQ(finding.space, "global") << to_json(finding);
+  for (const Finding& finding : found) EXPECT_EQ(finding.space, "global") << to_line(finding);
 }
 
 TEST(SimulatedMistakes, AGridThatMeetsTooRarely) {

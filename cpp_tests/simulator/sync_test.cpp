@@ -145,11 +145,39 @@ TEST(SimulatedFindings, AreLinesOfJson) {
   finding.space = "shared";
   finding.address = 255;
   finding.bytes = 4;
+  const std::string line = to_line(finding);
   EXPECT_EQ(
-      to_json(finding),
-      R"({"tool": "init", "kernel": "a\"b", "message": "reads \\", "place": {"instruction": "ld.u32", "location": )"
-      R"("a.cu:3", "block": [1, 2, 3], "thread": [4, 5, 6]}, "space": "shared", "address": "0xff", "bytes": 4, )"
-      R"("count": 1})");
+      line,
+      R"({"tool":"init","kernel":"a\"b","message":"reads\n\\","place":{"instruction":"ld.u32","location":"a.cu:3",)"
+      R"("block":[1,2,3],"thread":[4,5,6]},"space":"shared","address":"0xff","bytes":4,"count":1})");
+  EXPECT_EQ(to_line(finding_from_line(line).value()), line);
+  EXPECT_FALSE(finding_from_line(line.substr(0, line.size() - 1)));
+}
+
+TEST(SimulatedFindings, OfOperationsHaveTheirStreams) {
+  Finding finding{.kind = Finding::Kind::stream, .message = "a copy and a kernel use the same 4 bytes"};
+  finding.place = {"kernel k (st.global.f32)", "k.cu:3", {}, {}, 7};
+  finding.other = {"a copy", "", {}, {}, 0};
+  const Finding read = finding_from_line(to_line(finding)).value();
+  EXPECT_EQ(actor_at(read.place), "stream 7");
+  EXPECT_EQ(actor_at(read.other.value()), "the host");
+  EXPECT_EQ(to_text(read),
+            "stream: a copy and a kernel use the same 4 bytes; kernel k (st.global.f32) at k.cu:3");
+}
+
+// Of a fault only the location in the source is known beside the message.
+TEST(SimulatedFindings, OfFaultsHaveALocation) {
+  const Finding fault{.kind = Finding::Kind::memory,
+                      .kernel = "k",
+                      .message = "past the end",
+                      .place = {.instruction = "", .location = "k.cu:3"},
+                      .error = "cudaErrorIllegalAddress"};
+  const Finding read = finding_from_line(to_line(fault)).value();
+  EXPECT_EQ(to_line(read),
+            R"({"tool":"memory","kernel":"k","message":"past the end","place":{"location":"k.cu:3"},)"
+            R"("error":"cudaErrorIllegalAddress","count":1})");
+  EXPECT_EQ(to_text(read), "kernel k, k.cu:3: past the end (cudaErrorIllegalAddress)");
+  EXPECT_EQ(actor_at(read.place), "");
 }
 
 }  // namespace sync_test

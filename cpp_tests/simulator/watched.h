@@ -42,7 +42,7 @@ inline std::vector<Finding> findings_of(const std::string& ptx, Extent grid, Ext
 
 inline std::string in_lines(const std::vector<Finding>& findings) {
   std::string lines;
-  for (const Finding& finding : findings) lines += to_json(finding) + "\n";
+  for (const Finding& finding : findings) lines += to_line(finding) + "\n";
   return lines;
 }
 

@@ -49,13 +49,12 @@ TEST(SimulatedStreamToolDeathTest, TwoKernelsThatNothingOrders) {
     store(data, 3, 1, first);
     add(data, 1, 4, second);
     const std::string line = found();
-    EXPECT_TRUE(line.starts_with("{\"tool\": \"stream\", \"kernel\": \"store\"")) << line;
+    EXPECT_TRUE(line.starts_with("{\"tool\":\"stream\",\"kernel\":\"store\"")) << line;
     EXPECT_TRUE(has(line, "kernel store (st.global.f32) in stream ")) << line;
     EXPECT_TRUE(has(line, "use the same 4 bytes, at least one of them writes")) << line;
-    EXPECT_TRUE(
-        has(line, "\"other\": {\"instruction\": \"kernel add (st.global.f32)\", \"location\": \"line "))
+    EXPECT_TRUE(has(line, "\"other\":{\"instruction\":\"kernel add (st.global.f32)\",\"location\":\"line "))
         << line;
-    EXPECT_TRUE(has(line, "\"bytes\": 4,")) << line;
+    EXPECT_TRUE(has(line, "\"bytes\":4,")) << line;
     EXPECT_EQ(take_finding(), "");
   });
 }
@@ -83,7 +82,7 @@ TEST(SimulatedStreamToolDeathTest, AnEventOrders) {
     wait_for(second, first);
     add(data, 1, 4, first);
     add(data, 1, 4, second);
-    EXPECT_TRUE(has(found(), "\"tool\": \"stream\""));
+    EXPECT_TRUE(has(found(), "\"tool\":\"stream\""));
   });
 }
 
@@ -129,7 +128,7 @@ TEST(SimulatedStreamToolDeathTest, TheHostOrdersWhatItWaitsFor) {
     add(data, 1, 4, second);
     EXPECT_EQ(cudaStreamSynchronize(first), cudaSuccess);  // of the wrong stream
     add(data, 1, 4, first);
-    EXPECT_TRUE(has(found(), "\"tool\": \"stream\""));
+    EXPECT_TRUE(has(found(), "\"tool\":\"stream\""));
   });
 }
 
@@ -151,7 +150,7 @@ TEST(SimulatedStreamToolDeathTest, CopiesAndFills) {
     to_host(second);
     const std::string line = found();
     EXPECT_TRUE(has(line, "a fill in stream ") && has(line, " a copy in stream ")) << line;
-    EXPECT_TRUE(has(line, "\"kernel\": \"\"")) << line;
+    EXPECT_TRUE(has(line, "\"kernel\":\"\"")) << line;
     // Both only read device memory, and write the host's.
     to_host(first);
     to_host(second);

@@ -35,10 +35,10 @@ TEST(SimulatedToolsDeathTest, NewMemoryIsUnwritten) {
   EXPECT_IN_CHILD("", {
     use_tools("init");
     const std::string found = found_by_add(new_floats(4));
-    EXPECT_TRUE(found.starts_with(
-        "{\"tool\": \"init\", \"kernel\": \"add\", \"message\": \"ld.global.f32 reads 4 bytes"))
+    EXPECT_TRUE(
+        found.starts_with("{\"tool\":\"init\",\"kernel\":\"add\",\"message\":\"ld.global.f32 reads 4 bytes"))
         << found;
-    EXPECT_NE(found.find("\"count\": 4}"), std::string::npos) << found;
+    EXPECT_NE(found.find("\"count\":4}"), std::string::npos) << found;
     EXPECT_EQ(take_finding(), "");
   });
 }
@@ -55,10 +55,10 @@ TEST(SimulatedToolsDeathTest, CopiesAndFillsWrite) {
     EXPECT_EQ(found_by_add(copied), "");
     float* const half = new_floats(4);
     EXPECT_EQ(cudaMemset(half, 0, 8), cudaSuccess);
-    EXPECT_NE(found_by_add(half).find("\"count\": 2}"), std::string::npos);
+    EXPECT_NE(found_by_add(half).find("\"count\":2}"), std::string::npos);
     float* const in_rows = new_floats(8);
     EXPECT_EQ(cudaMemset2D(in_rows, 16, 0, 4, 2), cudaSuccess);
-    EXPECT_NE(found_by_add(in_rows).find("\"count\": 3}"), std::string::npos);
+    EXPECT_NE(found_by_add(in_rows).find("\"count\":3}"), std::string::npos);
   });
 }
 
@@ -116,7 +116,7 @@ TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
     std::string second;
     std::string third;
     std::getline(in, start);
-    EXPECT_NE(start.find("\"tool\": \"start\""), std::string::npos) << start;
+    EXPECT_NE(start.find("\"tool\":\"start\""), std::string::npos) << start;
     std::getline(in, first);
     std::getline(in, second);
     EXPECT_EQ(first, found);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "cli/terminal/terminal.h"
@@ -15,54 +14,35 @@
 namespace opgate {
 namespace {
 
-using nlohmann::json;
-using PlaceOfFinding = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+using Report = simulator::Finding;
+using PlaceOfFinding = std::tuple<Report::Kind, std::string, std::string, std::string, std::string>;
 
-// Which thread it was, or in which stream an operation was.
-std::string thread_at(const json& place) {
-  if (place.contains("stream")) {
-    const auto stream = place.at("stream").get<unsigned long long>();
-    return stream == 0 ? "the host" : fmt::format("stream {}", stream);
-  }
-  return fmt::format("block {}, thread {}", fmt::join(place.at("block").get<std::vector<unsigned>>(), ","),
-                     fmt::join(place.at("thread").get<std::vector<unsigned>>(), ","));
+// "st.shared.f32 races with ... (block 0,0,0, thread 3,0,0)"
+std::string with_actor(const std::string& text, const simulator::FindingPlace& place) {
+  const std::string actor = actor_at(place);
+  return actor.empty() ? text : fmt::format("{} ({})", text, actor);
 }
 
-SimulatorFinding read_finding(const json& line) {
-  SimulatorFinding finding{.tool = line.value("tool", ""),
-                           .text = line.value("message", ""),
-                           .error = line.value("error", ""),
-                           .kernel = line.value("kernel", ""),
-                           .location = line.value("location", ""),
-                           .other = "",
-                           .count = line.value("count", size_t{1})};
-  if (line.contains("place")) {
-    finding.text += fmt::format(" ({})", thread_at(line["place"]));
-    finding.location = line["place"].value("location", "");
-  }
-  if (line.contains("other")) {
-    const json& other = line["other"];
-    const std::string location = other.value("location", "");
-    finding.other = fmt::format("{}{} ({})", other.value("instruction", ""),
-                                location.empty() ? "" : " at " + location, thread_at(other));
-  }
-  return finding;
+// Of threads, any two that execute the same instructions are at the same place. If there is no kernel, the text says what it was.
+PlaceOfFinding place_of(const Report& finding) {
+  std::string other = finding.other ? access_at(*finding.other) : "";
+  if (finding.other && finding.other->stream) other = with_actor(other, *finding.other);
+  return {finding.kind, finding.error, finding.kernel,
+          finding.kernel.empty() ? with_actor(finding.message, finding.place) : finding.place.location,
+          other};
 }
 
-// Where there is no kernel, the text says what it was.
-PlaceOfFinding place_of(const SimulatorFinding& finding) {
-  return {finding.tool, finding.error, finding.kernel,
-          finding.kernel.empty() ? finding.text : finding.location,
-          finding.other.substr(0, finding.other.find(" (block"))};
-}
-
-std::string describe(size_t number, const SimulatorFinding& finding) {
-  std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, finding.tool), finding.text);
-  if (!finding.kernel.empty()) text += fmt::format("   kernel   {}\n", finding.kernel);
-  if (!finding.location.empty()) text += fmt::format("   at       {}\n", finding.location);
-  if (!finding.other.empty()) text += fmt::format("   and      {}\n", finding.other);
-  if (!finding.error.empty() && finding.tool != "api") text += fmt::format("   error    {}\n", finding.error);
-  if (finding.count > 1) text += fmt::format("   seen     {} times\n", finding.count);
+std::string describe(size_t number, const Report& finding) {
+  std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, name_of(finding.kind)),
+                                 with_actor(finding.message, finding.place));
+  const auto add = [&](std::string_view what, const std::string& is) {
+    if (!is.empty()) text += fmt::format("   {:<8} {}\n", what, is);
+  };
+  add("kernel", finding.kernel);
+  add("at", finding.place.location);
+  if (finding.other) add("and", with_actor(access_at(*finding.other), *finding.other));
+  if (finding.kind != Report::Kind::api) add("error", finding.error);
+  if (finding.count > 1) add("seen", fmt::format("{} times", finding.count));
   return text;
 }
 
@@ -74,20 +54,19 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
   SimulatorReport report;
   std::map<PlaceOfFinding, size_t> position;
   for (std::string line; std::getline(lines, line);) {
-    const json parsed = json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!parsed.is_object()) continue;  // the last line of a process that was killed
-    const SimulatorFinding finding = read_finding(parsed);
-    if (finding.tool == "start") {
+    const std::optional<Report> finding = simulator::finding_from_line(line);
+    if (!finding) continue;
+    if (finding->kind == Report::Kind::start) {
       ++report.processes;
-    } else if (finding.tool == "unsupported") {
-      if (std::ranges::find(report.unsupported, finding.text) == report.unsupported.end())
-        report.unsupported.push_back(finding.text);
-    } else if (tools.contains(finding.tool)) {
-      const auto [known, is_new] = position.try_emplace(place_of(finding), report.findings.size());
+    } else if (finding->kind == Report::Kind::unsupported) {
+      if (std::ranges::find(report.unsupported, finding->message) == report.unsupported.end())
+        report.unsupported.push_back(finding->message);
+    } else if (tools.contains(std::string(name_of(finding->kind)))) {
+      const auto [known, is_new] = position.try_emplace(place_of(*finding), report.findings.size());
       if (is_new)
-        report.findings.push_back(finding);
+        report.findings.push_back(*finding);
       else
-        report.findings[known->second].count += finding.count;
+        report.findings[known->second].count += finding->count;
     }
   }
   return report;

@@ -1,7 +1,6 @@
 // What ends a kernel before its end.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "simulator/machine/launch.h"
@@ -13,13 +12,5 @@ struct KernelFault {
   Fault fault = Fault::none;
   std::string message;
 };
-
-std::string hexadecimal(std::uint64_t value);
-
-/// "(3, 0, 0)"
-std::string in_words(const Extent& index);
-
-/// "3,0,0"
-std::string in_short(const Extent& index);
 
 }  // namespace opgate::simulator

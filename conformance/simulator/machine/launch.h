@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "simulator/reports/notation.h"
+
 namespace opgate::simulator {
 
 class Observer;
-
-/// Three sizes or indices, as in `dim3`.
-struct Extent {
-  unsigned x = 1;
-  unsigned y = 1;
-  unsigned z = 1;
-};
 
 enum class Access : std::uint8_t { load, store, atomic };
 

@@ -47,7 +47,7 @@ void refuse(cudaError_t code, const std::string& why) {
   if (code == cudaErrorNotSupported)
     errors::note_unsupported(why);
   else
-    report_mistake({"memory", why, error_name(code), {}, {}});
+    report({.kind = Finding::Kind::memory, .message = why, .error = error_name(code)});
   throw Refusal(code, true);
 }
 
@@ -71,7 +71,7 @@ void report_refusal(const char* function, const Refusal& refusal) {
   }
   std::string text = std::string(function) + " fails: " + error_text(refusal.code());
   if (!refusal.subject().empty()) text += ", " + refusal.subject();
-  report_mistake({"api", text, error_name(refusal.code()), {}, {}});
+  report({.kind = Finding::Kind::api, .message = text, .error = error_name(refusal.code())});
 }
 
 std::string take_refused_in_capture() {
@@ -103,7 +103,11 @@ void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& plac
   if (code == cudaErrorNotSupported)
     report_unsupported(error_state::what_is_missing(why, place));
   else if (!why.empty())
-    report_mistake({"memory", why, error_name(code), place.kernel, place.location});
+    report({.kind = Finding::Kind::memory,
+            .kernel = place.kernel,
+            .message = why,
+            .place = {.instruction = {}, .location = place.location},
+            .error = error_name(code)});
   cudaError_t none = cudaSuccess;
   if (!error_state::sticky.compare_exchange_strong(none, code)) return;
   error_state::untold = true;
@@ -134,7 +138,10 @@ Failure take_failure() {
   if (failure.what.empty() && failure.unsupported) failure.what = unsupported + " is not simulated";
   error_state::last = cudaSuccess;
   if (fault) {  // whatever else has happened, a process with a GPU would not have come to it
-    report_mistake({"memory", fault->what, {}, fault->function, fault->library});
+    report({.kind = Finding::Kind::memory,
+            .kernel = fault->function,
+            .message = fault->what,
+            .place = {.instruction = {}, .location = fault->library}});
     return {cudaErrorIllegalAddress,
             fault->what + ", of which a process with a GPU dies",
             {fault->function, fault->library},

@@ -18,7 +18,6 @@
 #include "base/function_name.h"
 #include "simulator/environment/setting.h"
 #include "simulator/runtime/settings.h"
-#include "simulator/watch/findings.h"
 
 namespace opgate::simulator {
 namespace reporting {
@@ -50,32 +49,26 @@ bool append(const char* line, std::size_t bytes) {
   return done;
 }
 
-std::string to_json(const Mistake& mistake) {
-  return "{\"tool\": " + quoted(mistake.tool) + ", \"message\": " + quoted(mistake.text) +
-         ", \"error\": " + quoted(mistake.error) + ", \"kernel\": " + quoted(mistake.kernel) +
-         ", \"location\": " + quoted(mistake.location) + "}";
+// To the file, if there is one. If that fails, reports so once.
+void append(const Finding& finding) {
+  if (report_file() == nullptr) return;
+  static std::atomic<bool> complained{false};
+  const std::string line = to_line(finding) + "\n";
+  if (!append(line.data(), line.size()) && !complained.exchange(true))
+    report_notice(assignment(Setting::report) +
+                  " cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace reporting
 
-void report_mistake(const Mistake& mistake) {
-  std::string line;
-  if (!mistake.kernel.empty()) line += "kernel " + mistake.kernel + ", " + mistake.location + ": ";
-  line += mistake.text;
-  if (!mistake.error.empty()) line += " (" + mistake.error + ")";
-  reporting::write_line(line);
-  append_to_report(reporting::to_json(mistake));
+void report(const Finding& finding) {
+  reporting::write_line(to_text(finding));
+  reporting::append(finding);
 }
 
-void append_to_report(const std::string& line) {
-  if (reporting::report_file() == nullptr) return;
-  static std::atomic<bool> complained{false};
-  const std::string whole = line + "\n";
-  if (!reporting::append(whole.data(), whole.size()) && !complained.exchange(true))
-    report_notice(assignment(Setting::report) + " cannot be written: " + std::strerror(errno));
+void report_start() {
+  reporting::append({.kind = Finding::Kind::start, .message = std::to_string(getpid())});
 }
-
-void report_start() { append_to_report(reporting::to_json({"start", std::to_string(getpid()), {}, {}, {}})); }
 
 bool has_report_file() { return reporting::report_file() != nullptr; }
 
@@ -85,9 +78,7 @@ void report_fault_of_host(const char* text) {
   reporting::write_whole(STDERR_FILENO, line.data(), static_cast<std::size_t>(length));
   if (reporting::report_file() == nullptr) return;
   length = std::snprintf(line.data(), line.size(),
-                         "{\"tool\":\"memory\",\"message\":\"%.300s\",\"error\":\"SIGSEGV\",\"kernel\":\"\","
-                         "\"location\":\"\"}\n",
-                         text);
+                         "{\"tool\":\"memory\",\"message\":\"%.300s\",\"error\":\"SIGSEGV\"}\n", text);
   reporting::append(line.data(), static_cast<std::size_t>(length));
 }
 
@@ -102,8 +93,7 @@ void report_unsupported(const std::string& function) {
   static auto* const reported = new std::set<std::string>;
   const std::lock_guard lock(mutex);
   if (!reported->insert(function).second) return;
-  reporting::write_line(function + " is not simulated");
-  append_to_report(reporting::to_json({"unsupported", function, {}, {}, {}}));
+  report({.kind = Finding::Kind::unsupported, .message = function});
 }
 
 std::string readable_name(const std::string& mangled) {

@@ -4,28 +4,18 @@
 
 #include <string>
 
+#include "simulator/reports/finding.h"
+
 namespace opgate::simulator {
 
-/// A mistake of the simulated program.
-struct Mistake {
-  std::string tool;      ///< what found it: memory, api, ...
-  std::string text;      ///< what is wrong
-  std::string error;     ///< "cudaErrorIllegalAddress"; empty where no function fails for it
-  std::string kernel;    ///< as people write it; empty where it was no kernel
-  std::string location;  ///< "twice.cu:41"; empty where it is not known
-};
-
 /// Writes it to stderr and to the file.
-void report_mistake(const Mistake& mistake);
+void report(const Finding& finding);
 
 /// Notes in the file that this process uses the devices.
 void report_start();
 
 /// Whether OPGATE_SIM_REPORT names a file.
 bool has_report_file();
-
-/// Appends a line of JSON to the file, where there is one; says so once where that fails.
-void append_to_report(const std::string& line);
 
 /// For a signal handler: writes a finding of the tool memory to stderr and to the file. Of `text`, which may have no quotes
 /// and no control characters, 300 bytes are written.

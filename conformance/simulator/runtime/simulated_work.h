@@ -40,9 +40,9 @@ int opgate_sim_take_failure(char* text, std::size_t bytes);
 /// them, or "" for none. What was written before counts as written, and what was found before is forgotten.
 cudaError_t opgate_sim_watch(const char* tools);
 
-/// Takes what a tool has found, the oldest first: a line of JSON with the keys tool, kernel, message, place,
-/// other (of a race, or of two operations of streams), space, address, bytes and count. Gives its length, or 0 where there is none. A line for which `bytes` is
-/// not larger than its length stays, so that it can be asked for with more room.
+/// Takes what a tool has found, the oldest first: a line of JSON, which finding_from_line() of simulator/reports/finding.h reads.
+/// Gives its length, or 0 if there is none. A line for which `bytes` is not larger than its length stays, so that it can be asked
+/// for with more room.
 std::size_t opgate_sim_take_finding(char* text, std::size_t bytes);
 
 /// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that takes memory back

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "simulator/runtime/tool_findings.h"
+#include "simulator/watch/findings.h"
 
 namespace opgate::simulator {
 namespace stream_watch {

@@ -28,10 +28,8 @@ void keep(std::vector<Finding> findings) {
   const std::lock_guard lock(kept().mutex);
   for (Finding& finding : findings) {
     finding.kernel = readable_name(finding.kernel);
-    std::string line = to_json(finding);
-    report_notice(to_text(finding));
-    append_to_report(line);
-    if (kept().lines.size() < kMost) kept().lines.push_back(std::move(line));
+    report(finding);
+    if (kept().lines.size() < kMost) kept().lines.push_back(to_line(finding));
   }
 }
 

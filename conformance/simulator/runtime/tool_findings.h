@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/watch/findings.h"
+#include "simulator/reports/finding.h"
 
 namespace opgate::simulator::tool_findings {
 

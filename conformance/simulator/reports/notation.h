@@ -1,22 +1,35 @@
-#include "simulator/machine/faults.h"
+// How the simulator writes indices and addresses.
+#pragma once
 
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <string>
 
 namespace opgate::simulator {
 
-std::string hexadecimal(std::uint64_t value) {
+/// Three sizes or indices, as in `dim3`.
+struct Extent {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+/// "0x1f"
+inline std::string hexadecimal(std::uint64_t value) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
   return "0x" + std::string(digits.data(), end);
 }
 
-std::string in_words(const Extent& index) {
+/// "(3, 0, 0)"
+inline std::string in_words(const Extent& index) {
   return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " + std::to_string(index.z) +
          ")";
 }
 
-std::string in_short(const Extent& index) {
+/// "3,0,0"
+inline std::string in_short(const Extent& index) {
   return std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z);
 }
 

@@ -1,0 +1,64 @@
+// What the simulator reports: the findings of its tools, the faults of kernels and of the host, functions that are refused, and
+// what is not simulated. The simulator writes each as a line of JSON, which the engine and `opgate sim` read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "simulator/reports/notation.h"
+
+namespace opgate::simulator {
+
+/// One access, or one arrival at a barrier; of the tool `stream`, an operation; of a fault, where it happened.
+struct FindingPlace {
+  std::string
+      instruction;       ///< "st.shared.f32"; of an operation, what it is. Empty: only the location is known
+  std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"; may be empty
+  Extent block = {};
+  Extent thread = {};
+  /// Of an operation, in the place of block and thread: its stream, or 0 for the host.
+  std::optional<unsigned long long> stream = std::nullopt;
+};
+
+struct Finding {
+  /// What reports it. The last two are no mistakes of the program: it uses the devices (the message is its process id), and it
+  /// needs what is not simulated (the message is its name).
+  enum class Kind : std::uint8_t { memory, api, init, race, sync, stream, start, unsupported };
+
+  Kind kind = Kind::race;
+  std::string kernel = {};   ///< empty if it was none
+  std::string message = {};  ///< a sentence for people, without the place of the first access
+  FindingPlace place = {};
+  std::optional<FindingPlace> other = {};  ///< of a race, and of the tool `stream`: what came before
+  std::string error = {};                  ///< "cudaErrorIllegalAddress"; empty if no function fails for it
+  std::string space = {};                  ///< "global", "shared" or "local"; empty where no memory is meant
+  std::uint64_t address = 0;               ///< in that space
+  std::size_t bytes = 0;
+  std::uint64_t count = 1;  ///< how often it was found at the same two instructions
+};
+
+/// "memory", "race" ...: for a tool, the word that chooses it.
+std::string_view name_of(Finding::Kind kind);
+
+/// One line of JSON, without the end of the line.
+std::string to_line(const Finding& finding);
+
+/// Reads such a line. None for one that is not whole: the last one of a process that was killed.
+std::optional<Finding> finding_from_line(std::string_view line);
+
+/// One line for people.
+std::string to_text(const Finding& finding);
+
+/// Who was at the place: "block 0,0,0, thread 3,0,0", "stream 2" or "the host"; empty if only the location is known.
+std::string actor_at(const FindingPlace& place);
+
+/// "reduce.cu:41, block 0,0,0, thread 3,0,0"
+std::string text_of(const FindingPlace& place);
+
+/// "st.shared.f32 at twice.cu:41", or one of the two.
+std::string access_at(const FindingPlace& place);
+
+}  // namespace opgate::simulator
