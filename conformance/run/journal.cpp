@@ -161,6 +161,7 @@ struct Line {
   std::optional<Judgement> judgement;
   std::optional<CallFacts> facts;
   bool finished = false;
+  bool is_row = false;
   json defect;  // null in other lines
   Costs costs;
 };
@@ -187,6 +188,8 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
     Line read;
     read.finished = line.contains("finished");
     if (read.finished) read.costs = line.value("costs", Costs());
+    read.is_row = line.contains("row");
+    if (read.is_row) return read;
     if (line.contains("defect")) {
       read.defect = line;
     } else if (line.contains("call")) {
@@ -225,9 +228,9 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
     } else if (Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
       journal.costs = std::move(line.costs);
-    } else if (!line.defect.is_null()) {
-      if (take.defect) take.defect(line.defect);
-      continue;  // not counted among the whole lines: a run that is resumed writes its defects anew
+    } else if (line.is_row || !line.defect.is_null()) {
+      if (take.defect && !line.is_row) take.defect(line.defect);
+      continue;  // not counted among the whole lines: a run that is resumed writes these anew
     } else if (line.facts) {
       if (take.facts) take.facts(line.id, *line.facts);
     } else {
@@ -355,9 +358,8 @@ void Journal::flush() {
 }
 
 void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs,
-                     const std::vector<Defect>& defects) {
-  for (const Defect& defect : defects)
-    write_line(json(defect).dump(-1, ' ', false, json::error_handler_t::replace));
+                     const std::vector<json>& lines) {
+  for (const json& line : lines) write_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
   json list = json::array();
   for (const WorstError& error : worst) list.push_back({{"case", error.case_id}, {"ulps", error.ulps}});
   write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}, {"costs", costs}}.dump());

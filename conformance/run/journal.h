@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "defects/defect.h"
 #include "judging/call_facts.h"
 #include "judging/verdict.h"
 #include "plan/costs.h"
@@ -83,7 +82,7 @@ struct JournalLines {
   std::function<void(const RunHeader& header)> header = {};
   std::function<void(const std::string& case_id, const Judgement& judgement)> verdict = {};
   std::function<void(const std::string& call_id, const CallFacts& facts)> facts = {};
-  /// A defect as to_json() has written it; these lines come after all verdicts.
+  /// A defect as to_json() has written it, and the text of its finding; these lines come after all verdicts.
   std::function<void(const nlohmann::json& defect)> defect = {};
 };
 
@@ -127,9 +126,9 @@ class Journal {
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
   /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
-  /// of cases, and what the calls cost. The defects come before it, one line each.
+  /// of cases, and what the calls cost. Before it come `lines`: what all verdicts together show.
   void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {},
-              const std::vector<Defect>& defects = {});
+              const std::vector<nlohmann::json>& lines = {});
 
  private:
   void open(const std::filesystem::path& file);

@@ -185,6 +185,26 @@ TEST(Journal, IsUnfinishedUntilTheLastLine) {
   EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 0u);
 }
 
+// Cells and defects follow from the verdicts: they are no entries, and a run that is resumed writes them anew.
+TEST(Journal, HasLinesBehindItsVerdicts) {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "results.jsonl", kHeader);
+    journal.add("op/float32/2x3/x=stepped/cpu/value.layout", kFailure);
+    journal.finish({}, {},
+                   {{{"row", "op/cpu/value.layout"}, {"cell", "FAIL 1"}}, {{"defect", "op/cpu/layout/x"}}});
+  }
+  std::vector<nlohmann::json> defects;
+  const ReadJournal read = read_journal(
+      folder / "results.jsonl", {.defect = [&](const nlohmann::json& defect) { defects.push_back(defect); }});
+  EXPECT_EQ(read.entries, 1u);
+  EXPECT_TRUE(read.finished);
+  ASSERT_EQ(defects.size(), 1u);
+  EXPECT_EQ(defects[0].at("defect"), "op/cpu/layout/x");
+  EXPECT_NE(text_of(folder / "results.jsonl").find(R"({"cell":"FAIL 1","row":"op/cpu/value.layout"})"),
+            std::string::npos);
+}
+
 TEST(Journal, MakesTheFolderItIsWrittenTo) {
   const TemporaryFolder folder;
   write_three(folder / "a/b/results.jsonl");

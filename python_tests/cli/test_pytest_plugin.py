@@ -79,7 +79,8 @@ def test_what_is_selected_is_run_and_passes(run_pytest: Pytest) -> None:
 def test_a_finding_is_shown_as_the_command_line_does_and_without_a_stack(run_pytest: Pytest) -> None:
     result = run_pytest("-q", "-k", "value.reference and cpu")
     assert result.returncode == 1, result.stdout
-    assert "FAIL doubled/float32/4x6/contiguous/cpu/value.reference" in result.stdout
+    assert "FAIL value.reference · doubled · float32 · 4x6 · contiguous · cpu" in result.stdout
+    assert "opgate repro 'doubled/float32/4x6/contiguous/cpu/value.reference'" in result.stdout
     assert "promised" in result.stdout
     assert "opgate explain value.reference" in result.stdout
     assert "pytest_plugin.py" not in result.stdout

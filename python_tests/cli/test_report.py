@@ -51,8 +51,17 @@ LINES: list[dict[str, Any]] = [
         "reason": "SIGSEGV",
         "stack": ["scale_rows at src/kernels.cpp:41", "bad in libbad.so"],
     },
+    {"row": "good/cpu/value.reference", "cell": "ok"},
+    {"row": "good/cuda/value.reference", "cell": "owed"},
+    {
+        "row": "bad/cpu/value.layout",
+        "cell": "FAIL 2",
+        "finding": f"FAIL value.layout\n  happened   it differs {HOSTILE}\n",
+    },
+    {"row": "bad/cpu/effect.alias", "cell": "CRASH 1", "finding": "CRASH effect.alias\n"},
     {
         "defect": "bad/cpu/crash/SIGSEGV in scale_rows",
+        "finding": "CRASH effect.alias\n  in         scale_rows at src/kernels.cpp:41\n",
         "op": "bad",
         "device": "cpu",
         "severity": "memory",
@@ -64,6 +73,7 @@ LINES: list[dict[str, Any]] = [
     },
     {
         "defect": "bad/cpu/layout/x",
+        "finding": f"FAIL value.layout\n  happened   it differs {HOSTILE}\n",
         "op": "bad",
         "device": "cpu",
         "severity": "values",
@@ -194,7 +204,7 @@ def test_the_gate_of_another_run_is_not_shown(report: Any, project: Path) -> Non
             "".join(
                 json.dumps(line) + "\n" for line in [HEADER, LINES[3], {"finished": "2026-01-02T03:05:05Z"}]
             ),
-            "is of an OpGate that did not tell defects; run again",
+            "was written by another version of OpGate; run again",
         ),
     ],
 )
@@ -214,7 +224,8 @@ def test_a_million_cases_are_reported_in_bounded_memory(opgate: OpGate, project:
     case = "good/float32/{}/contiguous/cpu/value.reference"
     lines = ({"case": case.format(number), "ulps": 0.5, "verdict": "pass"} for number in range(1_000_000))
     with (project / ".opgate" / "results.jsonl").open("w") as stream:
-        for line in [HEADER, *lines, {"finished": "2026-01-02T03:05:05Z"}]:
+        row = {"row": "good/cpu/value.reference", "cell": "ok"}
+        for line in [HEADER, *lines, row, {"finished": "2026-01-02T03:05:05Z"}]:
             stream.write(json.dumps(line) + "\n")
     limited = f"ulimit -v 8000000; exec '{opgate.program}' report --junit j.xml --markdown m.md"
     result = OpGate(Path("/bin/bash"), project)("-c", limited, folder=project)

@@ -195,22 +195,22 @@ def test_overlapping_shards_are_refused(opgate: OpGate, shards: list[Path], tmp_
     assert_refused(result, "shard 1/3", "shard 2/4", "cut the plan differently")
 
 
-def lines_without_facts(file: Path) -> list[str]:
-    """The lines of a results.jsonl, with their line ends, without the lines for the facts of calls."""
+def lines_with_verdicts(file: Path) -> list[str]:
+    """The header, verdicts and last line of a results.jsonl, with their line ends."""
     lines = file.read_text().splitlines(keepends=True)
-    return [line for line in lines if not {"call", "defect"} & set(json.loads(line))]
+    return [line for line in lines if not {"call", "defect", "row"} & set(json.loads(line))]
 
 
 def test_an_unfinished_shard_is_refused_by_name(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
     cut = tmp_path / "cut.jsonl"
-    lines = lines_without_facts(shards[1])
+    lines = lines_with_verdicts(shards[1])
     cut.write_text("".join(lines[:11]))
     result = opgate("merge", shards[0], cut, shards[2], "--output", tmp_path / "merged")
     assert_refused(result, f"{cut} is unfinished: 10 of its {len(lines) - 2} cases", "--shard 2/3 --resume")
 
 
 def test_a_case_without_a_verdict_is_a_gap(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
-    lines = lines_without_facts(shards[1])
+    lines = lines_with_verdicts(shards[1])
     gap = tmp_path / "gap.jsonl"
     gap.write_text("".join(lines[:5] + lines[6:]))
     result = opgate("merge", shards[0], gap, shards[2], "--output", tmp_path / "merged")
@@ -218,8 +218,8 @@ def test_a_case_without_a_verdict_is_a_gap(opgate: OpGate, shards: list[Path], t
 
 
 def test_a_case_with_two_verdicts_is_refused(opgate: OpGate, shards: list[Path], tmp_path: Path) -> None:
-    lines = lines_without_facts(shards[1])
-    foreign = lines_without_facts(shards[0])[3]
+    lines = lines_with_verdicts(shards[1])
+    foreign = lines_with_verdicts(shards[0])[3]
     for twice in (lines[4], foreign):
         file = tmp_path / "twice.jsonl"
         file.write_text("".join([*lines[:9], twice, *lines[10:]]))

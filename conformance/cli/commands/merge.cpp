@@ -143,7 +143,7 @@ int merge(const std::vector<std::string>& names, const fs::path& folder) {
                                    tally.add(call_id, facts);
                                  }});
   }
-  journal.finish(tally.worst(), costs, tally.defects());
+  journal.finish(tally.worst(), costs, tally.closing_lines());
   end_where_nobody_reads();
   return print_results(tally, fmt::format("from {} shards", files.size()));
 }

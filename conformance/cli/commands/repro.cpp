@@ -9,6 +9,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
 #include "cli/project/smaller_call.h"
+#include "cli/results/in_colour.h"
 #include "cli/results/tally.h"
 #include "cli/scripts/script.h"
 #include "cli/terminal/terminal.h"
@@ -107,7 +108,7 @@ Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_sc
     if (as_script) {
       repeated.script = script(plan.calls[call], by, judgement, project.config);
     } else {
-      fmt::print("\n{}", finding_text(judged, judgement, options.again()));
+      fmt::print("\n{}", finding_in_colour(judged, judgement, options.again()));
     }
   };
   const Supervisor supervisor(project.workers, *project.python, plan, filter);

@@ -187,7 +187,7 @@ std::optional<Tally> complete_run(const RunOptions& options) {
                tally.total(), header.cases, file.string());
     return std::nullopt;
   }
-  journal->finish(tally.worst(), *costs, tally.defects());
+  journal->finish(tally.worst(), *costs, tally.closing_lines());
   if (options.durations >= 0) print_slowest(*costs, static_cast<size_t>(options.durations));
   return tally;
 }

@@ -93,18 +93,6 @@ std::string paragraph(size_t number, const Defect& defect, const std::string& op
 
 }  // namespace
 
-std::string call_text(std::string_view call_id) {
-  constexpr size_t kOfSample = 40;
-  const CaseParts parts = parts_of_call(call_id);
-  std::string sample(parts.sample);
-  if (sample.size() > kOfSample) sample = sample.substr(0, kOfSample) + "...";
-  const std::string_view sizes = sizes_without_elements(parts.variant);
-  return fmt::format(
-      "{} · {} · {} · {} · {}", parts.op, parts.dtype, sample,
-      sizes.empty() ? std::string(parts.variant) : fmt::format("every dim of size {} is empty", sizes),
-      parts.device);
-}
-
 std::string defects_text(const std::vector<Defect>& defects, size_t most, const std::string& options) {
   if (defects.empty()) return "";
   size_t cases = 0;

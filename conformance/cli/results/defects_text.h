@@ -13,7 +13,4 @@ namespace opgate {
 /// defects.
 std::string defects_text(const std::vector<Defect>& defects, size_t most, const std::string& options);
 
-/// A call id as a reader sees it: "row_scale · float32 · 4x6,4 · x=expanded · cpu".
-std::string call_text(std::string_view call_id);
-
 }  // namespace opgate

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "cli/results/tally.h"
+#include "cli/results/in_colour.h"
 #include "cli/terminal/terminal.h"
 #include "plan/case_parts.h"
 
@@ -122,7 +122,7 @@ std::string DetectionMatrix::faults(const std::string& options) const {
   for (const auto& [name, complaints] : twins_) {
     for (const auto& [case_id, judgement] : complaints) {
       text += fmt::format("{} {} is correct, but a check found this:\n{}", coloured(Colour::red, "FLAGGED"),
-                          name, finding_text(case_id, judgement, options));
+                          name, finding_in_colour(case_id, judgement, options));
     }
   }
   return text;
@@ -156,7 +156,7 @@ std::string DetectionMatrix::groups() const {
   std::set<std::string> named;  // where the evidence is of the check that the defect was planted for
   for (const opgate::Defect& defect : seen_.found()) {
     const std::string planted = fmt::format("{} {}", defect.op, defect.device);
-    if (defect.example.ends_with("/" + defects_.at(defect.op).check)) named.insert(planted);
+    if (parts_of_case(defect.example).check == defects_.at(defect.op).check) named.insert(planted);
     shown_as[planted].push_back(fmt::format("{} ({})", defect.id.substr(defect.op.size() + 1),
                                             fmt::join(std::views::keys(defect.checks), " ")));
   }

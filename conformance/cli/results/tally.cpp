@@ -5,18 +5,20 @@
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <span>
 
 #include "cli/commands/subcommand.h"
 #include "cli/results/defects_text.h"
+#include "cli/results/in_colour.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "device/simulator.h"
-#include "gate/state.h"
 #include "inputs/call_key.h"
 #include "plan/case_parts.h"
+#include "results/finding_text.h"
 
 namespace opgate {
 namespace {
@@ -25,28 +27,7 @@ constexpr size_t kReasonsInSummary = 3;
 constexpr size_t kHappenedInNote = 2;
 constexpr size_t kRowsShown = 40;  // of the table, where more rows have nothing broken
 
-constexpr std::array kBrokenVerdicts{Verdict::fail, Verdict::crash, Verdict::timeout, Verdict::invalid};
-
-size_t index(Verdict verdict) { return static_cast<size_t>(verdict); }
-
-TableCell cell_text(const std::array<size_t, 6>& counts, size_t by_evidence) {
-  const size_t broken = counts[index(Verdict::fail)] + counts[index(Verdict::timeout)];
-  if (const size_t crashed = counts[index(Verdict::crash)]; crashed > 0)
-    return {fmt::format("CRASH {}", crashed), Colour::red};
-  if (broken > 0) return {fmt::format("FAIL {}", broken), Colour::red};
-  if (const size_t invalid = counts[index(Verdict::invalid)]; invalid > 0) {
-    return {fmt::format("spec? {}", invalid), Colour::yellow};
-  }
-  if (counts[index(Verdict::owed)] > 0) return {"owed", Colour::yellow};
-  return {by_evidence > 0 ? "ok*" : "ok", Colour::green};
-}
-
 }  // namespace
-
-bool Tally::has_broken(const Cell& cell) {
-  return std::ranges::any_of(kBrokenVerdicts,
-                             [&](Verdict verdict) { return cell.counts[index(verdict)] > 0; });
-}
 
 Tally::Row& Tally::row(std::string_view op, std::string_view device) {
   if (last_row_ == rows_.end() || last_row_->first.first != op || last_row_->first.second != device)
@@ -58,7 +39,7 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   const CaseParts parts = parts_of_case(case_id);
   const auto& [op, dtype, sample, variant, device, check, call] = parts;
   if (judgement.asked_on_simulator) {
-    ++totals_[index(judgement.verdict)];
+    totals_.add(judgement);
     ++on_simulator_instead_[judgement.reason];
     return;
   }
@@ -67,18 +48,18 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   auto found = cells.find(check);
   if (found == cells.end()) found = cells.emplace(check, Cell{}).first;
   Cell& cell = found->second;
-  ++cell.counts[index(judgement.verdict)];
-  ++totals_[index(judgement.verdict)];
+  cell.cases.add(judgement);
+  totals_.add(judgement);
   if (judgement.worst_ulps > 0) note_error(cell, parts, case_id, judgement);
   if (judgement.verdict == Verdict::owed) {
     ++owed_reasons_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && judgement.given_by == GivenBy::evidence) {
-    ++cell.by_evidence;
     ++by_evidence_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
     add_note(case_id, op, check, judgement);
   } else if (is_broken(judgement.verdict)) {
     defects_.add(std::string(case_id), judgement);
+    if (cell.finding.empty()) cell.finding = finding_text(case_id, judgement, options_);
   }
 }
 
@@ -140,7 +121,9 @@ std::vector<WorstError> Tally::worst() const {
   return errors;
 }
 
-size_t Tally::total() const { return std::accumulate(totals_.begin(), totals_.end(), size_t{0}); }
+size_t Tally::total() const {
+  return std::accumulate(totals_.by_verdict.begin(), totals_.by_verdict.end(), size_t{0});
+}
 
 int Tally::exit_status() const {
   if (count(Verdict::fail) + count(Verdict::crash) + count(Verdict::timeout) > 0) return kPromiseBroken;
@@ -152,22 +135,19 @@ std::string Tally::table(Columns columns) const {
   std::set<std::string> names;
   size_t left_out = 0;
   for (const auto& [key, row] : rows_) {
-    std::map<std::string, Cell> merged;
-    for (const auto& [check, cell] : row.cells) {
-      Cell& into = merged[columns == Columns::checks ? check : check.substr(0, check.find('.'))];
-      for (size_t i = 0; i < into.counts.size(); ++i) into.counts[i] += cell.counts[i];
-      into.by_evidence += cell.by_evidence;
-    }
+    std::map<std::string, VerdictCounts> merged;
+    for (const auto& [check, cell] : row.cells)
+      merged[columns == Columns::checks ? check : check.substr(0, check.find('.'))].add(cell.cases);
     const bool is_shown =
         columns == Columns::checks || rows_.size() <= kRowsShown ||
-        std::ranges::any_of(merged, [](const auto& entry) { return has_broken(entry.second); });
+        std::ranges::any_of(merged, [](const auto& entry) { return is_broken(entry.second.worst()); });
     if (!is_shown) {
       ++left_out;
       continue;
     }
     TableRow line{key.first + " " + key.second, {}};
-    for (const auto& [name, cell] : merged) {
-      line.cells[name] = cell_text(cell.counts, cell.by_evidence);
+    for (const auto& [name, counts] : merged) {
+      line.cells[name] = {cell_text(counts), colour_of(counts.worst())};
       names.insert(name);
     }
     rows.push_back(std::move(line));
@@ -177,6 +157,23 @@ std::string Tally::table(Columns columns) const {
     text +=
         fmt::format("{} more operators and models have no broken case; `--verbose` shows them\n\n", left_out);
   return text;
+}
+
+std::vector<nlohmann::json> Tally::closing_lines() const {
+  std::vector<nlohmann::json> lines;
+  for (const auto& [key, row] : rows_) {
+    for (const auto& [check, cell] : row.cells) {
+      nlohmann::json& line = lines.emplace_back();
+      line = {{"row", fmt::format("{}/{}/{}", key.first, key.second, check)},
+              {"cell", cell_text(cell.cases)}};
+      if (!cell.finding.empty()) line["finding"] = cell.finding;
+    }
+  }
+  for (const Defect& defect : defects_.found()) {
+    nlohmann::json& line = lines.emplace_back(defect);
+    line["finding"] = finding_text(defect.example, defect.evidence, options_);
+  }
+  return lines;
 }
 
 std::string Tally::defects_text(size_t most) const {
@@ -241,36 +238,6 @@ std::string Tally::summary() const {
                                 parts_of_case(worst_accepted_.case_id).call));
   }
   if (!notes.empty()) text += fmt::format(" ({})", fmt::join(notes, "; "));
-  return text;
-}
-
-std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options) {
-  const auto& [op, dtype, sample, variant, device, check, call] = parts_of_case(case_id);
-  std::string word(to_string(judgement.verdict));
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
-  const Colour colour = judgement.verdict == Verdict::pass ? Colour::green
-                        : judgement.verdict == Verdict::owed || judgement.verdict == Verdict::invalid
-                            ? Colour::yellow
-                            : Colour::red;
-  std::string text = fmt::format("{} {} · {}\n", coloured(colour, word), check, call_text(std::string(call)));
-  const auto line = [&](std::string_view label, std::string_view value) {
-    if (value.empty()) return;
-    text += fmt::format("  {:10} {}\n", label, value);
-  };
-  if (judgement.finding) {
-    line("promised", judgement.finding->promised);
-    line("happened", judgement.finding->happened);
-    for (const std::string& detail : judgement.finding->detail)
-      text += fmt::format("  {:10} {}\n", "", detail);
-    line("likely", judgement.finding->likely);
-  }
-  line("because", judgement.reason);
-  for (size_t i = 0; i < judgement.stack.size(); ++i) line(i == 0 ? "in" : "called by", judgement.stack[i]);
-  if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
-  if (judgement.verdict != Verdict::pass) {
-    line("again", fmt::format("opgate repro '{}'{}", case_id, options));
-    line("more", fmt::format("opgate explain {}{}", check, options));
-  }
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "defects/defect.h"
 #include "plan/case_parts.h"
+#include "results/cell.h"
 #include "run/journal.h"
 
 namespace opgate {
@@ -25,19 +27,19 @@ class Tally {
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
 
-  size_t count(Verdict verdict) const { return totals_[static_cast<size_t>(verdict)]; }
+  size_t count(Verdict verdict) const { return totals_.of(verdict); }
   size_t total() const;
 
   /// 0: all promises kept; 1: a promise broken; 2: only specs are wrong.
   int exit_status() const;
 
-  /// A table of operators and devices by check, or by group of checks: "ok", "FAIL 12", "owed" (not run here), "ok*" if a
-  /// verdict comes from another machine, "." if nothing was planned.
+  /// A table of operators and devices by check, or by group of checks: cell_text(), "." if nothing was planned.
   enum class Columns { checks, groups };
   std::string table(Columns columns) const;
 
-  /// What is wrong with the operators: the broken cases, sorted by their causes.
-  std::vector<Defect> defects() const { return defects_.found(); }
+  /// Lines of results.jsonl behind the verdicts, from which the reports are made: for each operator, device and check its cell and
+  /// the text of its first finding, then the defects, with the text of their examples.
+  std::vector<nlohmann::json> closing_lines() const;
 
   /// The defects as text, the most severe first: as many as `most`, and how many more there are.
   std::string defects_text(size_t most) const;
@@ -58,10 +60,9 @@ class Tally {
   std::vector<WorstError> worst() const;
 
  private:
-  using Counts = std::array<size_t, 6>;
   struct Cell {
-    Counts counts{};
-    size_t by_evidence = 0;                                // number of cases that passed on another machine
+    VerdictCounts cases;
+    std::string finding;                                   // the text of the first one; empty if nothing is broken
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
   struct Row {
@@ -69,7 +70,6 @@ class Tally {
   };
   using RowKey = std::pair<std::string, std::string>;  // operator, device
 
-  static bool has_broken(const Cell& cell);
   Row& row(std::string_view op, std::string_view device);
   void add_note(std::string_view case_id, std::string_view op, std::string_view check,
                 const Judgement& judgement);
@@ -95,10 +95,7 @@ class Tally {
     std::map<std::string, std::string> happened;
   };
   std::map<std::array<std::string, 3>, Note> notes_;  // by operator, what all begin with, and what is likely
-  Counts totals_{};
+  VerdictCounts totals_;
 };
-
-/// A case and its finding as text for the user. `opgate repro` ends with the same text.
-std::string finding_text(const std::string& case_id, const Judgement& judgement, const std::string& options);
 
 }  // namespace opgate

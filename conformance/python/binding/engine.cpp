@@ -32,6 +32,7 @@
 #include "python/binding/devices.h"
 #include "python/binding/operators.h"
 #include "python/binding/reference.h"
+#include "results/finding_text.h"
 #include "run/project_setup.h"
 #include "run/worker.h"
 
@@ -146,6 +147,12 @@ std::optional<std::string> obstacle(const std::string& id, const std::string& mi
   check.needs_fake = needs_fake;
   const auto found = obstacle_to(*key.spec, check, {.no_package = no_package, .in_worker = &key});
   return found ? std::optional(found->reason) : std::nullopt;
+}
+
+std::string text_of_finding(const std::string& case_id, const std::string& judgement) {
+  std::string text = finding_text(case_id, json::parse(judgement).get<Judgement>(), /*options=*/std::nullopt);
+  text.pop_back();  // the end of the last line
+  return text;
 }
 
 py::object to_python(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
@@ -379,6 +386,9 @@ PYBIND11_MODULE(_engine, module) {
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
       pybind11::arg("models") = pybind11::dict(), pybind11::arg("regressions") = "",
       pybind11::arg("recorded") = "", pybind11::arg("samples") = "", pybind11::arg("outputs") = "");
+  module.def("finding_text", &opgate::text_of_finding,
+             "The text of the finding of one case, whose judgement is JSON, as the program prints it.",
+             pybind11::arg("case_id"), pybind11::arg("judgement"));
   module.def("judge", &opgate::judge,
              "Runs native checks on a call. Returns JSON: \"judgements\" by check, and \"facts\" of the call "
              "if a check made it. Raises RuntimeError for an unknown call or check.",

@@ -14,7 +14,6 @@ from opgate.accuracy import Accuracy, ulps
 from opgate.call import Call, keyword_names, overload_of, split_keywords
 from opgate.call_arguments import calls_of, is_sequence
 from opgate.domains import TensorArgument, values
-from opgate.finding import finding_text
 from opgate.judging import judge_call
 from opgate.names import name_of
 from opgate.package import PackageStore
@@ -176,7 +175,7 @@ def run(written: OpSpec, checks: list[str]) -> list[str]:
                 continue
             judged = True
             if judgement["verdict"] != "pass":
-                findings.setdefault(name, finding_text(f"{call_id}/{name}", judgement))
+                findings.setdefault(name, _engine.finding_text(f"{call_id}/{name}", json.dumps(judgement)))
     if not judged:
         raise ValueError(f"opgate.check: nothing could be checked: {reason}")
     return list(findings.values())

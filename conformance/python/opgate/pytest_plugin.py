@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from opgate.case_id import CaseId
-from opgate.finding import finding_text
 
 SHOWN = 3  # defects of an item: the first ones are shown, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")
@@ -144,8 +143,7 @@ class ItemResult:
             example = defect["example"]
             number = f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
             if example in broken:
-                told = finding_text(example, broken[example])
-                findings.append(f"{defect['op']}: {defect['cause']} ({number})\n{told}")
+                findings.append(f"{defect['op']}: {defect['cause']} ({number})\n{defect['finding'].rstrip()}")
             else:
                 _, device, check = CaseId.of(example).row
                 findings.append(

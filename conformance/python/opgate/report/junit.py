@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as xml
 
-from opgate.finding import finding_text
 from opgate.report.summary import Group, Summary
 
 # Characters that XML 1.0 cannot hold, not even escaped.
@@ -20,13 +19,12 @@ def clean(text: str) -> str:
 def test_case(suite: xml.Element, group: Group, summary: Summary) -> None:
     """Adds the test of one check: passed, failed, in error (the spec is wrong) or skipped (owed: not run)."""
     case = xml.SubElement(suite, "testcase", classname=f"{group.op}.{group.device}", name=group.check)
-    if group.example:
-        name, line = group.example
+    if group.finding:
         defect = summary.defect_of(group.op, group.device, group.check)
         kind = "error" if group.verdict == "invalid" else "failure"
         said = xml.SubElement(case, kind, type=group.verdict, message=clean(f"{defect.cause}: {defect.seen}"))
         others = f"\n  and {group.others} more cases" if group.others > 0 else ""
-        said.text = clean(finding_text(name, line)) + others
+        said.text = clean(group.finding) + others
     elif group.verdict == "owed":
         xml.SubElement(case, "skipped", message=clean(f"owed (not run here): {group.owed}"))
     elif group.elsewhere:

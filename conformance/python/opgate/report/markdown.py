@@ -76,7 +76,7 @@ def markdown(summary: Summary) -> str:
         lines += [f"### {len(summary.defects)} defect{'s' if len(summary.defects) > 1 else ''}", ""]
     for number, defect in enumerate(summary.defects):
         folded = ["<details>", f"<summary>{escape(defect.title)}</summary>", "", code(defect.text)]
-        folded += [f"    opgate repro '{defect.example}'", "", "</details>", ""]
+        folded += ["</details>", ""]
         if sum(map(len, [*lines, *folded])) > LIMIT:
             lines.append(f"{len(summary.defects) - number} more defects do not fit into a comment.")
             break

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from opgate.case_id import CaseId
-from opgate.finding import finding_text
 
 BROKEN = ("fail", "crash", "timeout")
 
@@ -28,8 +27,10 @@ class Group:
     counts: dict[str, int] = field(default_factory=dict)
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By dtype: the worst error in ulps, and the id of its case."""
-    example: tuple[str, dict[str, Any]] | None = None
-    """The first case that is neither pass nor owed: its id and its line of results.jsonl."""
+    text: str = ""
+    """The cell in the table of `opgate run`: "ok", "FAIL 3", "owed"."""
+    finding: str = ""
+    """The text of the first case that is neither pass nor owed; empty if there is none."""
     owed: str = ""
     """Why cases of the group are owed (not run on this machine); empty if none are."""
     elsewhere: str = ""
@@ -50,15 +51,8 @@ class Group:
 
     @property
     def others(self) -> int:
-        """The number of cases that broke their promise or have a wrong spec, besides the example."""
+        """The number of cases that broke their promise or have a wrong spec, besides that of the finding."""
         return self.broken + self.counts.get("invalid", 0) - 1
-
-    @property
-    def text(self) -> str:
-        """The cell in the table of `opgate run`: "ok", "FAIL 3", "owed"."""
-        passed = "ok*" if self.elsewhere else "ok"
-        words = {"pass": passed, "owed": "owed", "invalid": f"spec? {self.counts.get('invalid')}"}
-        return words.get(self.verdict) or f"{'CRASH' if self.verdict == 'crash' else 'FAIL'} {self.broken}"
 
 
 @dataclass
@@ -72,6 +66,8 @@ class Defect:
     cause: str
     example: str
     """The case that shows it best."""
+    finding: str
+    """The text of the finding of the example."""
     said: dict[str, Any]
     """The line of the example in results.jsonl."""
     checks: dict[str, int]
@@ -103,7 +99,7 @@ class Defect:
     @property
     def text(self) -> str:
         """The finding of the example, and the number of cases."""
-        text = f"{finding_text(self.example, self.said)}\n  cases      {self.cases}"
+        text = f"{self.finding}\n  cases      {self.cases}"
         callers = sorted({op for op, _, _ in self.rows} - {self.op})
         return f"{text}\n  also       {', '.join(callers)}, by calling it" if callers else text
 
@@ -187,14 +183,18 @@ def read_summary(results: Path) -> Summary:
             _take(summary, line)
             if line["verdict"] not in ("pass", "owed"):
                 broken[line["case"]] = line
+        elif "row" in line:
+            op, device, check = line["row"].split("/")
+            group = summary.groups[op, device, check]
+            group.text, group.finding = line["cell"], line.get("finding", "").rstrip()
         elif "defect" in line:
             summary.defects.append(_defect(line, broken))
         elif "finished" in line:
             summary.finished = line["finished"]
     if not summary.finished:
         raise ReportError(f"{results} is unfinished; complete it with `opgate run --resume`")
-    if broken and not summary.defects:
-        raise ReportError(f"{results} is of an OpGate that did not tell defects; run again")
+    if any(not group.text for group in summary.groups.values()):
+        raise ReportError(f"{results} was written by another version of OpGate; run again")
     gate = results.parent / "gate.json"
     if gate.exists():
         said = json.loads(gate.read_text())
@@ -220,7 +220,8 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
     known = {name: line[name] for name in ("op", "device", "severity", "cause", "example", "checks")}
     rows = frozenset(CaseId.of(case).row for case in line["cases"])
-    return Defect(id=line["defect"], said=broken[line["example"]], rows=rows, **known)
+    text = line.get("finding", "").rstrip()
+    return Defect(id=line["defect"], finding=text, said=broken[line["example"]], rows=rows, **known)
 
 
 def _take(summary: Summary, line: dict[str, Any]) -> None:
@@ -240,5 +241,3 @@ def _take(summary: Summary, line: dict[str, Any]) -> None:
     elif line.get("given_by") == "evidence":
         group.elsewhere = line["reason"]
         summary.elsewhere[line["reason"]] = summary.elsewhere.get(line["reason"], 0) + 1
-    elif verdict != "pass" and group.example is None:
-        group.example = (case, line)
