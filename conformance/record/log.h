@@ -5,7 +5,7 @@
 //   {"call": 0, "op": "ns::op", "schema": "...", "arguments": [...],
 //    "names": [...]}                                         a kind of call, when it is first seen
 //   {"count": [0, 128, 3]}                                     kind 0: 128 calls so far, 3 of them raised
-//   {"left_out": "ns::op", "because": "a sparse tensor", "count": 7}
+//   {"left_out": "ns::op", "because": "with a sparse tensor", "count": 7}
 #pragma once
 
 #include <nlohmann/json.hpp>

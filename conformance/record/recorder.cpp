@@ -200,10 +200,10 @@ class Recorder {
       log_.write(line);
       return &kind;
     } catch (const SpecError& error) {
-      return leave_out(error.what());
+      return leave_out(fmt::format("with {}", error.what()));
     } catch (const c10::Error&) {
       // RecordFunction would print it with its stack, for each call, into the output of the program.
-      return leave_out("an argument that torch does not describe");
+      return leave_out("with an argument that torch does not describe");
     }
   }
 

@@ -93,8 +93,7 @@ void print_table(const Recording& recording, const fs::path& folder) {
     if (op.rejections > 0)
       fmt::print("  {:<{}}  {:>5} kinds of call that raised, kept as such\n", "", width, op.rejections);
     for (const auto& [reason, count] : op.left_out)
-      fmt::print("  {:<{}}  not kept: {} calls {}{}\n", "", width, count,
-                 reason.starts_with("of ") || reason.starts_with("that ") ? "" : "with ", reason);
+      fmt::print("  {:<{}}  not kept: {} calls {}\n", "", width, count, reason);
   }
 }
 

@@ -26,7 +26,7 @@ from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
 # Words of errors that another run may not have, although nothing that the digest covers has changed.
-PASSING = ("no space left", "cannot allocate memory", "out of memory", "killed", "timed out", "longer than")
+PASSING = ("no space left", "cannot allocate memory", "out of memory", "killed", "timed out")
 DEATHS = 2  # once this many calls of a subject have ended the worker, its other calls are not tried
 Outputs = dict[str, list[torch.Tensor]]
 OpenSizes = dict[int, Any] | None
