@@ -18,6 +18,7 @@
 #include "plan/costs.h"
 #include "plan/shard.h"
 #include "provenance/digests.h"
+#include "run/run_listener.h"
 #include "spec/coverage.h"
 #include "spec/subject_facts.h"
 
@@ -106,7 +107,7 @@ bool is_finished(const std::filesystem::path& file);
 Costs read_costs(const std::filesystem::path& file);
 
 /// Writes one results file, and holds a lock on it, so that two runs cannot write into the same file.
-class Journal {
+class Journal : public RunListener {
  public:
   /// Begins a new file. Throws SetupError where the folder cannot be written or another run holds the file.
   Journal(const std::filesystem::path& file, const RunHeader& header);
@@ -114,7 +115,7 @@ class Journal {
   /// Continues the file of an interrupted run. Throws as above.
   Journal(const std::filesystem::path& file, const ReadJournal& interrupted);
 
-  ~Journal();
+  ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -125,6 +126,11 @@ class Journal {
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
+
+  void on_verdict(const JudgedCase& judged) override { add(judged.id, judged.judgement); }
+  void on_facts(const std::string& call_id, const CallFacts& facts) override { add(call_id, facts); }
+  void on_progress(const std::vector<std::string>& /*current*/) override { flush(); }
+
   /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
   /// of cases, and what the calls cost. Before it come `lines`: what all verdicts together show.
   void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {},

@@ -65,7 +65,7 @@ int selftest(const SelftestOptions& options) {
                 options.order.order};
   choose_simulator(filter, options.no_simulator);
   const Plan plan = make_plan(project.subjects, project.checks, filter);
-  DetectionMatrix matrix(project.subjects, planned_subjects(plan), project.checks);
+  DetectionMatrix matrix(project.subjects, planned_subjects(plan), project.checks, options.blind);
   fmt::print("OpGate {} · torch {} · {} planted defects, {} correct twins, {} checks, {} cases\n", kVersion,
              project.torch, matrix.defects(), matrix.twins(), filter.checks.size(), plan.cases());
   std::fflush(stdout);
@@ -74,12 +74,7 @@ int selftest(const SelftestOptions& options) {
   keep_interrupted(file);
   const RunHeader header = header_of(project, plan, filter, todo);
   Journal journal(file, header);
-  const auto costs = run_cases(
-      project, plan, header, todo, options.execution.jobs, 0, journal,
-      {.verdict = [&](const std::string& id, const Judgement& judgement) {
-        const bool blind = std::ranges::find(options.blind, parts_of_case(id).check) != options.blind.end();
-        matrix.add(id, blind ? Judgement::pass() : judgement);
-      }});
+  const auto costs = run_cases(project, plan, header, todo, options.execution.jobs, 0, journal, matrix);
   if (!costs) {
     fmt::print(stderr, "opgate: interrupted; {} cases have no verdict\n", todo.size());
     return kInterrupted;

@@ -122,6 +122,30 @@ std::vector<std::string> last_failed(const fs::path& file) {
   return ids;
 }
 
+// Counts verdicts, prints each if the user wants to see all, and stops the run after enough failures.
+class VerdictsOfRun : public RunListener {
+ public:
+  VerdictsOfRun(const RunOptions& options, Tally& tally) : options_(options), tally_(tally) {}
+
+  void on_verdict(const JudgedCase& judged) override {
+    const Verdict verdict = judged.judgement.verdict;
+    tally_.on_verdict(judged);
+    if (options_.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(verdict), judged.id);
+    if (is_broken(verdict) && ++broken_ == options_.most_failures) stopped_ = true;
+  }
+  void on_facts(const std::string& call_id, const CallFacts& facts) override {
+    tally_.on_facts(call_id, facts);
+  }
+
+  bool is_stopped() const override { return stopped_; }
+
+ private:
+  const RunOptions& options_;
+  Tally& tally_;
+  size_t broken_ = 0;
+  bool stopped_ = false;
+};
+
 void print_slowest(const Costs& costs, size_t most) {
   std::vector<std::pair<std::string, Cost>> all(costs.begin(), costs.end());
   std::ranges::stable_sort(all, std::greater(), [](const auto& entry) { return entry.second.seconds; });
@@ -161,20 +185,10 @@ std::optional<Tally> complete_run(const RunOptions& options) {
   }
   if (options.verbosity != Verbosity::quiet) print_header(project, plan, header);
 
-  size_t broken = 0;
-  bool stopped = false;
-  const auto on_case = [&](const std::string& id, const Judgement& judgement) {
-    tally.add(id, judgement);
-    if (options.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(judgement.verdict), id);
-    if (is_broken(judgement.verdict) && ++broken == options.most_failures) stopped = true;
-  };
-  const auto on_facts = [&](const std::string& call_id, const CallFacts& facts) {
-    tally.add(call_id, facts);
-  };
-  const auto costs =
-      run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
-                {.verdict = on_case, .facts = on_facts}, options.verbosity, [&] { return stopped; });
-  if (stopped) {
+  VerdictsOfRun verdicts(options, tally);
+  const auto costs = run_cases(project, plan, header, todo, options.execution.jobs, tally.total(), *journal,
+                               verdicts, options.verbosity);
+  if (verdicts.is_stopped()) {
     fmt::print("stopped after {} failure{}: {} of {} cases were not run; `opgate run --resume` continues\n",
                options.most_failures, options.most_failures == 1 ? "" : "s", header.cases - tally.total(),
                header.cases);

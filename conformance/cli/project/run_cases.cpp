@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -173,37 +174,32 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 }
 
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                               size_t jobs, size_t known, Journal& journal, const JournalLines& take,
-                               Verbosity verbosity, const std::function<bool()>& is_stopped) {
-  RunProgress progress(plan.calls, todo, known);
-  CaseIds ids(plan.calls);
-  const auto record = [&](const std::string& id, const Judgement& judgement) {
-    journal.add(id, judgement);
-    take.verdict(id, judgement);
+                               size_t jobs, size_t known, Journal& journal, RunListener& listener,
+                               Verbosity verbosity) {
+  RunProgress progress(plan.calls, todo, known, verbosity);
+  const std::array<RunListener*, 3> listeners{&journal, &listener, &progress};
+  const auto report = [&](const JudgedCase& judged) {
+    for (RunListener* each : listeners) each->on_verdict(judged);
   };
-  Costs costs = give_by_evidence(project.config, plan, header, todo,
-                                 [&](const std::string& id, const Judgement& judgement) {
-                                   record(id, judgement);
-                                   progress.count(id, judgement);
-                                 });
+  CaseIds ids(plan.calls);
+  Costs costs = give_by_evidence(
+      project.config, plan, header, todo,
+      [&](const std::string& id, const Judgement& judgement) { report({id, judgement}); });
   const auto on_verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    const std::string& id = ids.of(call, check);
-    record(id, judgement);
-    progress.count(call, check, id, judgement);
+    report({ids.of(call, check), judgement, call, &check});
   };
   const auto on_facts = [&](Calls::Position call, const CallFacts& facts) {
     const std::string id = plan.calls.id(call);
-    journal.add(id, facts);
-    if (take.facts) take.facts(id, facts);
+    for (RunListener* each : listeners) each->on_facts(id, facts);
   };
-  const auto show = [&](const std::vector<std::string>& current) {
-    journal.flush();
-    if (verbosity != Verbosity::quiet) progress.show(current);
+  const auto on_progress = [&](const std::vector<std::string>& current) {
+    for (RunListener* each : listeners) each->on_progress(current);
   };
   const Supervisor supervisor(project.workers, *project.python, plan, header.filter.get<Filter>());
-  const std::optional<Costs> taken = supervisor.run(
-      todo, jobs,
-      {.listener = {.verdict = on_verdict, .facts = on_facts}, .progress = show, .is_stopped = is_stopped});
+  const std::optional<Costs> taken = supervisor.run(todo, jobs,
+                                                    {.listener = {.verdict = on_verdict, .facts = on_facts},
+                                                     .progress = on_progress,
+                                                     .is_stopped = [&] { return listener.is_stopped(); }});
   progress.clear();
   journal.flush();
   if (taken && (todo.size() != 0 || progress.done() != progress.total())) {

@@ -9,8 +9,12 @@
 #include "plan/case_parts.h"
 
 namespace opgate {
-RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known)
-    : calls_(calls), done_(known), known_(known), total_(known + todo.size()) {
+RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known, Verbosity verbosity)
+    : calls_(calls),
+      is_quiet_(verbosity == Verbosity::quiet),
+      done_(known),
+      known_(known),
+      total_(known + todo.size()) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
     for (const Check* check : todo.of(call)) ++lanes_[lane_of(calls.worker(call, *check), *check)].total;
   }
@@ -22,20 +26,16 @@ RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
   return native;
 }
 
-void RunProgress::count(const std::string& case_id, const Judgement& judgement, bool is_planted) {
+void RunProgress::on_verdict(const JudgedCase& judged) {
   ++done_;
-  if (!is_broken(judgement.verdict) || is_planted) return;
+  if (judged.call) ++lanes_[lane_of(calls_.worker(*judged.call, *judged.check), *judged.check)].done;
+  const auto& [case_id, judgement, call, check] = judged;
+  if (!is_broken(judgement.verdict) || (call && calls_.spec(*call).planted)) return;
   ++broken_;
   if (!found_.insert(std::string(parts_of_case(case_id).op)).second) return;
   unsaid_.push_back(
       fmt::format("so far: {} {}: {}", to_string(judgement.verdict), case_id,
                   first_line(judgement.finding ? judgement.finding->happened : judgement.reason)));
-}
-
-void RunProgress::count(Calls::Position call, const Check& check, const std::string& case_id,
-                        const Judgement& judgement) {
-  ++lanes_[lane_of(calls_.worker(call, check), check)].done;
-  count(case_id, judgement, calls_.spec(call).planted.has_value());
 }
 
 // Where a lane has not begun, nobody knows how long it takes.
@@ -55,8 +55,8 @@ std::string RunProgress::time_left(double seconds) const {
   return fmt::format(", {}{:.0f} s left", is_known ? "" : "more than ", longest);
 }
 
-void RunProgress::show(const std::vector<std::string>& current) {
-  if (!line_.is_due()) return;
+void RunProgress::on_progress(const std::vector<std::string>& current) {
+  if (is_quiet_ || !line_.is_due()) return;
   for (const std::string& finding : unsaid_) line_.print(finding);
   unsaid_.clear();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -8,28 +8,25 @@
 #include <vector>
 
 #include "cli/terminal/terminal.h"
-#include "judging/verdict.h"
 #include "plan/case_set.h"
+#include "run/run_listener.h"
 
 namespace opgate {
 
-class RunProgress {
+class RunProgress : public RunListener {
  public:
-  /// `known` cases of the plan have a verdict already; those of `todo` get one.
-  RunProgress(const Calls& calls, const CaseSet& todo, size_t known);
+  /// `known` cases of the plan have a verdict already; those of `todo` get one. Quiet: nothing is printed.
+  RunProgress(const Calls& calls, const CaseSet& todo, size_t known, Verbosity verbosity);
 
-  /// A case has its verdict. That a check finds what was planted for it is no news.
-  void count(const std::string& case_id, const Judgement& judgement, bool is_planted = false);
-  /// The same, for a case of the plan that a worker has judged.
-  void count(Calls::Position call, const Check& check, const std::string& case_id,
-             const Judgement& judgement);
+  /// That a check finds what was planted for it is no news.
+  void on_verdict(const JudgedCase& judged) override;
+
+  /// Prints the first finding of each operator since the last time, and the progress line, if it is time for it.
+  void on_progress(const std::vector<std::string>& current) override;
 
   size_t done() const { return done_; }
   size_t total() const { return total_; }
 
-  /// Prints the first finding of each operator and check since the last time, and the progress line, where it is time
-  /// for it. `current` is what the workers are at.
-  void show(const std::vector<std::string>& current);
   void clear() { line_.clear(); }
 
  private:
@@ -44,6 +41,7 @@ class RunProgress {
   std::string time_left(double seconds) const;
 
   const Calls& calls_;
+  const bool is_quiet_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   size_t done_, known_, total_;
   size_t broken_ = 0;

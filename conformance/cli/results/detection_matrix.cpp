@@ -33,7 +33,8 @@ const Spec& find_by_name(const std::vector<Spec>& subjects, const std::string& n
 }  // namespace
 
 DetectionMatrix::DetectionMatrix(const std::vector<Spec>& subjects, const std::vector<const Spec*>& planned,
-                                 const std::vector<Check>& checks) {
+                                 const std::vector<Check>& checks, std::vector<std::string> blind)
+    : blind_(std::move(blind)) {
   for (const Spec& spec : subjects) {
     if (!spec.planted) continue;
     const Spec& twin = find_by_name(subjects, spec.planted->twin, spec);
@@ -47,13 +48,15 @@ DetectionMatrix::DetectionMatrix(const std::vector<Spec>& subjects, const std::v
   }
 }
 
-void DetectionMatrix::add(std::string_view case_id, const Judgement& judgement) {
+void DetectionMatrix::on_verdict(const JudgedCase& judged) {
+  const std::string& case_id = judged.id;
   const CaseParts parts = parts_of_case(case_id);
+  const bool is_blind = std::ranges::find(blind_, parts.check) != blind_.end();
+  const Judgement judgement = is_blind ? Judgement::pass() : judged.judgement;
   if (const auto twin = twins_.find(parts.op); twin != twins_.end()) {
     std::vector<Complaint>& complaints = twin->second;
-    const bool known = std::ranges::any_of(complaints, [&](const Complaint& each) {
-      return each.case_id.ends_with(fmt::format("/{}", parts.check));
-    });
+    const bool known = std::ranges::any_of(
+        complaints, [&](const Complaint& each) { return parts_of_case(each.case_id).check == parts.check; });
     const bool clean = judgement.verdict == Verdict::pass || judgement.verdict == Verdict::owed;
     if (!clean && !known) complaints.push_back({std::string(case_id), judgement});
     return;

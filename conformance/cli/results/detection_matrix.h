@@ -11,21 +11,23 @@
 #include "defects/defect.h"
 #include "judging/check.h"
 #include "judging/verdict.h"
+#include "run/run_listener.h"
 #include "spec/spec.h"
 
 namespace opgate {
 
-class DetectionMatrix {
+class DetectionMatrix : public RunListener {
  public:
   /// `planned` are those of `subjects` that are run. Throws SetupError if the twin of a defect has no spec
-  /// or is a defect itself, or if a defect is planted for a check that is not among `checks`.
+  /// or is a defect itself, or if a defect is planted for a check that is not among `checks`. Every verdict of
+  /// the checks named in `blind` counts as a pass.
   DetectionMatrix(const std::vector<Spec>& subjects, const std::vector<const Spec*>& planned,
-                  const std::vector<Check>& checks);
+                  const std::vector<Check>& checks, std::vector<std::string> blind);
 
   size_t defects() const { return defects_.size(); }
   size_t twins() const { return twins_.size(); }
 
-  void add(std::string_view case_id, const Judgement& judgement);
+  void on_verdict(const JudgedCase& judged) override;
 
   /// One line for each defect: "found", or "sim" where only the simulated device showed it; the check that it was planted
   /// for, opcheck's verdict, and the other checks that find it.
@@ -66,6 +68,7 @@ class DetectionMatrix {
   };
   size_t count(bool (Planted::*property)() const) const;
 
+  std::vector<std::string> blind_;
   std::map<std::string, Planted, std::less<>> defects_;
   Defects seen_;  // what is broken of them, sorted by causes
   std::map<std::string, std::vector<Complaint>, std::less<>> twins_;  // the first complaint of each check

@@ -13,10 +13,11 @@
 #include "plan/case_parts.h"
 #include "results/cell.h"
 #include "run/journal.h"
+#include "run/run_listener.h"
 
 namespace opgate {
 
-class Tally {
+class Tally : public RunListener {
  public:
   /// `options` go into the commands that findings end with: " --config my.toml".
   explicit Tally(std::string options) : options_(std::move(options)) {}
@@ -26,6 +27,8 @@ class Tally {
 
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
+  void on_verdict(const JudgedCase& judged) override { add(judged.id, judged.judgement); }
+  void on_facts(const std::string& call_id, const CallFacts& facts) override { add(call_id, facts); }
 
   size_t count(Verdict verdict) const { return totals_.of(verdict); }
   size_t total() const;
@@ -62,7 +65,7 @@ class Tally {
  private:
   struct Cell {
     VerdictCounts cases;
-    std::string finding;                                   // the text of the first one; empty if nothing is broken
+    std::string finding;  // the text of the first one; empty if nothing is broken
     std::map<std::string, WorstError, std::less<>> worst;  // by dtype
   };
   struct Row {
