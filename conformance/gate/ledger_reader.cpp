@@ -9,7 +9,7 @@
 #include "gate/ledger_nodes.h"
 #include "gate/old_ledger.h"
 #include "gate/toml_text.h"
-#include "spec/subject_facts.h"
+#include "spec/fact_fields.h"
 
 namespace opgate {
 namespace {
@@ -51,64 +51,56 @@ class LedgerReader {
         table_.empty() ? "empty" : "no whole file of a ledger: it has no schema and kernels", kWriter));
   }
 
-  AccuracyFacts accuracy(const toml::node& node) const {
-    const auto known = accuracy_from(nodes_.text(node));
-    if (!known) nodes_.wrong(node);
-    return *known;
+  void read(const toml::node& node, std::string& text) const { text = nodes_.text(node); }
+  void read(const toml::node& node, bool& flag) const { flag = nodes_.flag(node); }
+  void read(const toml::node& node, std::vector<std::string>& texts) const { texts = nodes_.texts(node); }
+  void read(const toml::node& node, std::optional<AccuracyFacts>& accuracy) const {
+    accuracy = accuracy_from(nodes_.text(node));
+    if (!accuracy) nodes_.wrong(node);
+  }
+  void read(const toml::node& node, std::map<std::string, std::string>& texts) const {
+    texts = nodes_.texts_by_name(node);
+  }
+  void read(const toml::node& node, std::map<std::string, double>& ratios) const {
+    for (const auto& [name, ratio] : nodes_.table(node))
+      ratios[std::string(name.str())] = nodes_.value<double>(ratio);
+  }
+  void read(const toml::node& node, std::map<std::string, std::vector<std::string>>& texts) const {
+    for (const auto& [name, values] : nodes_.table(node))
+      texts[std::string(name.str())] = nodes_.texts(values);
+  }
+
+  // The fact in the row with this key. Returns false if the table has no such row.
+  template <class Table>
+  bool read_row(const Table& table, std::string_view key, const toml::node& node) {
+    bool found = false;
+    const auto read_if_meant = [&](const auto& row) {
+      if (row.key != key) return;
+      read(node, subject_.facts.*row.value);
+      found = true;
+    };
+    for_each_row(read_if_meant, table);
+    return found;
   }
 
   // What does not depend on a device. Returns false for any other key.
   bool read_fact(std::string_view key, const toml::node& node) {
-    SubjectFacts& facts = subject_.facts;
-    const std::map<std::string_view, std::vector<std::string>*> lists{
-        {"kernels", &facts.kernels},
-        {"python_kernels", &facts.python_kernels},
-        {"tags", &facts.tags},
-        {"promises", &facts.promises},
-        {"trusted", &facts.trusted},
-        {"wants_contiguous", &facts.wants_contiguous},
-        {"unspecified", &facts.unspecified},
-        {"on_cpu", &facts.on_cpu},
-        {"unspecified_for", &facts.unspecified_for}};
-    if (const auto list = lists.find(key); list != lists.end())
-      *list->second = nodes_.texts(node);
-    else if (key == "schema")
-      facts.schema = nodes_.text(node);
-    else if (key == "accuracy")
-      facts.accuracy = accuracy(node);
-    else if (key == "gradient_accuracy")
-      facts.gradient_accuracy = accuracy(node);
-    else if (key == "reference")
-      facts.reference = nodes_.text(node);
-    else if (key == "draft")
-      facts.draft = nodes_.flag(node);
-    else if (key == "spec")
-      read_spec(nodes_.table(node), facts);
+    if (read_row(kFactLines, key, node)) return true;
+    if (std::ranges::find(kNamingWords, key, &NamingWord::key) != kNamingWords.end()) {
+      std::vector<std::string> names = nodes_.texts(node);
+      if (!names.empty()) subject_.facts.named[std::string(key)] = std::move(names);
+    } else if (key == "spec")
+      read_spec(nodes_.table(node));
     else if (key == "waivers")
-      subject_.waivers = nodes_.texts_by_name(node);
+      read(node, subject_.waivers);
     else
       return false;
     return true;
   }
 
-  void read_spec(const toml::table& described, SubjectFacts& facts) const {
-    for (const auto& [key_, node] : described) {
-      const std::string_view key = key_.str();
-      if (key == "dtypes") {
-        for (const auto& [device, names] : nodes_.table(node))
-          facts.dtypes[std::string(device.str())] = nodes_.texts(names);
-      } else if (key == "samples") {
-        facts.samples = nodes_.texts_by_name(node);
-      } else if (key == "rejections") {
-        facts.rejections = nodes_.texts_by_name(node);
-      } else if (key == "benches") {
-        facts.benches = nodes_.texts_by_name(node);
-      } else if (key == "speed_limits") {
-        for (const auto& [bench, ratio] : nodes_.table(node))
-          facts.speed_limits[std::string(bench.str())] = nodes_.value<double>(ratio);
-      } else {
-        nodes_.wrong(node);
-      }
+  void read_spec(const toml::table& described) {
+    for (const auto& [key, node] : described) {
+      if (!read_row(kFactTables, key.str(), node)) nodes_.wrong(node);
     }
   }
 

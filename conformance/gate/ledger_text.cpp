@@ -3,13 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <concepts>
 #include <set>
 #include <utility>
 
 #include "gate/call_groups.h"
 #include "gate/ledger.h"
 #include "gate/toml_text.h"
-#include "spec/subject_facts.h"
+#include "spec/fact_fields.h"
 
 namespace opgate {
 namespace {
@@ -21,6 +22,11 @@ using TextByDevice = std::map<std::string, std::string>;  // of one value, as TO
 std::string in_toml(const std::string& value) { return toml_string(value); }
 std::string in_toml(double value) { return fmt::format("{:.3g}", value); }
 std::string in_toml(size_t value) { return std::to_string(value); }
+std::string in_toml(std::same_as<bool> auto value) { return value ? "true" : "false"; }
+
+std::string in_toml(const std::optional<AccuracyFacts>& accuracy) {
+  return toml_string(accuracy ? to_text(*accuracy) : "");
+}
 
 std::string in_toml(const Words& words) {
   std::string text;
@@ -184,39 +190,45 @@ void append_results(std::string& text, const Devices& devices) {
   }
 }
 
-void append_texts(std::string& text, const std::string& name,
-                  const std::map<std::string, std::string>& texts) {
-  if (texts.empty()) return;
-  text += fmt::format("\n[{}]\n", name);
+std::string table_lines(const std::map<std::string, Words>& names_by_device) {
+  std::string text;
+  for (const auto& [device, names] : names_by_device)
+    text += fmt::format("{} = {}\n", device, in_toml(names));
+  return text;
+}
+
+std::string table_lines(const std::map<std::string, std::string>& texts) {
+  std::string text;
   for (const auto& [key, value] : texts)
     text += fmt::format("{} = {}\n", toml_string(key), toml_string(value));
+  return text;
+}
+
+std::string table_lines(const std::map<std::string, double>& ratios) {
+  std::string text;
+  for (const auto& [key, ratio] : ratios) text += fmt::format("{} = {:.6g}\n", toml_string(key), ratio);
+  return text;
+}
+
+void append_table(std::string& text, std::string_view name, std::string_view comment, const auto& table) {
+  if (table.empty()) return;
+  text += fmt::format("\n[{}]{}{}\n{}", name, comment.empty() ? "" : "  # ", comment, table_lines(table));
 }
 
 void append_spec(std::string& text, const SubjectFacts& facts) {
-  text += fmt::format("schema = {}\nkernels = {}\n", toml_string(facts.schema), in_toml(facts.kernels));
-  if (!facts.python_kernels.empty())
-    text += fmt::format("python_kernels = {}\n", in_toml(facts.python_kernels));
-  text += fmt::format("tags = {}\npromises = {}\n", in_toml(facts.tags), in_toml(facts.promises));
-  if (facts.accuracy) text += fmt::format("accuracy = {}\n", toml_string(to_text(*facts.accuracy)));
-  if (facts.gradient_accuracy)
-    text += fmt::format("gradient_accuracy = {}\n", toml_string(to_text(*facts.gradient_accuracy)));
-  text += fmt::format("reference = {}\n", toml_string(facts.reference));
-  if (facts.draft) text += "draft = true\n";
-  for (const auto& [word, names] : {std::pair{"trusted", &facts.trusted},
-                                    {"wants_contiguous", &facts.wants_contiguous},
-                                    {"unspecified", &facts.unspecified},
-                                    {"on_cpu", &facts.on_cpu},
-                                    {"unspecified_for", &facts.unspecified_for}}) {
-    if (!names->empty()) text += fmt::format("{} = {}\n", word, in_toml(*names));
+  const auto append_line = [&]<class Value>(const FactLine<Value>& row) {
+    const Value& value = facts.*row.value;
+    if (row.even_if_empty || value != Value()) text += fmt::format("{} = {}\n", row.key, in_toml(value));
+  };
+  for_each_row(append_line, kFactLines);
+  for (const NamingWord& word : kNamingWords) {
+    if (const Words names = facts.names(word.key); !names.empty())
+      text += fmt::format("{} = {}\n", word.key, in_toml(names));
   }
-  if (!facts.dtypes.empty()) text += "\n[spec.dtypes]\n";
-  for (const auto& [device, dtypes] : facts.dtypes) text += fmt::format("{} = {}\n", device, in_toml(dtypes));
-  append_texts(text, "spec.samples", facts.samples);
-  append_texts(text, "spec.rejections", facts.rejections);
-  append_texts(text, "spec.benches", facts.benches);
-  if (!facts.speed_limits.empty()) text += "\n[spec.speed_limits]  # times the speed of the baseline\n";
-  for (const auto& [bench, ratio] : facts.speed_limits)
-    text += fmt::format("{} = {:.6g}\n", toml_string(bench), ratio);
+  const auto append = [&](const auto& row) {
+    append_table(text, fmt::format("spec.{}", row.key), row.comment, facts.*row.value);
+  };
+  for_each_row(append, kFactTables);
 }
 
 }  // namespace
@@ -225,7 +237,7 @@ std::string ledger_text(const std::string& id, const SubjectState& subject) {
   std::string text = fmt::format(
       "# {}, as it was accepted: written by `opgate accept`, compared with by `opgate gate`.\n", id);
   append_spec(text, subject.facts);
-  append_texts(text, "waivers", subject.waivers);
+  append_table(text, "waivers", "", subject.waivers);
   append_planned(text, subject.devices);
   append_owed(text, subject.devices);
   append_results(text, subject.devices);

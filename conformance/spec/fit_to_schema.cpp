@@ -69,15 +69,20 @@ void check_names(const Spec& spec) {
     throw SpecError(fmt::format("{}: spec.{}(\"{}\"): {} has no such argument: {}", spec.where, word, name,
                                 spec.name, c10::toString(schema)));
   };
-  for (const std::string& name : spec.trusted) demand_argument(name, "trusts");
-  for (const std::string& name : spec.wants_contiguous) demand_argument(name, "wants_contiguous");
   const auto demand_result = [&](size_t result, std::string_view word) {
     if (result < schema.returns().size()) return;
     throw SpecError(fmt::format("{}: spec.{}({}): {} has {} results: {}", spec.where, word, result, spec.name,
                                 schema.returns().size(), c10::toString(schema)));
   };
-  for (const size_t result : spec.unspecified) demand_result(result, "unspecified");
-  for (const size_t result : spec.on_cpu) demand_result(result, "on_cpu");
+  for (const NamingWord& word : kNamingWords) {
+    if (word.of == NamingWord::Of::argument) {
+      for (const std::string& name : spec.*std::get<NamingWord::Texts>(word.names))
+        demand_argument(name, word.word);
+    } else if (word.of == NamingWord::Of::result) {
+      for (const size_t result : spec.*std::get<NamingWord::Indices>(word.names))
+        demand_result(result, word.word);
+    }
+  }
 }
 
 }  // namespace

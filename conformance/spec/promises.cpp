@@ -3,57 +3,52 @@
 #include <opgate/error.h>
 #include <opgate/promises.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "spec/specs.h"
 
 namespace opgate {
+namespace {
+
+struct PromiseName {
+  Promise promise;
+  std::string_view name;
+  bool in_specs = true;  ///< whether a spec may name it; the engine sets the others itself
+};
+
+constexpr std::array kPromises{
+    PromiseName{Promise::deterministic, "deterministic"},
+    PromiseName{Promise::layout_invariant, "layout_invariant"},
+    PromiseName{Promise::thread_invariant, "thread_invariant"},
+    PromiseName{Promise::batch_invariant, "batch_invariant"},
+    PromiseName{Promise::nondeterministic_seeded, "nondeterministic_seeded"},
+    PromiseName{Promise::capturable, "capturable"},
+    PromiseName{Promise::differentiable, "differentiable"},
+    PromiseName{Promise::twice_differentiable, "twice_differentiable"},
+    PromiseName{Promise::forward_differentiable, "forward_differentiable"},
+    PromiseName{Promise::vmappable, "vmappable"},
+    PromiseName{Promise::clear_errors, "clear_errors"},
+    PromiseName{Promise::refuses_overlap, "refuses_overlap"},
+    PromiseName{Promise::large_sizes, "large_sizes"},
+    PromiseName{Promise::picklable, "picklable", false},
+    PromiseName{Promise::flattenable, "flattenable", false},
+};
+
+}  // namespace
 
 std::string_view to_string(Promise promise) {
-  switch (promise) {
-    case Promise::deterministic:
-      return "deterministic";
-    case Promise::layout_invariant:
-      return "layout_invariant";
-    case Promise::thread_invariant:
-      return "thread_invariant";
-    case Promise::batch_invariant:
-      return "batch_invariant";
-    case Promise::nondeterministic_seeded:
-      return "nondeterministic_seeded";
-    case Promise::capturable:
-      return "capturable";
-    case Promise::differentiable:
-      return "differentiable";
-    case Promise::twice_differentiable:
-      return "twice_differentiable";
-    case Promise::forward_differentiable:
-      return "forward_differentiable";
-    case Promise::vmappable:
-      return "vmappable";
-    case Promise::clear_errors:
-      return "clear_errors";
-    case Promise::refuses_overlap:
-      return "refuses_overlap";
-    case Promise::large_sizes:
-      return "large_sizes";
-    case Promise::picklable:
-      return "picklable";
-    case Promise::flattenable:
-      return "flattenable";
-  }
-  return "";
+  return std::ranges::find(kPromises, promise, &PromiseName::promise)->name;
 }
 
 Promise known_promise(const std::string& word, const std::string& where) {
   if (word == "draws_random") return nondeterministic_seeded;  // the name of this promise until 0.1
   std::vector<std::string_view> known;
-  for (const Promise promise :
-       {deterministic, layout_invariant, thread_invariant, batch_invariant, nondeterministic_seeded,
-        capturable, differentiable, twice_differentiable, forward_differentiable, vmappable, clear_errors,
-        refuses_overlap, large_sizes}) {
-    known.push_back(to_string(promise));
-    if (known.back() == word) return promise;
+  for (const PromiseName& one : kPromises) {
+    if (!one.in_specs) continue;
+    if (one.name == word) return one.promise;
+    known.push_back(one.name);
   }
   throw SpecError(fmt::format("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", ")));
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "spec/bench.h"
+#include "spec/naming_words.h"
 
 namespace opgate {
 
@@ -43,7 +44,7 @@ inline constexpr std::string_view kNan = "nan";
 
 /// The promises of one subject: an operator overload, a model (a Python module that is exported), or a
 /// TorchBind class.
-struct Spec {
+struct Spec : SpecNames {
   enum class Kind { op, model, torch_class };
 
   std::string name;  ///< "namespace::op" or "namespace::op.overload"; a model's own name
@@ -62,14 +63,8 @@ struct Spec {
   bool never_differentiated =
       false;  ///< only an autograd kernel suggests a derivative, which no recorded call had
   std::vector<Rejection> rejections;
-  std::set<std::string> trusted;  ///< arguments whose values the operator need not check
   std::set<std::string>
-      assumed_trusted;  ///< those of `trusted` that a recording suggests, and nobody has written
-  std::set<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
-  std::set<size_t> unspecified;            ///< indices of schema results whose values are not promised
-  std::set<size_t> on_cpu;                 ///< indices of schema results that lie on the CPU on every device
-  std::set<std::string>
-      unspecified_for;        ///< conditions under which results are not promised: "overlap", "nan"
+      assumed_trusted;        ///< those of `trusted` that a recording suggests, and nobody has written
   std::deque<Bench> benches;  ///< a deque, because BenchWriters keep references to elements
   std::optional<Planted> planted;
   std::string schema;                          ///< of the operator when the spec was read

@@ -50,11 +50,10 @@ Spec op_from_json(const json& described) {
   for (const json& word : described.at("promises")) spec.promises.insert(known_promise(word, spec.where));
   for (const json& rejected : described.at("rejections"))
     spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
-  described.at("trusted").get_to(spec.trusted);
-  described.at("wants_contiguous").get_to(spec.wants_contiguous);
-  described.at("unspecified").get_to(spec.unspecified);
-  described.at("on_cpu").get_to(spec.on_cpu);
-  described.at("unspecified_for").get_to(spec.unspecified_for);
+  for (const auto& [word, names] : described.at("named").items()) {
+    const json& values = names;  // a lambda cannot capture a structured binding
+    std::visit([&](const auto member) { values.get_to(spec.*member); }, naming_word(word).names);
+  }
   if (const json& planted = described.at("planted"); !planted.is_null())
     spec.planted = Planted{planted.at("check"), planted.at("twin")};
   return spec;

@@ -84,28 +84,13 @@ SpecWriter& SpecWriter::because(std::string part) {
   return *this;
 }
 
-SpecWriter& SpecWriter::trusts(std::string argument) {
-  spec_.trusted.insert(std::move(argument));
+SpecWriter& SpecWriter::names(std::string_view word, std::string named) {
+  (spec_.*std::get<NamingWord::Texts>(naming_word(word).names)).insert(std::move(named));
   return *this;
 }
 
-SpecWriter& SpecWriter::wants_contiguous(std::string argument) {
-  spec_.wants_contiguous.insert(std::move(argument));
-  return *this;
-}
-
-SpecWriter& SpecWriter::unspecified_for(std::string condition) {
-  spec_.unspecified_for.insert(std::move(condition));
-  return *this;
-}
-
-SpecWriter& SpecWriter::on_cpu(size_t index) {
-  spec_.on_cpu.insert(index);
-  return *this;
-}
-
-SpecWriter& SpecWriter::unspecified(size_t index) {
-  spec_.unspecified.insert(index);
+SpecWriter& SpecWriter::names(std::string_view word, size_t result) {
+  (spec_.*std::get<NamingWord::Indices>(naming_word(word).names)).insert(result);
   return *this;
 }
 
@@ -127,7 +112,7 @@ SpecWriter& SpecWriter::planted_for(std::string check, std::string twin) {
 }
 
 bool register_spec(std::string name, SpecFunction function, const char* file, int line) {
-  const auto write = [function](Spec& spec) {
+  const auto write = [function = std::move(function)](Spec& spec) {
     SpecWriter writer(spec);
     function(writer);
   };

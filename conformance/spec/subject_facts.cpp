@@ -2,7 +2,6 @@
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +9,7 @@
 
 #include "base/dtypes.h"
 #include "spec/class_promises.h"
+#include "spec/fact_fields.h"
 #include "spec/sample_json.h"
 
 namespace opgate {
@@ -72,9 +72,10 @@ void add_class(const Spec& spec, SubjectFacts& facts) {
     for (const Sample& call : method.calls)
       facts.samples[fmt::format("method {}({})", method.name, call.name)] = described(call);
     if (method.calls.empty()) facts.samples[fmt::format("method {}()", method.name)] = "[]";
-    if (method.may_share) facts.unspecified.push_back(fmt::format("memory that {} shares", method.name));
+    if (method.may_share)
+      facts.named["unspecified"].push_back(fmt::format("memory that {} shares", method.name));
   }
-  if (!promises.exported) facts.unspecified.emplace_back("export");
+  if (!promises.exported) facts.named["unspecified"].emplace_back("export");
 }
 
 void add_registration(const Spec& spec, const OpRegistrations& with_python, SubjectFacts& facts) {
@@ -88,20 +89,22 @@ void add_registration(const Spec& spec, const OpRegistrations& with_python, Subj
   facts.tags = std::move(here.tags);
 }
 
-template <class Range>
-std::vector<std::string> sorted_texts(const Range& range) {
-  std::vector<std::string> texts;
-  for (const auto& entry : range) texts.push_back(fmt::format("{}", entry));
-  std::ranges::sort(texts);
-  return texts;
+template <class Value>
+const Value& as_json(const Value& value) {
+  return value;
 }
 
-json optional_text(const std::optional<AccuracyFacts>& accuracy) {
+json as_json(const std::optional<AccuracyFacts>& accuracy) {
   return accuracy ? json(to_text(*accuracy)) : json();
 }
 
-std::optional<AccuracyFacts> read_accuracy(const json& text) {
-  return text.is_null() ? std::nullopt : accuracy_from(text.get<std::string>());
+template <class Value>
+void read(const json& json, Value& value) {
+  json.get_to(value);
+}
+
+void read(const json& text, std::optional<AccuracyFacts>& accuracy) {
+  accuracy = text.is_null() ? std::nullopt : accuracy_from(text.get<std::string>());
 }
 
 }  // namespace
@@ -149,11 +152,10 @@ SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python) {
                     : spec.reference != nullptr ? "function"
                                                 : "";
   facts.draft = spec.draft;
-  facts.trusted = sorted_texts(spec.trusted);
-  facts.wants_contiguous = sorted_texts(spec.wants_contiguous);
-  facts.unspecified = sorted_texts(spec.unspecified);
-  facts.on_cpu = sorted_texts(spec.on_cpu);
-  facts.unspecified_for = sorted_texts(spec.unspecified_for);
+  for (const NamingWord& word : kNamingWords) {
+    std::vector<std::string> names = names_as_texts(word, spec);
+    if (!names.empty()) facts.named[std::string(word.key)] = std::move(names);
+  }
   for (const auto& [device, dtypes] : spec.dtypes) {
     std::vector<std::string>& names = facts.dtypes[c10::DeviceTypeName(device, true)];
     for (const c10::ScalarType dtype : dtypes) names.emplace_back(dtype_name(dtype));
@@ -172,56 +174,24 @@ SubjectFacts facts_of(const Spec& spec, const OpRegistrations& with_python) {
   return facts;
 }
 
+std::vector<std::string> SubjectFacts::names(std::string_view key) const {
+  const auto found = named.find(key);
+  return found == named.end() ? std::vector<std::string>() : found->second;
+}
+
 void to_json(json& json, const SubjectFacts& facts) {
-  json = {{"schema", facts.schema},
-          {"kernels", facts.kernels},
-          {"python_kernels", facts.python_kernels},
-          {"tags", facts.tags},
-          {"promises", facts.promises},
-          {"accuracy", optional_text(facts.accuracy)},
-          {"gradient_accuracy", optional_text(facts.gradient_accuracy)},
-          {"reference", facts.reference},
-          {"draft", facts.draft},
-          {"trusted", facts.trusted},
-          {"wants_contiguous", facts.wants_contiguous},
-          {"unspecified", facts.unspecified},
-          {"on_cpu", facts.on_cpu},
-          {"unspecified_for", facts.unspecified_for},
-          {"dtypes", facts.dtypes},
-          {"samples", facts.samples},
-          {"rejections", facts.rejections},
-          {"benches", facts.benches},
-          {"speed_limits", facts.speed_limits},
-          {"where", facts.where},
-          {"sources", facts.sources},
-          {"files_read", facts.files_read},
-          {"files_not_followed", facts.files_not_followed}};
+  for_each_row([&](const auto& row) { json[row.key] = as_json(facts.*row.value); }, kFactLines, kFactTables,
+               kOtherFacts);
+  for (const NamingWord& word : kNamingWords) json[word.key] = facts.names(word.key);
 }
 
 void from_json(const json& json, SubjectFacts& facts) {
-  json.at("schema").get_to(facts.schema);
-  json.at("kernels").get_to(facts.kernels);
-  json.at("python_kernels").get_to(facts.python_kernels);
-  json.at("tags").get_to(facts.tags);
-  json.at("promises").get_to(facts.promises);
-  facts.accuracy = read_accuracy(json.at("accuracy"));
-  facts.gradient_accuracy = read_accuracy(json.at("gradient_accuracy"));
-  json.at("reference").get_to(facts.reference);
-  json.at("draft").get_to(facts.draft);
-  json.at("trusted").get_to(facts.trusted);
-  json.at("wants_contiguous").get_to(facts.wants_contiguous);
-  json.at("unspecified").get_to(facts.unspecified);
-  json.at("on_cpu").get_to(facts.on_cpu);
-  json.at("unspecified_for").get_to(facts.unspecified_for);
-  json.at("dtypes").get_to(facts.dtypes);
-  json.at("samples").get_to(facts.samples);
-  json.at("rejections").get_to(facts.rejections);
-  json.at("benches").get_to(facts.benches);
-  json.at("speed_limits").get_to(facts.speed_limits);
-  json.at("where").get_to(facts.where);
-  json.at("sources").get_to(facts.sources);
-  json.at("files_read").get_to(facts.files_read);
-  json.at("files_not_followed").get_to(facts.files_not_followed);
+  for_each_row([&](const auto& row) { read(json.at(row.key), facts.*row.value); }, kFactLines, kFactTables,
+               kOtherFacts);
+  for (const NamingWord& word : kNamingWords) {
+    if (const auto& names = json.at(word.key); !names.empty())
+      names.get_to(facts.named[std::string(word.key)]);
+  }
 }
 
 }  // namespace opgate

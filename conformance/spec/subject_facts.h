@@ -40,13 +40,10 @@ struct SubjectFacts {
   std::vector<std::string> promises;  ///< names
   std::optional<AccuracyFacts> accuracy;
   std::optional<AccuracyFacts> gradient_accuracy;
-  std::string reference;             ///< an operator's name, "function", or empty where there is none
-  bool draft = false;                ///< what the spec does not say is not checked
-  std::vector<std::string> trusted;  ///< arguments whose values the operator need not check
-  std::vector<std::string> wants_contiguous;  ///< arguments that are refused unless they are contiguous
-  std::vector<std::string> unspecified;       ///< indices of results without promised values
-  std::vector<std::string> on_cpu;            ///< indices of results that lie on the CPU on every device
-  std::vector<std::string> unspecified_for;   ///< conditions under which no result is promised
+  std::string reference;  ///< an operator's name, "function", or empty where there is none
+  bool draft = false;     ///< what the spec does not say is not checked
+  /// What the spec names, by the key of a word of kNamingWords: arguments, indices of results, conditions. No list is empty.
+  std::map<std::string, std::vector<std::string>, std::less<>> named;
   std::map<std::string, std::vector<std::string>> dtypes;  ///< by device
   /// Descriptions of arguments, by sample: JSON, whose end is replaced by a digest where it is long. The
   /// methods of a class are here, too, as "method add(2)".
@@ -62,6 +59,9 @@ struct SubjectFacts {
   std::vector<std::string> files_not_followed = {};  ///< what else it may have read, in words
 
   bool operator==(const SubjectFacts&) const = default;
+
+  /// Those of `named` with this key; none if there are none.
+  std::vector<std::string> names(std::string_view key) const;
 };
 
 /// `with_python` has what operators are registered with in a process that has imported the project's Python

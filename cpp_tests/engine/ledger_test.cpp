@@ -32,11 +32,7 @@ SubjectState some_subject() {
   facts.gradient_accuracy = AccuracyFacts{};
   facts.reference = "aten::clone";
   facts.draft = true;
-  facts.trusted = {"index"};
-  facts.wants_contiguous = {"x"};
-  facts.unspecified = {"1"};
-  facts.on_cpu = {"2"};
-  facts.unspecified_for = {"overlap"};
+  for (const NamingWord& word : kNamingWords) facts.named[std::string(word.key)] = {"1", "x"};
   facts.dtypes = {{"cpu", {"float32", "float64"}}};
   facts.samples = {{"4x8", R"([{"shape":[4,8],"values":"uniform"}])"}};
   facts.rejections = {{"a \"bad\" one", R"([null] raises "no")"}};

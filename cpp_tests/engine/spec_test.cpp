@@ -16,8 +16,10 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::message_of;
+using ::testing::Pair;
 
 Spec written(const std::string& op, const std::function<void(SpecWriter&)>& write) {
   Spec spec;
@@ -101,6 +103,37 @@ TEST(SpecWriter, LeavesResultsUnspecifiedForKnownConditions) {
               AllOf(HasSubstr("my_spec.cpp:7"), HasSubstr("nans"), HasSubstr("overlap, nan")));
   EXPECT_THAT(wrong([](SpecWriter& s) { s.unspecified_for("overlap").promises({refuses_overlap}); }),
               HasSubstr("contradicts itself: refuses_overlap"));
+}
+
+// A typing error in the table would have two words write to one list.
+TEST(SpecWriter, KeepsWhatEachWordNamesApart) {
+  const Spec spec = written("aten::relu", [](SpecWriter& s) {
+    s.trusts("a")
+        .wants_contiguous("b")
+        .unspecified(1)
+        .unspecified(10)
+        .unspecified(2)
+        .on_cpu(3)
+        .unspecified_for("nan");
+  });
+  std::map<std::string_view, std::vector<std::string>> named;
+  for (const NamingWord& word : kNamingWords) named[word.word] = names_as_texts(word, spec);
+  EXPECT_THAT(named, ElementsAre(Pair("on_cpu", ElementsAre("3")), Pair("trusts", ElementsAre("a")),
+                                 Pair("unspecified", ElementsAre("1", "10", "2")),
+                                 Pair("unspecified_for", ElementsAre("nan")),
+                                 Pair("wants_contiguous", ElementsAre("b"))));
+}
+
+TEST(SpecWriter, RefusesArgumentsThatTheSchemaDoesNotHave) {
+  const auto with_argument = [](const std::string& name) {
+    return message_of<SpecError>([&] {
+      Spec spec = testing::spec_of("aten::relu", {{uniform({4})}});
+      SpecWriter(spec).wants_contiguous(name);
+      fit_to_schema(spec);
+    });
+  };
+  EXPECT_EQ(with_argument("self"), "nothing was thrown");
+  EXPECT_THAT(with_argument("y"), HasSubstr("spec.wants_contiguous(\"y\"): aten::relu has no such argument"));
 }
 
 TEST(SpecWriter, RefusesPlacesOfResultsThatTheSchemaDoesNotHave) {

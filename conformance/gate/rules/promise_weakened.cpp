@@ -45,13 +45,7 @@ class Comparing {
     if (gradients && head_.promises == base_.promises)
       judge_accuracy("the accuracy of gradients", base_.gradient_accuracy.value_or(kDefaultGradients),
                      head_.gradient_accuracy.value_or(kDefaultGradients));
-    judge_exemption("`trusts`", base_.trusted, head_.trusted);
-    judge_exemption("`wants_contiguous`", base_.wants_contiguous, head_.wants_contiguous);
-    judge_exemption("`unspecified`", base_.unspecified, head_.unspecified);
-    judge_exemption("`unspecified_for`", base_.unspecified_for, head_.unspecified_for);
-    if (base_.on_cpu != head_.on_cpu)
-      say(Remark::Kind::refused, "other results lie on the CPU",
-          fmt::format("[{}] -> [{}]", fmt::join(base_.on_cpu, ", "), fmt::join(head_.on_cpu, ", ")));
+    for (const NamingWord& word : kNamingWords) judge_names(word);
     if (base_.draft != head_.draft)
       say(head_.draft ? Remark::Kind::refused : Remark::Kind::better,
           head_.draft ? "the spec became a draft, which promises only what it says"
@@ -96,12 +90,18 @@ class Comparing {
         fmt::format("{} -> {}", text_of(base), text_of(head)));
   }
 
-  // Words that exempt arguments or results from checks.
-  void judge_exemption(std::string_view word, const Names& base, const Names& head) {
+  void judge_names(const NamingWord& word) {
+    const Names base = base_.names(word.key), head = head_.names(word.key);
+    if (base == head) return;
+    if (!word.if_others.empty()) {
+      say(Remark::Kind::refused, std::string(word.if_others),
+          fmt::format("[{}] -> [{}]", fmt::join(base, ", "), fmt::join(head, ", ")));
+      return;
+    }
     if (const Names added = missing(head, base); !added.empty())
-      say(Remark::Kind::refused, fmt::format("{} was added for {}", word, fmt::join(added, ", ")));
+      say(Remark::Kind::refused, fmt::format("`{}` was added for {}", word.word, fmt::join(added, ", ")));
     if (const Names removed = missing(base, head); !removed.empty())
-      say(Remark::Kind::better, fmt::format("{} is gone for {}", word, fmt::join(removed, ", ")));
+      say(Remark::Kind::better, fmt::format("`{}` is gone for {}", word.word, fmt::join(removed, ", ")));
   }
 
   // A device that is no longer promised at all is a loss of cases: case.lost.

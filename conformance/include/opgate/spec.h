@@ -19,9 +19,11 @@
 #include <opgate/reference.h>
 #include <opgate/sample.h>
 
+#include <functional>
 #include <initializer_list>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,25 +97,29 @@ class SpecWriter {
 
   /// The caller is responsible for the values of this argument (offsets, lengths, indices): bad values are
   /// not tried. Bad shapes, dtypes and devices are tried all the same.
-  SpecWriter& trusts(std::string argument);
+  SpecWriter& trusts(std::string argument) { return names("trusts", std::move(argument)); }
 
   /// Where this argument is not contiguous, the operator may raise an exception whose message names the
   /// argument.
-  SpecWriter& wants_contiguous(std::string argument);
+  SpecWriter& wants_contiguous(std::string argument) {
+    return names("wants_contiguous", std::move(argument));
+  }
 
   /// The values of this result are not promised (the order of ties, a workspace); its shape and dtype are.
   /// `index`, from 0, is that of the result in the schema; for a list it stands for all of its tensors, and for
   /// a written argument that the call returns, for that argument.
-  SpecWriter& unspecified(size_t index);
+  SpecWriter& unspecified(size_t index) { return names("unspecified", index); }
 
   /// This result lies on the CPU wherever the arguments are, such as lengths that a launch needs. All others lie on the
   /// device of the arguments. `index`, from 0, is that of the result in the schema; for a list it stands for all of its
   /// tensors.
-  SpecWriter& on_cpu(size_t index);
+  SpecWriter& on_cpu(size_t index) { return names("on_cpu", index); }
 
   /// Results are not promised under this condition, and the cases that bring it about are not planned. "overlap": an
   /// argument that is written shares memory with another one. "nan": an element of an argument is NaN or infinite.
-  SpecWriter& unspecified_for(std::string condition);
+  SpecWriter& unspecified_for(std::string condition) {
+    return names("unspecified_for", std::move(condition));
+  }
 
   /// One set of arguments on which `opgate bench` times the operator. The words of the BenchWriter say how
   /// fast it must be.
@@ -134,11 +140,14 @@ class SpecWriter {
  private:
   SpecWriter& reference_function(Reference function);
   SpecWriter& accuracy_at_scale(Accuracy promised, Reference scale);
+  // Words that name an argument, a condition or a result: `word` is one of conformance/spec/naming_words.h.
+  SpecWriter& names(std::string_view word, std::string named);
+  SpecWriter& names(std::string_view word, size_t result);
 
   Spec& spec_;
 };
 
-using SpecFunction = void (*)(SpecWriter&);
+using SpecFunction = std::function<void(SpecWriter&)>;
 
 /// Adds a spec to the process-wide list. OPGATE_SPEC calls this when the spec library is loaded.
 bool register_spec(std::string name, SpecFunction function, const char* file, int line);

@@ -88,11 +88,8 @@ class OpSpec:
     samples: list[Sample] = field(default_factory=list)
     rejections: list[Sample] = field(default_factory=list)
     benches: list[Bench] = field(default_factory=list)
-    trusted: set[str] = field(default_factory=set)
-    contiguous: set[str] = field(default_factory=set)
-    without_values: set[int] = field(default_factory=set)
-    results_on_cpu: set[int] = field(default_factory=set)
-    without_results_for: set[str] = field(default_factory=set)
+    named: dict[str, set[Any]] = field(default_factory=dict)
+    """What the words of spec/naming_words.h name: arguments, conditions, or indices of results."""
     is_draft: bool = False
     planted: dict[str, str] | None = None
 
@@ -175,23 +172,19 @@ class OpSpec:
 
     def trusts(self, argument: str) -> OpSpec:
         """The caller is responsible for the values of this argument: no bad values are tried."""
-        self.trusted.add(argument)
-        return self
+        return self._names("trusts", argument)
 
     def wants_contiguous(self, argument: str) -> OpSpec:
         """The operator must refuse this argument where it is not contiguous, with a message that names it."""
-        self.contiguous.add(argument)
-        return self
+        return self._names("wants_contiguous", argument)
 
     def unspecified(self, index: int) -> OpSpec:
         """The values of result `index` are not promised, such as the order of ties, or a workspace."""
-        self.without_values.add(index)
-        return self
+        return self._names("unspecified", index)
 
     def on_cpu(self, index: int) -> OpSpec:
         """Result `index` lies on the CPU wherever the arguments are, such as lengths that a launch needs."""
-        self.results_on_cpu.add(index)
-        return self
+        return self._names("on_cpu", index)
 
     def unspecified_for(self, condition: str) -> OpSpec:
         """Results are not promised under this condition, and the cases that bring it about are not planned.
@@ -199,8 +192,7 @@ class OpSpec:
         "overlap": an argument that is written shares memory with another one. "nan": an element of an
         argument is NaN or infinite.
         """
-        self.without_results_for.add(condition)
-        return self
+        return self._names("unspecified_for", condition)
 
     def draft(self) -> OpSpec:
         """Marks the spec as unfinished: what it does not say is not checked.
@@ -216,6 +208,11 @@ class OpSpec:
     def planted_for(self, check: str, twin: str) -> OpSpec:
         """The operator is wrong on purpose: `check` must fail for it, and no check may fail for `twin`."""
         self.planted = {"check": check, "twin": twin}
+        return self
+
+    def _names(self, word: str, named: str | int) -> OpSpec:
+        """Adds to what `word` names; the methods of the words call it."""
+        self.named.setdefault(word, set()).add(named)
         return self
 
     def as_json(self) -> dict[str, Any]:
@@ -240,11 +237,7 @@ class OpSpec:
             "samples": [sample.as_json() for sample in self.samples],
             "benches": [bench.as_json() for bench in self.benches],
             "rejections": [sample.as_json() for sample in self.rejections],
-            "trusted": sorted(self.trusted),
-            "wants_contiguous": sorted(self.contiguous),
-            "unspecified": sorted(self.without_values),
-            "on_cpu": sorted(self.results_on_cpu),
-            "unspecified_for": sorted(self.without_results_for),
+            "named": {word: sorted(named) for word, named in self.named.items()},
             "draft": self.is_draft,
             "planted": self.planted,
         }
