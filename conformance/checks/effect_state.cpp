@@ -88,7 +88,7 @@ std::optional<Finding> changed_state(const Observation& call, const CallKey& key
     return Finding{
         fmt::format("no error of {} is left for the next operator", device_title(key.device)),
         fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
-        fmt::format("a launch fails and nobody asks: put {} behind each one, and launch nothing where there "
+        fmt::format("a launch fails and no code asks: put {} behind each one, and launch nothing where there "
                     "is nothing to do, because no grid has 0 blocks",
                     words.launch_check),
         {}};

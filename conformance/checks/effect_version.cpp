@@ -29,7 +29,7 @@ Judgement judge(CallUnderTest& under_test) {
     Finding finding{
         fmt::format("the version of `{}` is another one where the call has written to it", input.name),
         fmt::format("`{}` was written, and its version is {}, as before", input.name, before[i]),
-        "the kernel writes through a pointer and nothing tells autograd: call bump_version(), or register "
+        "the kernel writes through a pointer without notice to autograd: call bump_version(), or register "
         "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView",
         {}};
     // Where nobody differentiates, nobody relies on versions.

@@ -47,7 +47,7 @@ std::string kind_of_variant(std::string_view variant) {
 std::string place_of_crash(const BrokenCase& broken) {
   const std::vector<std::string> functions = broken.innermost_functions();
   const std::string_view how = broken.judgement.verdict == Verdict::timeout ? "no answer"
-                               : !broken.judgement.uncaught.empty() ? "an exception that nobody catches"
+                               : !broken.judgement.uncaught.empty() ? "an exception that is not caught"
                                                                     : how_it_ended(broken.judgement.reason);
   if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken.variant));
   return fmt::format("{} in {}", how, fmt::join(functions, ", called by "));

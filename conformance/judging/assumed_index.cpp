@@ -27,7 +27,7 @@ std::optional<Judgement> harm_of_assumed_index(CallUnderTest& under_test, const 
   if (judge_poison(under_test, PoisonedMemory::outside, "").finding)
     return unchecked_index(bad, "memory outside of the arguments is read");
   if (judge_poison(under_test, PoisonedMemory::fresh, "").finding)
-    return unchecked_index(bad, "the result holds memory that nobody wrote");
+    return unchecked_index(bad, "the result holds memory that was not written");
   return std::nullopt;
 }
 

@@ -120,7 +120,7 @@ std::optional<Judgement> WorkerProcess::end(Verdict verdict, const std::string& 
     if (const std::string note = memory_note(said, program_.setup.memory); !note.empty())
       lost.reason += "; " + note;
     lost.reason += stack.uncaught() ? "; an exception leaves a thread, an OpenMP region or a noexcept "
-                                      "function, where nobody can catch it: "
+                                      "function, where no code can catch it: "
                                     : "; it last printed: ";
     lost.reason += said;
   }

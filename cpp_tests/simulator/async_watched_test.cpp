@@ -93,7 +93,7 @@ TEST(SimulatedAsyncMistakes, AFragmentThatTwoWarpsStore) {
 
 TEST(SimulatedAsyncMistakes, CopiesThatNobodyWaitsFor) {
   std::vector<Finding> found = found_in_chunks(ptx::matrix, /*waits=*/false);
-  expect_finding(found, Finding::Kind::init, "of shared memory that nobody has written");
+  expect_finding(found, Finding::Kind::init, "of shared memory that was not written");
   expect_race(found, "cp.async.cg.shared.global races with ld.shared");
   found = found_in_mma(replaced(ptx::matrix, "multiply_by_mma", "cp.async.wait_group 0;", ""));
   expect_finding(found, Finding::Kind::init, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 reads 16 bytes");

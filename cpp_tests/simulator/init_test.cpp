@@ -22,7 +22,7 @@ void expect_unwritten(const std::vector<Finding>& findings, const std::string& w
 TEST(SimulatedInit, SharedMemoryIsNewInEachBlock) {
   const std::string shared = ".shared .align 16 .b8 s[256]; ";
   expect_unwritten(unwritten_of(shared + "ld.shared.u32 %r2, [s];"),
-                   "ld.shared.u32 reads 4 bytes of shared memory that nobody has written");
+                   "ld.shared.u32 reads 4 bytes of shared memory that was not written");
   expect_nothing(unwritten_of(shared + "st.shared.u32 [s], 1; ld.shared.u32 %r2, [s];"));
   // What the first block has written is not there for the second one.
   expect_unwritten(

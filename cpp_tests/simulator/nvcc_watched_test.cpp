@@ -61,7 +61,7 @@ TEST(SimulatedMistakes, Histograms) {
   expect_race(found_in(ptx::mistaken, "histogram_no_atomic", {4}, {128}), "shared");
   expect_race(found_in(ptx::mistaken, "histogram_no_barrier", {4}, {128}), "shared");
   expect_finding(found_in(ptx::mistaken, "histogram_not_cleared", {4}, {128}), Finding::Kind::init,
-                 "of shared memory that nobody has written");
+                 "of shared memory that was not written");
 }
 
 TEST(SimulatedMistakes, AScanInOneBuffer) {

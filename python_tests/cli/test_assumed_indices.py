@@ -75,12 +75,12 @@ def test_a_refusal_that_no_caller_can_catch_is_a_defect(
     run = opgate(*CHECK, "--op", "threaded", "-q", folder=folder)
     assert run.returncode == 1, run
     assert re.search(
-        r"^ 1 threaded on cpu, memory: it ends the process: an exception that nobody catches",
+        r"^ 1 threaded on cpu, memory: it ends the process: an exception that is not caught",
         run.stdout,
         re.M,
     )
     assert (
-        "an exception leaves a thread, an OpenMP region or a noexcept function, where nobody can catch it: "
+        "an exception leaves a thread, an OpenMP region or a noexcept function, where no code can catch it: "
         "slots[2] is out of range: -1" in run.stdout
     )
     assert "is not checked" not in run.stdout

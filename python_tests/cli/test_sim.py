@@ -152,7 +152,7 @@ def test_two_streams_are_told_with_both_of_their_operations(sim: SimulatedProgra
 @pytest.mark.parametrize(
     ("mistake", "tool", "words"),
     [
-        ("unwritten", "init", "ld.global.f32 reads 4 bytes of global memory that nobody has written"),
+        ("unwritten", "init", "ld.global.f32 reads 4 bytes of global memory that was not written"),
         ("missed-barrier", "sync", "bar"),
     ],
 )

@@ -62,7 +62,7 @@ std::function<int()> declare(CommandLine& app) {
       .excludes(quiet);
   app.add_flag(
       "--strict", words->strict,
-      "exit with status 1 where a note tells a fault, such as an index that the operator of a draft does not "
+      "exit with status 1 if a note reports a fault, such as an index that the operator of a draft does not "
       "check");
   app.add_option("--durations", options->durations, "list the N slowest operators; 0 lists all")
       .type_name("N")

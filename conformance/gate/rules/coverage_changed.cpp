@@ -17,20 +17,20 @@ bool has_spec(const State& state, const std::string& name) {
 
 void judge(const Change& change, Remarks& remarks) {
   if (change.base_not_covered == nullptr) return;
-  const auto tell = [&](Remark::Kind kind, const std::string& name, std::string what) {
+  const auto report = [&](Remark::Kind kind, const std::string& name, std::string what) {
     remarks.push_back({kind, kRule, name, std::move(what), "opgate list coverage"});
   };
   const Coverage& now = change.head.header.coverage;
   for (const std::string& name : now.not_covered) {
     if (change.base_not_covered->contains(name)) continue;
-    tell(Remark::Kind::note, name,
+    report(Remark::Kind::note, name,
          has_spec(change.base, name) ? "is no longer covered: it has no spec and no recorded calls now"
                                      : "is new and not covered: it has no spec and no recorded calls");
   }
   for (const std::string& name : *change.base_not_covered) {
-    if (now.covered.contains(name)) tell(Remark::Kind::better, name, "is covered now");
+    if (now.covered.contains(name)) report(Remark::Kind::better, name, "is covered now");
     if (!now.covered.contains(name) && !now.not_covered.contains(name))
-      tell(Remark::Kind::note, name, "was not covered, and no library or module defines it now");
+      report(Remark::Kind::note, name, "was not covered, and no library or module defines it now");
   }
 }
 

@@ -102,7 +102,7 @@ class Comparing {
       }
     }
     refuse_changed();
-    tell_rounding();
+    report_rounding();
   }
 
   void compare_reference(const DeviceState& base, const DeviceState& head) {
@@ -169,7 +169,7 @@ class Comparing {
     }
   }
 
-  void tell_rounding() {
+  void report_rounding() {
     if (rounded_.count == 0) return;
     remarks_.push_back({Remark::Kind::note, kRule, id_,
                         fmt::format("{}: {} results are rounded differently", device_, rounded_.count),

@@ -8,21 +8,21 @@ namespace {
 
 constexpr auto kRule = "waiver.changed";
 
-void tell_changes(const std::string& id, const SubjectState& base, const SubjectState& head,
+void report_changes(const std::string& id, const SubjectState& base, const SubjectState& head,
                   Remarks& remarks) {
-  const auto tell = [&](std::string what, std::string shown) {
+  const auto report = [&](std::string what, std::string shown) {
     remarks.push_back({Remark::Kind::note, kRule, id, std::move(what), std::move(shown)});
   };
   for (const auto& [what, now] : head.waivers) {
     const auto then = base.waivers.find(what);
     if (then == base.waivers.end()) {
-      tell(fmt::format("the waiver of {} is new", what), now);
+      report(fmt::format("the waiver of {} is new", what), now);
     } else if (then->second != now) {
-      tell(fmt::format("the waiver of {} has changed", what), fmt::format("{}  ->  {}", then->second, now));
+      report(fmt::format("the waiver of {} has changed", what), fmt::format("{}  ->  {}", then->second, now));
     }
   }
   for (const auto& [what, then] : base.waivers) {
-    if (!head.waivers.contains(what)) tell(fmt::format("the waiver of {} was removed", what), then);
+    if (!head.waivers.contains(what)) report(fmt::format("the waiver of {} was removed", what), then);
   }
 }
 
@@ -30,7 +30,7 @@ void judge(const Change& change, Remarks& remarks) {
   if (!change.waivers_known) return;
   for (const auto& [id, head] : change.head.state) {
     const auto base = change.base.find(id);
-    tell_changes(id, base == change.base.end() ? SubjectState() : base->second, head, remarks);
+    report_changes(id, base == change.base.end() ? SubjectState() : base->second, head, remarks);
   }
 }
 

@@ -486,7 +486,7 @@ PYBIND11_MODULE(_engine, module) {
         opgate::guard_pages::report_faults();
         opgate::send_stack_of_crashes();
       },
-      "From now on, this worker tells the supervisor where it was when a signal ends it.");
+      "From now on, this worker reports to the supervisor where it was when a signal ends it.");
   pybind11::class_<opgate::ProcessState>(module, "ProcessState",
                                          "A snapshot of the state of this process and thread that operators "
                                          "must leave as they found it, such as grad "

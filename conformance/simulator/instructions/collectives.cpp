@@ -76,7 +76,7 @@ void shuffle(Thread* const* lanes, std::uint32_t mask) {
     const auto from = source_lane(static_cast<Direction>(in.immediate), thread.lane,
                                   read<std::uint32_t>(thread, in, 3), read<std::uint32_t>(thread, in, 4));
     std::uint32_t value = values[from.value_or(thread.lane)];
-    // The value of a lane that takes no part is undefined: the same as of memory that nobody has written.
+    // The value of a lane that takes no part is undefined: the same as of memory that was not written.
     if (from && (mask >> *from & 1) == 0) value = thread.block->launch().fill * 0x01010101u;
     write(thread, in, 0, value);
     write<std::uint8_t>(thread, in, 1, from ? 1 : 0);

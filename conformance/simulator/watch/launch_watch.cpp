@@ -264,7 +264,7 @@ void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& ac
   finding.kind = Finding::Kind::init;
   finding.message = *instruction_at(program_, access.annotation->site).text + " reads " +
                     std::to_string(bytes) + (bytes == 1 ? " byte of " : " bytes of ") +
-                    launch_watch::name_of(access.space) + " memory that nobody has written";
+                    launch_watch::name_of(access.space) + " memory that was not written";
   finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
   finding.bytes = static_cast<std::size_t>(bytes);
   finding.space = launch_watch::name_of(access.space);

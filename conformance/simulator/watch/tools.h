@@ -8,7 +8,7 @@ namespace opgate::simulator {
 
 /// Which tools watch. None by default.
 struct Tools {
-  bool init = false;  ///< loads of memory that nobody has written
+  bool init = false;  ///< loads of memory that was not written
   bool race = false;  ///< accesses of two threads to the same bytes that nothing orders
   bool sync =
       false;  ///< barriers that not all threads reach, and masks that name threads which are not there
