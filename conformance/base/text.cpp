@@ -18,7 +18,8 @@ std::string lower_case(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The length of the decimal fraction that `text` begins with, such as "0.10000000000000001" or "9.5e-07"; 0 if there is none.
+// The length of the decimal fraction that `text` begins with, such as "0.10000000000000001" or "9.5e-07"; 0
+// if there is none.
 size_t length_of_fraction(std::string_view text) {
   size_t at = 0;
   const auto skip_digits = [&] {
@@ -38,6 +39,10 @@ size_t length_of_fraction(std::string_view text) {
 }
 
 }  // namespace
+
+std::string counted(size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
 
 std::string shortest_numbers(std::string_view text) {
   constexpr size_t kDigitsAndPoint = 17;  // fewer digits are as short already

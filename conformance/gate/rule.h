@@ -1,5 +1,5 @@
-// The rules that a change must satisfy. Each rule is a file in rules/ that registers itself, with a Markdown file that
-// explains it.
+// The rules that a change must satisfy. Each rule is a file in rules/ that registers itself, with a Markdown
+// file that explains it.
 #pragma once
 
 #include <functional>
@@ -33,6 +33,7 @@ struct Remark {
   std::set<std::string> dtypes = {};  ///< the dtypes that it is about; empty where it is about all
   bool ended = false;                 ///< a crash or a timeout, which a waiver must name
   std::string defect = {};  ///< the id of the defect that a failing check shows; empty for other remarks
+  bool shows_best = false;  ///< the check is that of the defect's example, which stands for the others
 };
 
 /// The change that the rules judge.
@@ -52,8 +53,8 @@ struct Change {
   std::set<std::string> head_signers = {};
   const OperatorNames* base_not_covered = nullptr;  ///< null where the base does not say it
   KeptKernels kernels_kept = {};                    ///< of devices that the head's build lacks
-  /// The head's operators called with those samples of the base that the head's specs lack or give other arguments;
-  /// null where there are none, or where the base's samples are not known.
+  /// The head's operators called with those samples of the base that the head's specs lack or give other
+  /// arguments; null where there are none, or where the base's samples are not known.
   const RunState* on_base_samples = nullptr;
   ValueDifferences differences = {};  ///< where both are runs that kept their results
 };
@@ -80,8 +81,8 @@ using OnDevice = std::function<void(const std::string& id, const std::string& de
 /// Calls `on_device` for each operator and device that both base and head have.
 void for_each_device(const Change& change, const OnDevice& on_device);
 
-/// The base's results of the machine on which the head was run; null where there are none. Bits and errors can
-/// only be compared then.
+/// The base's results of the machine on which the head was run; null where there are none. Bits and errors
+/// can only be compared then.
 const MachineResults* results_here(const Change& change, const DeviceState& base);
 
 /// Whether both specs give the sample the same arguments. Results of other arguments are not compared.
@@ -91,8 +92,8 @@ bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const st
 /// Change::on_base_samples; null where there is neither.
 const RunState* run_on_base_sample(const Change& change, const std::string& id, const std::string& sample);
 
-/// The names that samples have in the head, by their names in the base, where a sample with the same arguments
-/// has another name now.
+/// The names that samples have in the head, by their names in the base, where a sample with the same
+/// arguments has another name now.
 std::map<std::string, std::string> renamed_samples(const SubjectFacts& base, const SubjectFacts& head);
 
 }  // namespace opgate

@@ -82,7 +82,8 @@ class Gathering {
       ++device.owed[check][dtype];
       if (!judgement.asked_on_simulator) ++run_.owed[judgement.reason];
     } else {
-      // A crash or timeout is not hidden behind an earlier failure of the same check, nor behind another signal.
+      // A crash or timeout is not hidden behind an earlier failure of the same check, nor behind another
+      // signal.
       const bool ended = judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
       note_broken(fmt::format("{}/{}/{}{}", parts.op, parts.device, check,
                               ended ? "/" + first_line(judgement.reason) : ""),
@@ -108,8 +109,11 @@ class Gathering {
     const std::string id = line.at("defect");
     run_.defects[id] = line.at("cause");
     const std::set<std::string> cases = line.at("cases");
+    const std::string example = line.at("example");
     for (Broken& broken : run_.broken) {
-      if (cases.contains(broken.case_id)) broken.defect = id;
+      if (!cases.contains(broken.case_id)) continue;
+      broken.defect = id;
+      broken.shows_best = parts_of_case(broken.case_id).check == parts_of_case(example).check;
     }
   }
 

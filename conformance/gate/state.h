@@ -38,8 +38,8 @@ struct DeviceState {
   /// it is not the call's. Variants that return the same as the contiguous call are left out. Where dtypes
   /// return different metadata, each has an entry of its own, as "x=stepped, float64".
   std::map<std::string, std::map<std::string, std::string>> outputs;
-  /// The texts of a ValueSummary for each result of the contiguous call, joined by "; ", by sample. The values of
-  /// the reference are kept in the same form.
+  /// The texts of a ValueSummary for each result of the contiguous call, joined by "; ", by sample. The
+  /// values of the reference are kept in the same form.
   std::map<std::string, ByDtype<std::string>> values;
   std::map<std::string, ByDtype<std::string>> reference;
 
@@ -72,8 +72,8 @@ struct Broken {
   /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
   std::set<size_t> cases = {};
   std::set<std::string> dtypes = {};
-  std::string defect =
-      "";  ///< the id of the defect that the first case belongs to; empty where the run tells none
+  std::string defect = {};  ///< the id of the defect that the first case belongs to; may be empty
+  bool shows_best = false;  ///< the example of the defect is of this group's check
 
   static size_t hash_of(std::string_view case_id, Verdict verdict);
 };

@@ -121,6 +121,9 @@ Config read_config(fs::path file) {
     throw SetupError(fmt::format("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
                                  fs::exists(file) ? error.description() : "no such file"));
   }
+  const auto path = [&](const toml::node& node) {
+    return (base / *node.value<std::string>()).lexically_normal();
+  };
   for (const auto& [key_, node] : table) {
     const std::string_view key = key_.str();
     if (key == "libraries")
@@ -134,19 +137,19 @@ Config read_config(fs::path file) {
     else if (key == "library_path")
       config.library_path = folders(strings(node, file, key), base);
     else if (key == "output" && node.is_string())
-      config.output = base / *node.value<std::string>();
+      config.output = path(node);
     else if (key == "recorded" && node.is_string())
-      config.recorded = base / *node.value<std::string>();
+      config.recorded = path(node);
     else if (key == "regressions" && node.is_string())
-      config.regressions = base / *node.value<std::string>();
+      config.regressions = path(node);
     else if (key == "ledger" && node.is_string())
-      config.ledger = base / *node.value<std::string>();
+      config.ledger = path(node);
     else if (key == "waivers" && node.is_string())
-      config.waivers = base / *node.value<std::string>();
+      config.waivers = path(node);
     else if (key == "evidence" && node.is_string())
-      config.evidence = base / *node.value<std::string>();
+      config.evidence = path(node);
     else if (key == "signers" && node.is_string())
-      config.signers = base / *node.value<std::string>();
+      config.signers = path(node);
     else if (key == "sources")
       config.sources = folders(strings(node, file, key), base);
     else if (key == "packages")

@@ -20,7 +20,7 @@ def test_another_function_is_seen_on_the_samples_of_the_base(runs: Runs) -> None
     head = "formula,narrow_domain"
     result = runs.gate("", head)
     assert result.returncode == 1, result
-    assert "calling 1 operators with samples of the base" in result.stdout
+    assert "calling 1 operator with samples of the base" in result.stdout
     (changed,) = [remark for remark in said_of(runs, head, "value.changed") if remark["kind"] == "refused"]
     assert "/matrix/contiguous/cpu/value.reference: " in changed["shown"]
     assert "elements differ from the base's, by up to " in changed["shown"]

@@ -68,7 +68,7 @@ def test_specs_from_recorded_calls_run(folder: Path, opgate: OpGate) -> None:
     assert opgate("record", "--", sys.executable, "-c", CALLS, folder=folder).returncode == 0
     result = opgate("init", "seen", "--into", "specs", folder=folder)
     assert result.returncode == 0, result
-    assert "seen::pick   1 recorded samples" in result.stdout
+    assert "seen::pick   1 recorded sample" in result.stdout
     text = (folder / "opgate.toml").read_text()
     assert 'python = ["specs"]' in text
     assert 'python_path = ["."]' in text

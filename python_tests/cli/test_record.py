@@ -144,7 +144,7 @@ def test_tensors_without_memory_are_left_out_without_an_exception(record: Record
     assert result.stdout.startswith("[3, 3, 0, 3]\n")
     assert result.stderr == "", "torch prints exceptions of a recorder with their stacks"
     assert "not kept: 2 calls with a tensor whose memory is not allocated" in result.stdout
-    assert "recorded: 4 calls of 1 operators, 2 samples in " in result.stdout
+    assert "recorded: 4 calls of 1 operator, 2 samples in " in result.stdout
 
 
 def test_what_python_described_for_other_recordings_is_not_taken(opgate: OpGate, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_a_correct_operator_exits_with_0(finished: Completed) -> None:
 
 def test_the_first_line_says_what_is_run(finished: Completed) -> None:
     assert re.fullmatch(
-        r"OpGate [\d.]+ · torch [\d.]+ · 1 operators and models, 16 checks, \d+ cases",
+        r"OpGate [\d.]+ · torch [\d.]+ · 1 operator, 16 checks, \d+ cases",
         finished.stdout.splitlines()[0],
     )
 

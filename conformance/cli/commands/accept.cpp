@@ -120,9 +120,9 @@ int accept(const AcceptOptions& options) {
   const std::string simulated =
       run.simulated == 0 ? ""
                          : fmt::format(", {} passed on the simulated device and on no GPU", run.simulated);
-  fmt::print("{} operators accepted in {} ({} of them unchanged), from the run of {}; {} cases are owed{}\n",
-             run.state.size(), config.ledger.string(), changes.unchanged.size(), run.header.started, owed,
-             simulated);
+  fmt::print("{} accepted in {} ({} of them unchanged), from the run of {}; {} owed{}\n",
+             counted(run.state.size(), "operator"), config.ledger.string(), changes.unchanged.size(), run.header.started,
+             counted(owed, "case"), simulated);
   return kAllKept;
 }
 

@@ -10,6 +10,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "base/scratch_folder.h"
+#include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
 #include "cli/project/project.h"
@@ -85,8 +86,8 @@ void print_table(const Recording& recording, const fs::path& folder) {
     calls += op.calls;
     width = std::max(width, name.size());
   }
-  fmt::print("\n{}: {} calls of {} operators, {} samples in {}\n", coloured(Colour::bold, "recorded"), calls,
-             recording.operators.size(), samples, folder.string());
+  fmt::print("\n{}: {} of {}, {} in {}\n", coloured(Colour::bold, "recorded"), counted(calls, "call"),
+             counted(recording.operators.size(), "operator"), counted(samples, "sample"), folder.string());
   for (const auto& [name, op] : recording.operators) {
     fmt::print("  {:<{}}  {:>5} samples  {:>8} calls  {}\n", name, width, op.samples, op.calls,
                fmt::join(op.dtypes, ", "));

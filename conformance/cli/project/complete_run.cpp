@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/build.h"
+#include "base/text.h"
 #include "cli/results/results.h"
 #include "plan/case_parts.h"
 #include "run/output_folder.h"
@@ -89,8 +90,11 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   }
   const std::string part =
       header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
-  fmt::print("OpGate {} · torch {} · {} operators and models, {} checks, {} cases{}\n", kVersion,
-             project.torch, ops.size(), checks.size(), header.cases, part);
+  const bool only_operators =
+      std::ranges::all_of(ops, [](const Spec* spec) { return spec->kind == Spec::Kind::op; });
+  fmt::print("OpGate {} · torch {} · {}, {}, {}{}\n", kVersion, project.torch,
+             only_operators ? counted(ops.size(), "operator") : fmt::format("{} operators and models", ops.size()),
+             counted(checks.size(), "check"), counted(header.cases, "case"), part);
   std::vector<std::string> drafts;
   for (const Spec* spec : ops) {
     if (spec->draft) drafts.push_back(spec->id);

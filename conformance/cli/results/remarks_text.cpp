@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace opgate {
 
 size_t count_of(const Remarks& remarks, Remark::Kind kind) {
@@ -13,10 +15,6 @@ size_t count_of(const Remarks& remarks, Remark::Kind kind) {
 }
 
 namespace {
-
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 // The checks of the remarks of that kind about that defect.
 std::set<std::string> checks_of(const Remarks& remarks, Remark::Kind kind, const std::string& defect) {
@@ -58,12 +56,19 @@ std::string in_lines(const Remarks& remarks, Remark::Kind kind) {
   size_t width = 0;
   for (const Remark& remark : remarks) width = std::max(width, remark.op.size());
   std::string text;
-  std::set<std::string> told;  // defects
+  std::set<std::string> shown;  // defects
+  // A defect is shown by the check of its example, if that one is refused, too.
+  const auto has_better = [&](const std::string& defect) {
+    return std::ranges::any_of(remarks, [&](const Remark& remark) {
+      return remark.kind == kind && remark.defect == defect && remark.shows_best;
+    });
+  };
   for (const Remark& remark : remarks) {
     if (remark.kind != kind) continue;
     // Notes say for each check by itself whether it is waived, or broken in the base.
     const bool is_folded = kind == Remark::Kind::refused && !remark.defect.empty();
-    if (is_folded && !told.insert(remark.defect).second) continue;
+    if (is_folded && !remark.shows_best && has_better(remark.defect)) continue;
+    if (is_folded && !shown.insert(remark.defect).second) continue;
     std::string what = remark.what;
     if (is_folded) {
       std::set<std::string> others = checks_of(remarks, kind, remark.defect);

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "gate/rule.h"
 #include "gate/schema_compatibility.h"
 #include "process/run_program.h"
@@ -56,8 +57,8 @@ std::optional<RunState> run_base_samples(const RunState& base, const RunState& h
   if (!config.libraries_from.empty()) run.words.insert(run.words.end(), {"--build", config.libraries_from});
   for (const auto& [op, of_op] : samples.items()) run.words.insert(run.words.end(), {"--op", op});
   run.words.insert(run.words.end(), options.begin(), options.end());
-  announce(fmt::format("head: calling {} operators with samples of the base that their specs do not have",
-                       samples.size()));
+  announce(fmt::format("head: calling {} with samples of the base that their specs do not have",
+                       counted(samples.size(), "operator")));
   return state_of_run(results_of_process(run, output, "the head cannot be run on the samples of the base"));
 }
 

@@ -32,7 +32,8 @@ void judge(const Change& change, Remarks& remarks) {
                   std::string(parts.device),
                   broken.dtypes,
                   broken.judgement.verdict == Verdict::crash || broken.judgement.verdict == Verdict::timeout,
-                  broken.defect};
+                  broken.defect,
+                  broken.shows_best};
     if (broken.others > 0) remark.what += fmt::format(" (and {} more cases)", broken.others);
     const size_t before = broken_before(change.base_run, broken);
     if (before == broken.cases.size()) {

@@ -14,6 +14,11 @@ from opgate.first_spec.writing import module
 from opgate.worker import SetupError, load_libraries, load_modules
 
 
+def counted(number: int, noun: str) -> str:
+    """The number and the noun: "1 spec", "2 specs"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def write(operator: Operator, folder: Path) -> str:
     """Writes the operator's file, and returns in a few words what its samples are made from."""
     file = folder / f"{operator.word}.py"
@@ -22,7 +27,7 @@ def write(operator: Operator, folder: Path) -> str:
     guessed, refusal = (None, "") if operator.recorded is not None else first_accepted(operator)
     file.write_text(module(operator, guessed, refusal))
     if operator.recorded is not None:
-        return f"{len(operator.recorded['samples'])} recorded samples"
+        return counted(len(operator.recorded["samples"]), "recorded sample")
     return (
         "a guessed sample" if guessed is not None else "in comments: no arguments are known that it accepts"
     )
@@ -54,7 +59,7 @@ def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str],
         "for _found in pkgutil.iter_modules(__path__):\n"
         '    importlib.import_module(f"{__name__}.{_found.name}")\n'
     )
-    print(f"wrote {len(operators)} specs into {into}")
+    print(f"wrote {counted(len(operators), 'spec')} into {into}")
     return 0
 
 
