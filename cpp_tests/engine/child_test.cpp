@@ -9,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <fstream>
 #include <numeric>
 #include <thread>
@@ -32,11 +31,6 @@ constexpr std::chrono::seconds kLong{600};  // a limit that ends a hanging test;
 
 class ChildTest : public ::testing::Test {
  protected:
-  // As in the supervisor: send() must report a worker that died, instead of a signal that ends this
-  // process.
-  void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
-  void TearDown() override { std::signal(SIGPIPE, before_); }
-
   Command shell(const std::string& script) const { return {{"/bin/sh", "-c", script}, {}}; }
   std::filesystem::path log() const { return folder_ / "log"; }
 
@@ -52,7 +46,7 @@ class ChildTest : public ::testing::Test {
   TemporaryFolder folder_;
 
  private:
-  void (*before_)(int) = SIG_DFL;
+  const testing::SigpipeIgnored sigpipe_ignored_;
 };
 
 TEST_F(ChildTest, AnswersInLinesOnDescriptorThree) {

@@ -8,6 +8,7 @@
 #include <opgate/spec.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -44,6 +45,17 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 /// A spec of an operator on the CPU with exact accuracy; its id is the name without the namespace.
 Spec spec_of(std::string op, std::vector<std::vector<Argument>> samples, Dtypes dtypes = floating());
+
+// As in the supervisor: what is sent to a worker that died is an error, and not a signal that ends this process.
+class SigpipeIgnored {
+ public:
+  SigpipeIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~SigpipeIgnored() { std::signal(SIGPIPE, before_); }
+  SigpipeIgnored(const SigpipeIgnored&) = delete;
+
+ private:
+  void (*before_)(int);
+};
 
 /// A new empty folder; the destructor removes it with everything in it.
 class TemporaryFolder {

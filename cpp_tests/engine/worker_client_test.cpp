@@ -57,6 +57,7 @@ class WorkerClientTest : public ::testing::Test {
     worker.dismiss();
   }
 
+  const testing::SigpipeIgnored sigpipe_ignored_;
   TemporaryFolder folder_;
   std::vector<Spec> specs_;
   std::vector<Check> checks_;
