@@ -60,7 +60,7 @@ class Runner {
     } catch (const ContenderRaised& error) {
       return {BenchResult::Verdict::raised, error.what()};
     } catch (const SpecError& error) {  // the baseline does not exist, or memory is too small
-      return {BenchResult::Verdict::raised, error.what()};
+      return {BenchResult::Verdict::raised, error.what(), /*names_place=*/true};
     } catch (const c10::Error& error) {  // such as from memory that the copies of results lack
       return {BenchResult::Verdict::raised, std::string("OpGate itself failed while it compared results: ") +
                                                 error.what_without_backtrace()};

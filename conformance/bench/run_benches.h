@@ -29,6 +29,7 @@ struct BenchResult {
 
   Verdict verdict = Verdict::measured;
   std::string reason = {};                   ///< for owed, wrong and raised
+  bool names_place = false;                  ///< whether `reason` begins with the place in the spec
   std::optional<Measurement> measured = {};  ///< empty for owed, wrong and raised
   int64_t bytes = 0;                         ///< size of the inputs and outputs
   std::optional<double> copy_seconds = {};   ///< time of a plain copy that moves `bytes` in total

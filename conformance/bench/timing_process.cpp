@@ -98,7 +98,7 @@ json StopwatchProcess::answer() {
   }
   if (!lines.empty()) return json::parse(lines.front());
   const std::string how =
-      open ? fmt::format("no answer for {} s", kSilence.count()) : child_.end(kTimerShutdownTimeout);
+      open ? fmt::format("no answer for {} s", kSilence.count()) : ending(child_.end(kTimerShutdownTimeout));
   throw SetupError(fmt::format("speeds cannot be compared: {}: {}; see {}", how,
                                fmt::join(child_.last_printed(kTimerLogLines), " | "), log_.string()));
 }

@@ -70,11 +70,15 @@ void demand_simulated(const std::optional<Raised>& raised) {
   if (!failure) return;
   if (failure->unsupported && (raised || failure->device_failed)) throw NotSimulated(failure->what);
   if (!failure->device_failed) return;
-  throw DeviceFailed(fmt::format("the simulated device failed: {} ({})", failure->error, failure->what),
-                     failure->frame());
+  throw DeviceFailed(*failure);
 }
 
 }  // namespace
+
+DeviceFailed::DeviceFailed(const SimulatedFailure& failure)
+    : ended_("the simulated device failed: " + failure.error),
+      what_(fmt::format("{} ({})", ended_, failure.what)),
+      frame_(failure.frame()) {}
 
 UnreadableResult::UnreadableResult(const std::string& result)
     : what_("the operator returns " + result + ", and OpGate looks into strided tensors of numbers only") {}

@@ -39,15 +39,20 @@ struct Outcome {
 /// for the arguments that the operator writes; otherwise its own written arguments count.
 std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call);
 
+struct SimulatedFailure;
+
 /// A call on the simulated device did what ends a process on a real one, such as an access past the end of an allocation.
 class DeviceFailed : public std::exception {
  public:
-  /// `frame`: the kernel and its place, as in a stack; may be empty.
-  DeviceFailed(std::string what, std::string frame) : what_(std::move(what)), frame_(std::move(frame)) {}
+  explicit DeviceFailed(const SimulatedFailure& failure);
   const char* what() const noexcept override { return what_.c_str(); }
+  /// The words that all failures with this error of CUDA share.
+  const std::string& ended() const { return ended_; }
+  /// The kernel and its place, as in a stack; may be empty.
   const std::string& frame() const { return frame_; }
 
  private:
+  std::string ended_;
   std::string what_;
   std::string frame_;
 };

@@ -29,7 +29,8 @@ Judgement judge(CallUnderTest& under_test) {
                          "raised: " + message,
                          *useless,
                          {},
-                         {std::string(fault::kMessage), first_line(message)}});
+                         {std::string(fault::kMessage), first_line(message)},
+                         message});
   }
   if (is_rejection)
     return Judgement::pass();  // its spec says which words it wants, and error.raises looks for them
@@ -41,7 +42,8 @@ Judgement judge(CallUnderTest& under_test) {
                   "raised: " + message,
                   advice,
                   {},
-                  {std::string(fault::kMessage), first_line(message)}};
+                  {std::string(fault::kMessage), first_line(message)},
+                  message};
   if (!key.spec->promised(Promise::clear_errors)) {
     const bool says_something = names_what_is_wrong(message, bad, key, call.arguments);
     return says_something ? Judgement::pass() : Judgement::note(std::move(finding));

@@ -61,12 +61,14 @@ Judgement judge(CallUnderTest& under_test) {
   const Fault fault{std::string(fault::kFake), ""};
   if (!meta.ok()) {
     if (meta.raised->message.find("data-dependent shape") != std::string::npos) return Judgement::pass();
+    const std::string here = first_line(meta.raised->message);
     return Judgement::note(
         {promised,
-         "the meta kernel raises: " + first_line(meta.raised->message),
+         "the meta kernel raises: " + here,
          "a check is in one of the two kernels alone; put it into a function that both call",
          {},
-         fault});
+         fault,
+         here});
   }
   const auto difference = metadata_difference(meta, real);
   if (!difference) return Judgement::pass();

@@ -13,7 +13,7 @@ const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) 
   if (!broken.is_crash() || !broken.judgement.stack.empty() || is_undamaged(broken.variant)) return nullptr;
   return all.find([&](const BrokenCase& each) {
     return each.fault.kind == broken.fault.kind && each.judgement.stack.empty() &&
-           is_undamaged(each.variant) && broken.fault.about.starts_with(each.fault.about);
+           is_undamaged(each.variant) && each.how_it_ended() == broken.how_it_ended();
   });
 }
 
@@ -21,11 +21,10 @@ const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) 
 const BrokenCase* crash_in_the_caller(const BrokenCase& broken, const Symptoms& all) {
   const std::vector<std::string> mine = broken.innermost_functions();
   if (!broken.is_crash() || mine.size() < 2) return nullptr;
-  const std::string signal = broken.fault.about.substr(0, broken.fault.about.find(" in "));
   return all.find([&](const BrokenCase& each) {
     const std::vector<std::string> theirs = each.innermost_functions();
     return each.fault.kind == broken.fault.kind && !theirs.empty() && theirs[0] == mine[1] &&
-           each.fault.about.starts_with(signal + " in ");
+           each.how_it_ended() == broken.how_it_ended();
   });
 }
 

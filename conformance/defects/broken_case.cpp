@@ -17,14 +17,6 @@ namespace {
 // Crashes in the same function, called by the same one, have one cause; the lines may differ.
 constexpr size_t kFramesThatTell = 2;
 
-// "SIGFPE" of "the native worker ended: SIGFPE (Floating point exception); ..."
-std::string_view how_it_ended(std::string_view reason) {
-  constexpr std::string_view kBegin = "worker ended: ";
-  if (const size_t begin = reason.find(kBegin); begin != std::string_view::npos)
-    reason.remove_prefix(begin + kBegin.size());
-  return reason.substr(0, std::min(reason.find(" ("), reason.find(';')));
-}
-
 // "scale" of "scale<float> at kernels.cpp:41": a template is instantiated for each dtype.
 std::string function_of(std::string_view frame) {
   std::string name;
@@ -46,9 +38,7 @@ std::string kind_of_variant(std::string_view variant) {
 
 std::string place_of_crash(const BrokenCase& broken) {
   const std::vector<std::string> functions = broken.innermost_functions();
-  const std::string_view how = broken.judgement.verdict == Verdict::timeout ? "no answer"
-                               : !broken.judgement.uncaught.empty() ? "an exception that is not caught"
-                                                                    : how_it_ended(broken.judgement.reason);
+  const std::string_view how = broken.how_it_ended();
   if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken.variant));
   return fmt::format("{} in {}", how, fmt::join(functions, ", called by "));
 }
@@ -88,6 +78,11 @@ BrokenCase::BrokenCase(std::string case_id, Judgement said)
     if (!fault.variant.empty()) variant = fault.variant;
     if (fault.kind.empty()) fault.kind = fault.check.empty() ? check : fault.check;
   }
+}
+
+std::string_view BrokenCase::how_it_ended() const {
+  if (judgement.verdict == Verdict::timeout) return "no answer";
+  return judgement.uncaught.empty() ? std::string_view(judgement.ended) : "an exception that is not caught";
 }
 
 std::vector<std::string> BrokenCase::innermost_functions() const {

@@ -28,6 +28,8 @@ struct BrokenCase {
   bool is_crash() const {
     return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
   }
+  /// Of a crash or timeout: "SIGFPE", "no answer".
+  std::string_view how_it_ended() const;
   /// Of a crash or timeout with a stack: the operator's two innermost functions, without template arguments.
   std::vector<std::string> innermost_functions() const;
   bool differs_in_values() const { return fault.differs == "values"; }

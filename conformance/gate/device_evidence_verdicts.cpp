@@ -90,12 +90,13 @@ Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& 
       if (!check->needs_device) continue;  // judged here, as if the device were there
       const auto obstacle = obstacles.to(call, *check);
       if (!obstacle || obstacle->kind != Obstacle::Kind::no_device) continue;
-      const auto passed = passed_by(known->second, *check);
       todo.remove(call, *check);
-      on_case(id + "/" + check->name,
-              passed ? *passed
-                     : obstacles.owed(call, *check,
-                                      fmt::format("{}; {}", obstacle->reason, why_not(known->second))));
+      std::optional<Judgement> judgement = passed_by(known->second, *check);
+      if (!judgement) {
+        judgement = obstacles.owed(call, *check, obstacle->reason);
+        judgement->add_remark(why_not(known->second));
+      }
+      on_case(id + "/" + check->name, *judgement);
     }
   }
   return costs;

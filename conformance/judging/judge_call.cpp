@@ -74,7 +74,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       const auto obstacle = obstacle_to(*key.spec, *check, known);
       judgements[check->name] = obstacle ? Judgement::owed(obstacle->reason) : check->judge(under_test);
     } catch (const DeviceFailed& failed) {
-      judgements[check->name] = Judgement::crash(failed.what());
+      judgements[check->name] = Judgement::crash(failed.what(), failed.ended());
       if (!failed.frame().empty()) judgements[check->name].stack.push_back(failed.frame());
     } catch (const NotSimulated& missing) {
       judgements[check->name] = Judgement::owed(missing.what());

@@ -47,6 +47,12 @@ struct Finding {
   std::string likely;               ///< the cause, where the engine could tell; may be empty
   std::vector<std::string> detail;  ///< further lines, shown as they are: neighbouring elements, schemas ...
   Fault fault = {};
+  /// The end of `happened` behind ": ", if other calls show the same fault with another end: "where one
+  /// element is -1, ...". Notes name such calls together.
+  std::string here = {};
+
+  /// `happened` without `here`.
+  std::string shared() const;
 
   bool operator==(const Finding&) const = default;
 };
@@ -61,9 +67,16 @@ struct Judgement {
   double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
   std::vector<std::string> stack = {};  ///< for crash, timeout: the operator's calls, the innermost first
   std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
+  /// For crash: how the process ended or the device failed, alike for all of one kind: "SIGFPE".
+  std::string ended = {};
+  std::string remarks = {};  ///< the end of `reason`: what was printed last, a limit, why evidence is void
   GivenBy given_by = GivenBy::run;
   /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second time.
   bool asked_on_simulator = false;
+
+  /// Appends to the reason.
+  void add_remark(const std::string& remark);
+  std::string reason_without_remarks() const;
 
   static Judgement pass(double worst_ulps = 0) {
     return {.verdict = Verdict::pass, .finding = {}, .reason = {}, .worst_ulps = worst_ulps};
@@ -83,8 +96,8 @@ struct Judgement {
     return {.verdict = Verdict::invalid, .finding = {}, .reason = std::move(reason)};
   }
   /// A process has ended, or the device has failed, while it made the call.
-  static Judgement crash(std::string reason) {
-    return {.verdict = Verdict::crash, .finding = {}, .reason = std::move(reason)};
+  static Judgement crash(std::string reason, std::string ended) {
+    return {.verdict = Verdict::crash, .finding = {}, .reason = std::move(reason), .ended = std::move(ended)};
   }
   static Judgement owed(std::string reason, bool asked_on_simulator = false) {
     return {.verdict = Verdict::owed,

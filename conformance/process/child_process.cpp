@@ -145,8 +145,8 @@ void Child::abort() {
   if (pid_ > 0) kill(pid_, SIGABRT);
 }
 
-std::string Child::end(std::chrono::milliseconds grace) {
-  if (pid_ < 0) return "";
+int Child::end(std::chrono::milliseconds grace) {
+  if (pid_ < 0) return 0;
   int status = 0;
   const auto deadline = std::chrono::steady_clock::now() + grace;
   pid_t left = waitpid(pid_, &status, WNOHANG);
@@ -158,7 +158,7 @@ std::string Child::end(std::chrono::milliseconds grace) {
   if (left == 0) waitpid(pid_, &status, 0);
   pid_ = -1;
   commands_.reset();
-  return ending(status);
+  return status;
 }
 
 void Child::dismiss() {

@@ -93,10 +93,10 @@ class Child {
   /// Sends the process SIGABRT, whose handler in a worker tells the stack and ends it.
   void abort();
 
-  /// Kills the process group, reaps the process and returns how it ended: "SIGSEGV (Segmentation fault)",
-  /// "exit status 1". A process that is exiting by itself has the time `grace` to do so, so that its own
-  /// status is reported and not SIGKILL.
-  std::string end(std::chrono::milliseconds grace = {});
+  /// Kills the process group, reaps the process and returns its status of waitpid(); 0 if it was reaped
+  /// before. A process that is exiting by itself has the time `grace` to do so, so that its own status is
+  /// reported and not SIGKILL.
+  int end(std::chrono::milliseconds grace = {});
 
   /// Closes the process's stdin, waits up to ten seconds until it exits by itself, and kills it if it does
   /// not.

@@ -53,12 +53,16 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
 }
 
 std::string ending(int status) {
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    return fmt::format("SIG{} ({})", sigabbrev_np(number), sigdescr_np(number));
-  }
+  const std::string words = WIFSIGNALED(status) ? fmt::format(" ({})", sigdescr_np(WTERMSIG(status))) : "";
+  return ending_in_short(status) + words;
+}
+
+std::string ending_in_short(int status) {
+  if (WIFSIGNALED(status)) return signal_name(WTERMSIG(status));
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
+
+std::string signal_name(int number) { return fmt::format("SIG{}", sigabbrev_np(number)); }
 
 std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count, std::streamoff begin) {
   std::ifstream file(log);

@@ -24,6 +24,12 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
 /// Describes a status of waitpid(): "SIGSEGV (Segmentation fault)", "exit status 1".
 std::string ending(int status);
 
+/// The same in short: "SIGSEGV", "exit status 1".
+std::string ending_in_short(int status);
+
+/// "SIGSEGV"
+std::string signal_name(int number);
+
 /// The last `count` lines of a log that are neither empty nor frames of a backtrace. Reading starts at the
 /// byte `begin`; what comes before it was printed by earlier processes.
 std::vector<std::string> last_lines(const std::filesystem::path& log, size_t count, std::streamoff begin = 0);

@@ -20,7 +20,7 @@ Judgement with_suspicion(const Job& job, Judgement answered) {
   if (!job.suspects || --job.suspects->unheard > 0 || job.suspects->found) return answered;
   Judgement lost = job.suspects->lost;
   if (lost.verdict != Verdict::timeout) {
-    lost.reason += "; it did not happen again with each check of this call alone";
+    lost.add_remark("it did not happen again with each check of this call alone");
     return lost;
   }
   // A call that did not end in time and does so now may have been held up by something else.

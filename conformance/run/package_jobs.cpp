@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <map>
+
+#include "process/command.h"
 
 namespace opgate {
 
@@ -30,15 +33,15 @@ void PackageJobs::add(bool simulated, const Calls& calls, const CaseSet& todo, Q
   }
 }
 
-void PackageJobs::note_failure(const json& preparation, const std::string& reason, Queue& queue) const {
+void PackageJobs::note_failure(const json& preparation, const Judgement& lost, Queue& queue) const {
   if (!preparation.contains("package")) return;  // each case repeats a "run_package" that failed
   const json& package = preparation.at("package");
-  if (const auto without = without_culprit(package, reason)) {
+  if (const auto without = without_culprit(package, lost)) {
     queue.put_back({.preparation = {{"package", *without}}, .limit = limits_.package});
     return;
   }
   const std::string device = package.at("device");
-  std::ofstream(folder_ / (device + ".json")) << json{{"error", reason}}.dump() << "\n";
+  std::ofstream(folder_ / (device + ".json")) << json{{"error", lost.reason}}.dump() << "\n";
 }
 
 // While Python makes packages, this file names what it works on: the ids of the calls that it exports, or
@@ -47,15 +50,15 @@ fs::path PackageJobs::at_of(const std::string& device) const { return folder_ / 
 
 // The same package without the calls or packages that killed or hung the worker; none where the worker
 // was not working on one.
-std::optional<json> PackageJobs::without_culprit(json package, const std::string& reason) const {
+std::optional<json> PackageJobs::without_culprit(json package, const Judgement& lost) const {
   const fs::path file = at_of(package.at("device"));
   std::ifstream stream(file);
   const json at = json::parse(stream, nullptr, /*allow_exceptions=*/false);
   std::error_code failed;
   if (!at.is_object() || !fs::remove(file, failed)) return std::nullopt;
   const std::string why =
-      reason.find("SIGALRM") == std::string::npos
-          ? reason
+      lost.ended != signal_name(SIGALRM)
+          ? lost.reason
           : fmt::format("it took longer than {} s, which is the limit (--python-time-limit)",
                         package.at("seconds").get<int64_t>());
   for (const json& culprit : at.at("culprits")) {

@@ -25,11 +25,11 @@ class PackageJobs {
   /// After a worker was lost during such a job: adds it again without the calls or packages that the worker
   /// was working on; if it was working on none, notes why no package could be made, so that the cases which
   /// need it can report the reason.
-  void note_failure(const nlohmann::json& preparation, const std::string& reason, Queue& queue) const;
+  void note_failure(const nlohmann::json& preparation, const Judgement& lost, Queue& queue) const;
 
  private:
   std::filesystem::path at_of(const std::string& device) const;
-  std::optional<nlohmann::json> without_culprit(nlohmann::json package, const std::string& reason) const;
+  std::optional<nlohmann::json> without_culprit(nlohmann::json package, const Judgement& lost) const;
 
   const std::filesystem::path folder_;
   const Limits limits_;

@@ -127,8 +127,8 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   package_jobs.add(simulated, plan_.calls, todo, packages);
   const auto work = [&](std::vector<Queue*> queues, size_t sharers) {
     return WorkerClient::Work{std::move(queues), sharers, observer.listener,
-                              [&](const nlohmann::json& preparation, const std::string& reason) {
-                                package_jobs.note_failure(preparation, reason, packages);
+                              [&](const nlohmann::json& preparation, const Judgement& lost) {
+                                package_jobs.note_failure(preparation, lost, packages);
                               }};
   };
   std::list<WorkerClient> workers;

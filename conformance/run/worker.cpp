@@ -41,8 +41,7 @@ bool plain_pass(const Judgement& judgement) {
 
 void note_memory_limit(Judgement& judgement, uint64_t bytes) {
   const std::string said = judgement.reason + (judgement.finding ? judgement.finding->happened : "");
-  const std::string note = memory_note(said, bytes);
-  if (!note.empty()) judgement.reason += (judgement.reason.empty() ? "" : "; ") + note;
+  if (const std::string note = memory_note(said, bytes); !note.empty()) judgement.add_remark(note);
 }
 
 class NativeWorker {

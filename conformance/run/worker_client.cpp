@@ -181,7 +181,7 @@ void WorkerClient::lose(const std::optional<Judgement>& lost) {
   const double seconds = jobs_.seconds_of_first();
   const Job culprit = jobs_.take_first();
   work_.listener.took(culprit, seconds);
-  if (!culprit.call) return work_.on_preparation_failed(culprit.preparation, lost->reason);
+  if (!culprit.call) return work_.on_preparation_failed(culprit.preparation, *lost);
   queue_->died_on(*culprit.call, lost->reason);
   blame(culprit, *lost, *queue_, work_.listener.verdict);
 }

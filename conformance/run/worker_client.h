@@ -30,7 +30,7 @@ class WorkerClient {
     std::vector<Queue*> queues;  ///< one after the other; not empty
     size_t sharers = 1;          ///< the number of workers that take jobs from them
     Listener listener;
-    std::function<void(const nlohmann::json& preparation, const std::string& reason)> on_preparation_failed;
+    std::function<void(const nlohmann::json& preparation, const Judgement& lost)> on_preparation_failed;
   };
   /// A process from which workers are forked for as long as it can fork, and the checks that they need.
   struct ForkedFrom {

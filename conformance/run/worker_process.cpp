@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <poll.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <utility>
@@ -103,26 +104,27 @@ void WorkerProcess::ask_where_it_is() {
 }
 
 std::optional<Judgement> WorkerProcess::end(Verdict verdict, const std::string& how) {
-  const std::string ending = child_->end(how.empty() ? kShutdownTimeout : std::chrono::seconds{0});
+  const int status = child_->end(how.empty() ? kShutdownTimeout : std::chrono::seconds{0});
   const std::vector<std::string> printed = child_->last_printed(kLogLines);
   child_.reset();
   const bool was_starting = std::exchange(state_, State::stopped) == State::starting;
   const CrashStack stack = std::exchange(stack_, {});
   // The signal comes from outside the process, not from the operator; its name does not say so.
-  killed_from_outside_ = how.empty() && ending.starts_with("SIGKILL");
+  killed_from_outside_ = how.empty() && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 
   Judgement lost{.verdict = verdict, .finding = {}, .reason = {}};
-  lost.reason = fmt::format("the {} worker ended: {}", to_string(kind()), how.empty() ? ending : how);
+  lost.ended = how.empty() ? ending_in_short(status) : how;
+  lost.reason = fmt::format("the {} worker ended: {}", to_string(kind()), how.empty() ? ending(status) : how);
   if (killed_from_outside_)
-    lost.reason += "; it was killed from outside, as the kernel does where memory runs out";
+    lost.add_remark("it was killed from outside, as the kernel does where memory runs out");
   const std::string said = stack.uncaught().value_or(fmt::format("{}", fmt::join(printed, " | ")));
   if (!said.empty() && verdict == Verdict::crash) {
     if (const std::string note = memory_note(said, program_.setup.memory); !note.empty())
-      lost.reason += "; " + note;
-    lost.reason += stack.uncaught() ? "; an exception leaves a thread, an OpenMP region or a noexcept "
-                                      "function, where no code can catch it: "
-                                    : "; it last printed: ";
-    lost.reason += said;
+      lost.add_remark(note);
+    lost.add_remark((stack.uncaught() ? "an exception leaves a thread, an OpenMP region or a noexcept "
+                                        "function, where no code can catch it: "
+                                      : "it last printed: ") +
+                    said);
   }
   if (was_starting) {
     note_failed_start(lost);

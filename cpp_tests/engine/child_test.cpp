@@ -41,7 +41,9 @@ class ChildTest : public ::testing::Test {
     return lines;
   }
 
-  std::string ending_of(const std::string& script) const { return Child(shell(script), log()).end(kLong); }
+  std::string ending_of(const std::string& script) const {
+    return ending(Child(shell(script), log()).end(kLong));
+  }
 
   TemporaryFolder folder_;
 
@@ -112,8 +114,8 @@ TEST_F(ChildTest, SaysItsExitStatus) {
 
 TEST_F(ChildTest, IsKilledWhenItDoesNotLeave) {
   Child child(shell("sleep 600"), log());
-  EXPECT_EQ(child.end(), "SIGKILL (Killed)");
-  EXPECT_EQ(child.end(), "");  // it has ended already
+  EXPECT_EQ(ending(child.end()), "SIGKILL (Killed)");
+  EXPECT_EQ(child.end(), 0);  // it has ended already
 }
 
 // Every process of the group holds descriptor 3, so that the pipe closes when the last one has ended.
@@ -153,7 +155,7 @@ TEST_F(ChildTest, KnowsThatNobodyReadsAnyMore) {
 
 TEST_F(ChildTest, CanStillBeReadAfterItEnded) {
   Child child(shell("echo last words >&3; kill -SEGV $$"), log());
-  EXPECT_EQ(child.end(kLong), "SIGSEGV (Segmentation fault)");
+  EXPECT_EQ(ending(child.end(kLong)), "SIGSEGV (Segmentation fault)");
   EXPECT_THAT(all_lines(child), ElementsAre("last words"));
 }
 

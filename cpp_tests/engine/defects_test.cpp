@@ -27,8 +27,10 @@ Judgement other_values(std::string_view kind = "", std::string about = "") {
 }
 Judgement raised() { return fault_of(""); }
 Judgement crash(const std::string& signal, std::vector<std::string> stack = {}) {
-  return {Verdict::crash, std::nullopt, fmt::format("the native worker ended: {} (in words)", signal), 0,
-          std::move(stack)};
+  Judgement judgement =
+      Judgement::crash(fmt::format("the native worker ended: {} (in words)", signal), signal);
+  judgement.stack = std::move(stack);
+  return judgement;
 }
 
 class DefectsTest : public ::testing::Test {

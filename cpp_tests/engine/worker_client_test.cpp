@@ -47,7 +47,7 @@ class WorkerClientTest : public ::testing::Test {
     WorkerClient worker(program(script),
                         {.queues = {&queue},
                          .listener = {.verdict = take},
-                         .on_preparation_failed = [](const nlohmann::json&, const std::string&) {}});
+                         .on_preparation_failed = [](const nlohmann::json&, const Judgement&) {}});
     while (!done()) {
       worker.feed();
       std::array<pollfd, 1> waiting{{{worker.answers(), POLLIN, 0}}};
@@ -119,7 +119,10 @@ TEST_F(WorkerClientTest, ACrashQuotesNothingThatAnEarlierCallPrinted) {
         if (found != all_.end()) crash = *found;
         return crash.has_value();
       });
-  EXPECT_TRUE(crash->reason.ends_with("it last printed: late")) << crash->reason;
+  EXPECT_EQ(crash->reason, "the native worker ended: exit status 7; it last printed: late");
+  EXPECT_EQ(crash->ended, "exit status 7");
+  EXPECT_EQ(crash->remarks, "it last printed: late");
+  EXPECT_EQ(crash->reason_without_remarks(), "the native worker ended: exit status 7");
 }
 
 // Answers that are not of the job that the worker was given. None of them may count as a verdict.

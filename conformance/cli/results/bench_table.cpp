@@ -131,8 +131,7 @@ std::string format_bench_findings(const BenchResults& results) {
     }
     text += fmt::format("{} {}\n  {}\n", coloured(Colour::red, to_string(result.verdict)), describe(shown),
                         why(bench, result));
-    const std::string& where = bench.bench->sample.where;
-    if (!result.reason.starts_with(where)) text += fmt::format("  {}\n", where);
+    if (!result.names_place) text += fmt::format("  {}\n", bench.bench->sample.where);
   }
   return text;
 }

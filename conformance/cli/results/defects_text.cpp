@@ -10,6 +10,7 @@
 
 #include "cli/terminal/terminal.h"
 #include "inputs/variant_text.h"
+#include "judging/fault.h"
 #include "plan/case_parts.h"
 
 namespace opgate {
@@ -45,11 +46,13 @@ std::string callers_text(const Defect& defect) {
 
 // What the reason of a crash or of a wrong spec tells that the cause does not: what was printed last, limits.
 std::string beyond_cause(const Defect& defect) {
-  const std::string& reason = defect.evidence.reason;
-  if (reason == defect.cause) return "";
-  if (defect.evidence.verdict != Verdict::crash) return reason;
-  const size_t semicolon = reason.find("; ");
-  return semicolon == std::string::npos ? "" : reason.substr(semicolon + 2);
+  if (defect.evidence.verdict == Verdict::crash) return defect.evidence.remarks;
+  return defect.evidence.reason == defect.cause ? "" : defect.evidence.reason;
+}
+
+// Where an argument is misread, the finding names the mistake as what is likely, as the cause does.
+bool names_the_cause(const Finding& finding) {
+  return finding.fault.kind == fault::kLayout && !finding.fault.cause.empty();
 }
 
 std::string_view words_for(Severity severity) {
@@ -79,8 +82,7 @@ std::string paragraph(size_t number, const Defect& defect, const std::string& op
                                  coloured(colour, words_for(defect.severity)), defect.cause);
   if (evidence.finding) {
     append_line(text, "seen", evidence.finding->happened);
-    if (!evidence.finding->likely.starts_with(defect.cause))
-      append_line(text, "likely", evidence.finding->likely);
+    if (!names_the_cause(*evidence.finding)) append_line(text, "likely", evidence.finding->likely);
   }
   if (const std::string more = beyond_cause(defect); !more.empty()) append_line(text, "because", more);
   for (size_t i = 0; i < std::min(kFramesShown, evidence.stack.size()); ++i)

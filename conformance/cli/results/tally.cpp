@@ -71,16 +71,14 @@ void Tally::add(std::string_view call_id, const CallFacts& facts) {
   if (!called.empty()) defects_.add_called(std::string(parts_of_call(call_id).op), called);
 }
 
-// Findings that begin alike, as "`slots` is not checked: where one element is -1, ..." does, become one note.
+// Findings that share their begin, as "`slots` is not checked: where one element is -1, ..." does, become one
+// note.
 void Tally::add_note(std::string_view case_id, std::string_view op, std::string_view check,
                      const Judgement& judgement) {
   std::string begin = judgement.reason, rest, likely;
   if (judgement.finding) {
-    constexpr std::string_view kEnd = ": ";
-    const std::string& happened = judgement.finding->happened;
-    const size_t end = happened.find(kEnd);
-    begin = happened.substr(0, end);
-    if (end != std::string::npos) rest = happened.substr(end + kEnd.size());
+    begin = judgement.finding->shared();
+    rest = judgement.finding->here;
     likely = judgement.finding->likely;
   }
   Note& note = notes_[{std::string(op), std::move(begin), std::move(likely)}];

@@ -16,12 +16,12 @@ std::map<std::string, std::string> device_types_with_keys() {
 
 void enable_simulator() { enable_simulated_device(DeviceAllocator::plain); }
 
-std::optional<std::tuple<std::string, bool, bool, std::string>> simulated_failure() {
+std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure() {
   const auto failure = take_simulated_failure();
   if (!failure) return std::nullopt;
   const std::string said =
       failure->device_failed ? fmt::format("{} ({})", failure->error, failure->what) : failure->what;
-  return std::tuple{said, failure->device_failed, failure->unsupported, failure->frame()};
+  return std::tuple{said, failure->device_failed, failure->unsupported, failure->frame(), failure->error};
 }
 
 }  // namespace opgate

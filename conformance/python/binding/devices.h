@@ -15,8 +15,8 @@ std::map<std::string, std::string> device_types_with_keys();
 /// Throws SetupError where CUDA is not simulated in this process.
 void enable_simulator();
 
-/// What happened, whether the device failed, whether something is missing in the simulation, and the kernel with its place, if it
-/// was one; none where all is well.
-std::optional<std::tuple<std::string, bool, bool, std::string>> simulated_failure();
+/// What happened, whether the device failed, whether something is missing in the simulation, the kernel with
+/// its place, if it was one, and the error in CUDA's words; none where all is well.
+std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure();
 
 }  // namespace opgate

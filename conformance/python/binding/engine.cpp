@@ -407,8 +407,8 @@ PYBIND11_MODULE(_engine, module) {
              "where CUDA is not simulated in this process.");
   module.def("simulated_failure", &opgate::simulated_failure,
              "What has gone wrong on the simulated device since the last call, whether the device failed, "
-             "whether something was asked for that is not simulated, and the kernel with its place (\"\" if "
-             "there was none); None where nothing has. Repairs the device.");
+             "whether something was asked for that is not simulated, the kernel with its place (\"\" if "
+             "there was none), and the error in CUDA's words; None where nothing has. Repairs the device.");
   module.def("unsimulated_library", &opgate::unsimulated_library,
              "The library or compiler that is not simulated and that the message of an exception names, or "
              "None.",

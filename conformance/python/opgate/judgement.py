@@ -25,6 +25,7 @@ class Judgement:
     mistake: str = ""
     seen_by: str = ""
     seen_at: str = ""
+    ended: str = ""  # of a crash: the words that all share which end alike
     stack: list[str] = field(default_factory=list)  # of a crash: the operator's functions, innermost first
 
     def as_json(self) -> dict[str, Any]:
@@ -41,6 +42,7 @@ class Judgement:
             "mistake": self.mistake,
             "seen_by": self.seen_by,
             "seen_at": self.seen_at,
+            "ended": self.ended,
             "stack": self.stack,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}

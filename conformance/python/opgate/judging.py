@@ -62,7 +62,7 @@ def _judgement(check: Check, call: Call) -> Judgement:
 
 def _of_simulator(judgement: Judgement) -> Judgement:
     """The judgement of a call on the simulated device, whose own limits tell nothing of the operator."""
-    what, failed, unsupported, frame = _engine.simulated_failure() or ("", False, False, "")
+    what, failed, unsupported, frame, error = _engine.simulated_failure() or ("", False, False, "", "")
     if judgement.verdict == "pass" and not failed:
         return judgement
     if needed := _engine.unsimulated_library(f"{judgement.reason} {judgement.happened}"):
@@ -71,7 +71,12 @@ def _of_simulator(judgement: Judgement) -> Judgement:
         return owed(what)
     if not failed:
         return judgement
-    return Judgement("crash", reason=f"the simulated device failed: {what}", stack=[frame] if frame else [])
+    return Judgement(
+        "crash",
+        reason=f"the simulated device failed: {what}",
+        ended=f"the simulated device failed: {error}",
+        stack=[frame] if frame else [],
+    )
 
 
 def _restore(before: _engine.ProcessState) -> None:
