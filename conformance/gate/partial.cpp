@@ -63,7 +63,9 @@ void keep_checks(const std::vector<std::string>& checks, State& base) {
       keep_in(device.by_evidence);
       for (auto& [machine, results] : device.machines) keep_in(results.worst);
     }
+    std::erase_if(subject.devices, [](const auto& device) { return device.second.planned.empty(); });
   }
+  std::erase_if(base, [](const auto& subject) { return subject.second.devices.empty(); });
 }
 
 bool is_unchecked(const DeviceState& device) {

@@ -26,8 +26,9 @@ std::vector<std::string> checks_of(const RunState& run);
 /// True where no call was made on this machine: each case is owed, or passed on another machine.
 bool is_unchecked(const DeviceState& device);
 
-/// Leaves in `base` only what a run of these checks can show: other checks' cases and errors are removed. `checks` are
-/// patterns, as --check takes them.
+/// Leaves in `base` only what a run of these checks can show: other checks' cases and errors are removed, and
+/// the devices and operators that have no others, such as models if only operators have these checks.
+/// `checks` are patterns, as --check takes them.
 void keep_checks(const std::vector<std::string>& checks, State& base);
 
 /// How many kernels for each accelerator were not compared.

@@ -48,6 +48,7 @@ class PlannedCases {
   const CheckedDtypes* find(const std::string& sample, const std::string& variant) const;
   bool contains(const std::string& sample, const std::string& variant, const std::string& dtype) const;
 
+  bool empty() const { return calls_.empty(); }
   CaseCounts count() const;
 
   /// The cases of those checks; calls without any are left out.

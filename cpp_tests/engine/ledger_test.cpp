@@ -13,8 +13,11 @@
 namespace opgate::ledger_test {
 namespace {
 
+using ::testing::_;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using testing::TemporaryFolder;
 using testing::text_of;
 
@@ -113,6 +116,18 @@ TEST(Ledger, RefusesAFileThatIsNotWhole) {
   EXPECT_THAT(refusal_of("schema = \"a::b() -> ()\"\nkernels = []\nulps = 4\n"), HasSubstr("op.toml:3"));
   EXPECT_THAT(refusal_of("schema = \"a::b() -> ()\"\nkernels = []\naccuracy = \"4 inches\"\n"),
               HasSubstr("op.toml:3"));
+}
+
+TEST(SomeChecks, LeaveTheirCasesOfTheBaseAndNothingThatHasNone) {
+  State base{{"op", some_subject()}, {"model", some_subject()}};
+  DeviceState& model = base["model"].devices["cpu"];
+  model.planned = {};
+  model.planned.add("4x8", "contiguous", {{"compile.equal", {"float32"}}});
+  base["op"].devices["cuda"] = model;
+  keep_checks({"value"}, base);
+  ASSERT_THAT(base, ElementsAre(Pair("op", Field(&SubjectState::devices, ElementsAre(Pair("cpu", _))))));
+  EXPECT_THAT(base["op"].devices["cpu"].planned.count(),
+              ElementsAre(Pair("value.layout", _), Pair("value.reference", _)));
 }
 
 TEST(UncheckedDevices, KeepWhatAnotherMachineSaw) {
