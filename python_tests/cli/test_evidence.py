@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -83,6 +84,22 @@ def test_evidence_ends_where_a_source_changes(opgate: OpGate, project: Path) -> 
         assert line["reason"].endswith(
             "; evidence: NVIDIA H200 is out of date: the sources of the operator have changed"
         )
+
+
+def test_the_last_line_of_a_run_names_each_reason_once(opgate: OpGate, project: Path) -> None:
+    """The evidence is out of date for many files, and the GPU that is missing is always the same."""
+    lines = [json.loads(line) for line in (project / ".opgate" / "results.jsonl").read_text().splitlines()]
+    owed = [line for line in lines if line.get("verdict") == "owed"]
+    (reason,) = {line["reason"] for line in owed}
+    for number, line in enumerate(owed):
+        line["remarks"] = f"evidence: NVIDIA H200 is out of date: {number}.cu has changed"
+        line["reason"] = f"{reason}; {line['remarks']}"
+    edited = project / "edited.jsonl"
+    edited.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    last = opgate("merge", edited, "--output", "merged", folder=project).stdout.splitlines()[-1]
+    assert last.count(reason) == 1
+    assert f"; {len(owed)} further reasons, which results.jsonl names" in last
+    assert "out of date" not in last
 
 
 @pytest.mark.parametrize(

@@ -176,17 +176,18 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                                size_t jobs, size_t known, Journal& journal, RunListener& listener,
                                Verbosity verbosity) {
+  Costs costs = give_by_evidence(project.config, plan, header, todo,
+                                 [&](const std::string& id, const Judgement& judgement) {
+                                   journal.on_verdict({id, judgement});
+                                   listener.on_verdict({id, judgement});
+                                   ++known;
+                                 });
   RunProgress progress(plan.calls, todo, known, verbosity);
   const std::array<RunListener*, 3> listeners{&journal, &listener, &progress};
-  const auto report = [&](const JudgedCase& judged) {
-    for (RunListener* each : listeners) each->on_verdict(judged);
-  };
   CaseIds ids(plan.calls);
-  Costs costs = give_by_evidence(
-      project.config, plan, header, todo,
-      [&](const std::string& id, const Judgement& judgement) { report({id, judgement}); });
   const auto on_verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    report({ids.of(call, check), judgement, call, &check});
+    const JudgedCase judged{ids.of(call, check), judgement, call, &check};
+    for (RunListener* each : listeners) each->on_verdict(judged);
   };
   const auto on_facts = [&](Calls::Position call, const CallFacts& facts) {
     const std::string id = plan.calls.id(call);

@@ -9,6 +9,16 @@
 #include "plan/case_parts.h"
 
 namespace opgate {
+namespace {
+
+constexpr size_t kKnownFrom = 10;  // a lane's speed is known when 1 of so many of its cases has been judged
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+}  // namespace
+
 RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known, Verbosity verbosity)
     : calls_(calls),
       is_quiet_(verbosity == Verbosity::quiet),
@@ -28,9 +38,15 @@ RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
 
 void RunProgress::on_verdict(const JudgedCase& judged) {
   ++done_;
-  if (judged.call) ++lanes_[lane_of(calls_.worker(*judged.call, *judged.check), *judged.check)].done;
   const auto& [case_id, judgement, call, check] = judged;
-  if (!is_broken(judgement.verdict) || (call && calls_.spec(*call).planted)) return;
+  Count& lane = lanes_[lane_of(calls_.worker(*call, *check), *check)];
+  if (judgement.verdict == Verdict::owed) {  // no worker spends time on it
+    --lane.total;
+    ++known_;
+  } else if (lane.done++ == 0) {
+    lane.begin = Clock::now();
+  }
+  if (!is_broken(judgement.verdict) || calls_.spec(*call).planted) return;
   ++broken_;
   if (!found_.insert(std::string(parts_of_case(case_id).op)).second) return;
   unsaid_.push_back(
@@ -38,33 +54,28 @@ void RunProgress::on_verdict(const JudgedCase& judged) {
                   first_line(judgement.finding ? judgement.finding->happened : judgement.reason)));
 }
 
-// Where a lane has not begun, nobody knows how long it takes.
-std::string RunProgress::time_left(double seconds) const {
+// Empty as long as a lane has judged too little to know how long it takes.
+std::string RunProgress::time_left() const {
   double longest = 0;
-  bool is_known = true;
   for (const Count& lane : lanes_) {
     if (lane.done == lane.total) continue;
-    if (lane.done == 0) {
-      is_known = false;
-      continue;
-    }
-    const double rate = static_cast<double>(lane.done) / seconds;
-    longest = std::max(longest, static_cast<double>(lane.total - lane.done) / rate);
+    if (lane.done < 2 || lane.done * kKnownFrom < lane.total) return "";
+    const double seconds_each = seconds_since(lane.begin) / static_cast<double>(lane.done - 1);
+    longest = std::max(longest, static_cast<double>(lane.total - lane.done) * seconds_each);
   }
-  if (longest == 0) return "";
-  return fmt::format(", {}{:.0f} s left", is_known ? "" : "more than ", longest);
+  return longest == 0 ? "" : fmt::format(", {:.0f} s left", longest);
 }
 
 void RunProgress::on_progress(const std::vector<std::string>& current) {
   if (is_quiet_ || !line_.is_due()) return;
   for (const std::string& finding : unsaid_) line_.print(finding);
   unsaid_.clear();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double seconds = seconds_since(start_);
   const double rate = seconds > 0 ? static_cast<double>(done_ - known_) / seconds : 0;
   const std::string failed = broken_ > 0 ? fmt::format(" | {} failed", broken_) : "";
   const std::string at = current.empty() ? "" : fmt::format(" | {}", fmt::join(current, "   "));
   line_.show(fmt::format("{:3} % | {:.0f} cases/s{}{}{}", 100 * done_ / std::max<size_t>(total_, 1), rate,
-                         time_left(seconds), failed, at),
+                         time_left(), failed, at),
              fmt::format("{}{}", done_, at));
 }
 

@@ -18,7 +18,8 @@ class RunProgress : public RunListener {
   /// `known` cases of the plan have a verdict already; those of `todo` get one. Quiet: nothing is printed.
   RunProgress(const Calls& calls, const CaseSet& todo, size_t known, Verbosity verbosity);
 
-  /// That a check finds what was planted for it is no news.
+  /// Of a case that a worker has judged, or that is owed here. That a check finds what was planted for it is
+  /// no news.
   void on_verdict(const JudgedCase& judged) override;
 
   /// Prints the first finding of each operator since the last time, and the progress line, if it is time for it.
@@ -30,20 +31,24 @@ class RunProgress : public RunListener {
   void clear() { line_.clear(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   // Cases that take about equally long, and are judged by the same workers.
   enum Lane : size_t { native, python, slow, packaged, kLanes };
   struct Count {
     size_t done = 0;
     size_t total = 0;
+    Clock::time_point begin = {};  // of the first verdict
   };
 
   static Lane lane_of(Worker worker, const Check& check);
-  std::string time_left(double seconds) const;
+  std::string time_left() const;
 
   const Calls& calls_;
   const bool is_quiet_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  size_t done_, known_, total_;
+  const Clock::time_point start_ = Clock::now();
+  size_t done_;
+  size_t known_;  // of them, without a worker
+  size_t total_;
   size_t broken_ = 0;
   std::array<Count, kLanes> lanes_{};
   std::set<std::string> found_;  // operators of which a broken case has been told

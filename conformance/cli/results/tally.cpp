@@ -40,7 +40,7 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   const auto& [op, dtype, sample, variant, device, check, call] = parts;
   if (judgement.asked_on_simulator) {
     totals_.add(judgement);
-    ++on_simulator_instead_[judgement.reason];
+    add_owed(judgement);
     return;
   }
   simulated_ += judgement.verdict == Verdict::pass && device == kSimulatedDevice;
@@ -52,7 +52,7 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   totals_.add(judgement);
   if (judgement.worst_ulps > 0) note_error(cell, parts, case_id, judgement);
   if (judgement.verdict == Verdict::owed) {
-    ++owed_reasons_[judgement.reason];
+    add_owed(judgement);
   } else if (judgement.verdict == Verdict::pass && judgement.given_by == GivenBy::evidence) {
     ++by_evidence_[judgement.reason];
   } else if (judgement.verdict == Verdict::pass && (judgement.finding || !judgement.reason.empty())) {
@@ -61,6 +61,12 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
     defects_.add(std::string(case_id), judgement);
     if (cell.finding.empty()) cell.finding = finding_text(case_id, judgement, options_);
   }
+}
+
+void Tally::add_owed(const Judgement& judgement) {
+  NotRun& not_run = not_run_[judgement.reason_without_remarks()];
+  ++(judgement.asked_on_simulator ? not_run.on_simulator : not_run.owed);
+  if (!judgement.remarks.empty()) not_run.remarks.insert(judgement.remarks);
 }
 
 void Tally::add(std::string_view call_id, const CallFacts& facts) {
@@ -199,11 +205,34 @@ std::string Tally::notes() const {
   return text + "\n";
 }
 
+// Each reason once, with the remark if there is only one.
+std::vector<std::string> Tally::notes_of_owed() const {
+  std::vector<std::pair<std::string, NotRun>> reasons(not_run_.begin(), not_run_.end());
+  const size_t shown = reasons.size() > kReasonsInSummary + 1 ? kReasonsInSummary : reasons.size();
+  if (shown < reasons.size())
+    std::ranges::stable_sort(reasons, std::greater(), [](const auto& one) { return one.second.owed; });
+  std::vector<std::string> notes;
+  for (const auto& [reason, cases] : std::span(reasons).first(shown)) {
+    std::string which = reasons.size() == 1 ? "owed" : fmt::format("{} owed", cases.owed);
+    if (cases.on_simulator > 0)
+      which = "no GPU has run what is simulated" +
+              (cases.owed > 0 ? fmt::format(", nor {} owed", cases.owed) : "");
+    notes.push_back(fmt::format("{}: {}", which, reason));
+    if (cases.remarks.size() == 1) notes.push_back(*cases.remarks.begin());
+    if (cases.remarks.size() > 1)
+      notes.push_back(fmt::format("{} further reasons, which results.jsonl names", cases.remarks.size()));
+  }
+  if (shown < reasons.size())
+    notes.push_back(
+        fmt::format("owed for {} other reasons, which results.jsonl names", reasons.size() - shown));
+  return notes;
+}
+
 std::string Tally::summary() const {
   const size_t crashed = count(Verdict::crash);
   const size_t timed_out = count(Verdict::timeout);
   size_t elsewhere = 0;
-  for (const auto& [reason, number] : on_simulator_instead_) elsewhere += number;
+  for (const auto& [reason, cases] : not_run_) elsewhere += cases.on_simulator;
   std::string text = fmt::format("{} passed, ", count(Verdict::pass) - simulated_);
   if (simulated_ > 0) text += fmt::format("{} simulated, ", simulated_);
   text += fmt::format("{} failed, {} owed", count(Verdict::fail) + crashed + timed_out,
@@ -211,25 +240,11 @@ std::string Tally::summary() const {
   if (const size_t invalid = count(Verdict::invalid); invalid > 0)
     text += fmt::format(", {} with a broken spec", invalid);
   std::vector<std::string> notes;
-  for (const auto& [reason, number] : on_simulator_instead_)
-    notes.push_back(fmt::format("no GPU has run what is simulated: {}", reason));
   for (const auto& [reason, number] : by_evidence_)
     notes.push_back(fmt::format("* {} by {}", number, reason));
   if (crashed > 0) notes.push_back(fmt::format("{} crashed", crashed));
   if (timed_out > 0) notes.push_back(fmt::format("{} timed out", timed_out));
-  const size_t shown =
-      owed_reasons_.size() > kReasonsInSummary + 1 ? kReasonsInSummary : owed_reasons_.size();
-  std::vector<std::pair<size_t, std::string>> reasons;
-  for (const auto& [reason, number] : owed_reasons_) reasons.emplace_back(number, reason);
-  if (shown < reasons.size())
-    std::ranges::stable_sort(reasons, std::greater(), [](const auto& one) { return one.first; });
-  for (const auto& [number, reason] : std::span(reasons).first(shown)) {
-    const std::string which = reasons.size() == 1 ? "owed" : fmt::format("{} owed", number);
-    notes.push_back(fmt::format("{}: {}", which, reason));
-  }
-  if (shown < reasons.size())
-    notes.push_back(
-        fmt::format("owed for {} other reasons, which results.jsonl names", reasons.size() - shown));
+  std::ranges::move(notes_of_owed(), std::back_inserter(notes));
   if (worst_fraction_ > 0) {
     notes.push_back(fmt::format("worst accepted error {:.2g} of {:.4g} ulps, {}", worst_accepted_.ulps,
                                 worst_accepted_.ulps / worst_fraction_,

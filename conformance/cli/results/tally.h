@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,8 @@ class Tally : public RunListener {
   Row& row(std::string_view op, std::string_view device);
   void add_note(std::string_view case_id, std::string_view op, std::string_view check,
                 const Judgement& judgement);
+  void add_owed(const Judgement& judgement);
+  std::vector<std::string> notes_of_owed() const;
   void note_error(Cell& cell, const CaseParts& parts, std::string_view case_id, const Judgement& judgement);
 
   std::string options_;
@@ -86,9 +89,12 @@ class Tally : public RunListener {
   std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
   WorstError worst_accepted_;                               // relative to its bound, among passing cases
   double worst_fraction_ = 0;
-  std::map<std::string, size_t> owed_reasons_;
-  std::map<std::string, size_t>
-      on_simulator_instead_;                   // owed on CUDA, by reason, and asked on the simulated device
+  struct NotRun {
+    size_t owed = 0;
+    size_t on_simulator = 0;        // owed on CUDA, and asked on the simulated device
+    std::set<std::string> remarks;  // what some of these cases say beyond the reason
+  };
+  std::map<std::string, NotRun> not_run_;      // by the reason without remarks
   size_t simulated_ = 0;                       // passes on the simulated device
   std::map<std::string, size_t> by_evidence_;  // by the reason of the verdict
   struct Note {
