@@ -34,5 +34,5 @@ def dynamic_metadata(field: str, settings: dict[str, object] | None = None) -> s
             raise RuntimeError(f"{CMAKE} has no line that begins with project(OpGate VERSION ...")
         return f"{found[1]}+torch{torch_version()}"
     if field == "dependencies":
-        return ["numpy", f"torch=={torch_version()}"]
+        return ["numpy", "tomlkit", f"torch=={torch_version()}"]
     raise ValueError(f"cmake/wheel_metadata.py gives version and dependencies, and not {field}")

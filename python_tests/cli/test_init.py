@@ -134,10 +134,14 @@ def test_a_folder_that_is_no_python_name_is_told(folder: Path, opgate: OpGate) -
     assert_refused(result, "'my specs' is not a valid package name")
 
 
-def test_a_list_over_several_lines_is_left_to_its_author(folder: Path, opgate: OpGate) -> None:
-    text = 'libraries = ["./libseen.so"]\npython = [\n  "json",\n]\n'
+def test_what_its_author_has_written_stays_as_it_is(folder: Path, opgate: OpGate) -> None:
+    text = (
+        'libraries = ["./libseen.so"]\npython = [\n  "json",  # for nothing\n]\n'
+        '\n[environment]  # of workers\nSEEN_FEW = "1"\n'
+    )
     (folder / "opgate.toml").write_text(text)
     result = opgate("init", "seen", folder=folder)
     assert result.returncode == 0, result
-    assert "add to " in result.stdout and '"opgate_specs"' in result.stdout
-    assert (folder / "opgate.toml").read_text() == text
+    assert (folder / "opgate.toml").read_text() == text.replace(
+        "# for nothing\n]\n", '# for nothing\n  "opgate_specs",\n]\npython_path = ["."]\n'
+    )

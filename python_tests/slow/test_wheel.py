@@ -106,7 +106,11 @@ def test_name_and_metadata_say_which_torch_it_fits(wheel: Path) -> None:
     required = [
         line.removeprefix("Requires-Dist: ") for line in metadata if line.startswith("Requires-Dist: ")
     ]
-    assert [each for each in required if "extra ==" not in each] == ["numpy", f"torch=={VERSION}"]
+    assert [each for each in required if "extra ==" not in each] == [
+        "numpy",
+        "tomlkit",
+        f"torch=={VERSION}",
+    ]
     assert {each.split(";")[0] for each in required if "extra ==" in each} >= {"hypothesis", "jinja2", "onnx"}
 
 

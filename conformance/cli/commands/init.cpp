@@ -1,4 +1,5 @@
-// opgate init: writes a first spec for every operator of a namespace. The Python half does the writing.
+// opgate init: writes a first spec for every operator of a namespace. The Python half does the writing, and
+// adds the specs to opgate.toml.
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
@@ -76,6 +77,7 @@ int init(const InitOptions& options) {
   };
   command.words.push_back(options.name_space);
   add("--into", into);
+  add("--config", config.file);
   if (!config.recorded.empty()) add("--recorded", config.recorded);
   for (const std::string& library : setup.libraries) add("--library", library);
   const std::string module = into.filename();
@@ -84,14 +86,6 @@ int init(const InitOptions& options) {
   }
   const int status = run_here(command);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return kUsageOrSetup;
-
-  const fs::path folder = into.parent_path().lexically_relative(config.file.parent_path());
-  const bool added = add_to_config(config.file, "python", module) &&
-                     add_to_config(config.file, "python_path", folder.string());
-  if (!added) {
-    fmt::print("add to {}:  python = [..., \"{}\"] and python_path = [..., \"{}\"]\n", config.file.string(),
-               module, folder.string());
-  }
   fmt::print("next: opgate run; then answer the question marks in {}\n", into.string());
   return kAllKept;
 }

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-
 #include "base/atomic_file.h"
 
 namespace opgate {
@@ -64,32 +60,6 @@ void write_first_config(const fs::path& file, const FirstConfig& settings) {
   if (!settings.recorded.empty()) text += fmt::format("recorded = {}\n", near(settings.recorded, base));
   text += "ledger = \"./ledger\"  # `opgate accept` writes the accepted state there\n";
   AtomicFile(file, text).commit();
-}
-
-bool add_to_config(const fs::path& file, const std::string& key, const std::string& value) {
-  std::ifstream stream(file);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  const auto is_key = [&](const std::string& line) {
-    return line.starts_with(key) && line.find_first_not_of(" \t", key.size()) == line.find('=');
-  };
-  const auto known = std::ranges::find_if(lines, is_key);
-  if (known != lines.end()) {
-    const size_t close = known->rfind(']');
-    const size_t open = known->find('[');
-    if (open == std::string::npos || close == std::string::npos || known->find('#') != std::string::npos)
-      return false;
-    if (known->find(quoted(value)) != std::string::npos) return true;
-    const bool is_empty = known->find_first_not_of(" \t", open + 1) == close;
-    known->insert(close, (is_empty ? "" : ", ") + quoted(value));
-  } else {
-    // The line goes before the first table; below it, the key would belong to that table.
-    const auto table =
-        std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("["); });
-    lines.insert(table, fmt::format("{} = [{}]", key, quoted(value)));
-  }
-  AtomicFile(file, fmt::format("{}\n", fmt::join(lines, "\n"))).commit();
-  return true;
 }
 
 }  // namespace opgate

@@ -1,4 +1,4 @@
-// Writes a first opgate.toml, and adds lines to an existing one.
+// Finds an opgate.toml, or writes a first one.
 #pragma once
 
 #include <filesystem>
@@ -25,9 +25,5 @@ struct FirstConfig {
 
 /// Writes the configuration. Paths below its folder are written relative to it. Throws SetupError.
 void write_first_config(const std::filesystem::path& file, const FirstConfig& settings);
-
-/// Adds `value` to the list `key` of an opgate.toml. Returns false, and changes nothing, if the list spans
-/// several lines or its line has a comment, so that only its author can add to it. Throws SetupError.
-bool add_to_config(const std::filesystem::path& file, const std::string& key, const std::string& value);
 
 }  // namespace opgate

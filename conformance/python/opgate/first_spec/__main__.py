@@ -1,4 +1,4 @@
-"""python -m opgate.first_spec NAMESPACE --into FOLDER: the command that `opgate init` runs."""
+"""python -m opgate.first_spec NAMESPACE --into FOLDER --config FILE: the command that `opgate init` runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from opgate.first_spec.configuration import name_specs
 from opgate.first_spec.guess import first_accepted
 from opgate.first_spec.operators import Operator, operators_of, recordings
 from opgate.first_spec.writing import module
@@ -33,8 +34,10 @@ def write(operator: Operator, folder: Path) -> str:
     )
 
 
-def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str], modules: list[str]) -> int:
-    """Writes one file for each operator, and the package that imports them. Returns the exit status.
+def write_all(
+    namespace: str, into: Path, recorded: Path | None, libraries: list[str], modules: list[str]
+) -> None:
+    """Writes one file for each operator, and the package that imports them.
 
     Raises SetupError for a library or module that cannot be loaded, and where the namespace has no operator.
     """
@@ -60,7 +63,6 @@ def run(namespace: str, into: Path, recorded: Path | None, libraries: list[str],
         '    importlib.import_module(f"{__name__}.{_found.name}")\n'
     )
     print(f"wrote {counted(len(operators), 'spec')} into {into}")
-    return 0
 
 
 def main() -> int:
@@ -68,15 +70,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="opgate init")
     parser.add_argument("namespace")
     parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--recorded", type=Path)
     parser.add_argument("--library", action="append", default=[])
     parser.add_argument("--module", action="append", default=[])
     given = parser.parse_args()
     try:
-        return run(given.namespace, given.into, given.recorded, given.library, given.module)
+        write_all(given.namespace, given.into, given.recorded, given.library, given.module)
+        name_specs(given.config, given.into)
     except (SetupError, ValueError) as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2
+    return 0
 
 
 if __name__ == "__main__":
