@@ -68,7 +68,11 @@ Roles roles_of(const Function& function, std::size_t index) {
     const bool has_predicate = modifiers.has("or") || modifiers.has("and");
     if (modifiers.name() == "lop3" && has_predicate) all.reads.push_back(static_cast<Slot>(in.immediate));
   }
-  for (std::size_t i = 0; i < form.total; ++i) (i < results ? all.writes : all.reads).push_back(in.slot(i));
+  const bool reads_all = form.opcode != nullptr && form.opcode->reads_result();
+  for (std::size_t i = 0; i < form.total; ++i) {
+    if (i < results) all.writes.push_back(in.slot(i));
+    if (i >= results || reads_all) all.reads.push_back(in.slot(i));
+  }
   return all;
 }
 

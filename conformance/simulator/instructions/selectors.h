@@ -33,6 +33,7 @@ std::vector<OpcodeRow> opcodes_of_async_copies();
 std::vector<OpcodeRow> opcodes_of_mbarriers();
 std::vector<OpcodeRow> opcodes_of_mma();
 std::vector<OpcodeRow> opcodes_of_wmma();
+std::vector<OpcodeRow> opcodes_of_wgmma();
 std::vector<OpcodeRow> opcodes_of_matrix_moves();
 std::vector<OpcodeRow> opcodes_of_synchronisation();
 std::vector<OpcodeRow> opcodes_of_collectives();

@@ -29,6 +29,7 @@ Extent index_of(const Extent& extent, std::size_t linear) {
 Block::Block(Grid& grid) : grid_(grid) {
   const Extent& block = grid.launch().block;
   threads_.resize(std::size_t{block.x} * block.y * block.z);
+  products_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
   const Program& program = grid.program();
   const std::size_t fixed = program.signature.static_shared_bytes;
   const std::size_t dynamic = grid.launch().dynamic_shared_bytes;
@@ -50,6 +51,7 @@ void Block::start(const Extent& index, std::uint32_t number) {
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
+  for (ProductQueue& products : products_) products = {};
   if (observer_ != nullptr) observer_->begin(number, index, shared_.size());
   const Function& kernel = *program().functions.front();
   if (!is_compiled()) {

@@ -10,6 +10,7 @@
 #include "simulator/machine/compiled_code.h"
 #include "simulator/machine/launch.h"
 #include "simulator/machine/mbarrier.h"
+#include "simulator/machine/product_queue.h"
 #include "simulator/machine/thread.h"
 #include "simulator/ptx/program.h"
 
@@ -54,6 +55,9 @@ class Block {
   /// What copies will do to the objects of `mbarrier`.
   Promises& promises() { return promises_; }
 
+  /// The products that a thread's warp has begun.
+  ProductQueue& products_of(const Thread& thread) { return products_[thread.linear / kWarpSize]; }
+
   /// Of the kernel's frame values, those that are the same for all threads; in their order.
   const std::uint64_t* frame_values() const { return frame_values_.data(); }
 
@@ -92,6 +96,7 @@ class Block {
   std::vector<unsigned char> shared_;
   std::array<Barrier, kBarriers> barriers_;
   Promises promises_;
+  std::vector<ProductQueue> products_;  ///< of the warps
   std::vector<std::uint64_t> frame_values_;
   std::vector<std::uint64_t> stops_;  ///< of the threads, while they run together
   std::vector<std::uint64_t*> registers_of_;

@@ -20,6 +20,8 @@ bool Opcode::has_result(const Modifiers& words) const {
       return words.has("red");
     case Result::unless_stored:
       return !words.has("store");
+    case Result::of_products:
+      return words.has("mma_async");
     case Result::of_mbarrier:
       return opcode::mbarrier_has_result(words);
   }

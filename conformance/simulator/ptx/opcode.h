@@ -15,6 +15,7 @@ enum class Result : std::uint8_t {
   first,
   of_reduction,   ///< `bar.red` has one, other barriers do not
   unless_stored,  ///< all of `wmma` but its stores
+  of_products,    ///< `wgmma.mma_async` has one, which it reads as well: sums that it adds to
   of_mbarrier,    ///< arrivals and questions have one; `init`, `inval` and counts of bytes do not
 };
 
@@ -57,6 +58,8 @@ struct Opcode {
   Effect effect;
 
   bool has_result(const Modifiers& words) const;
+  /// Whether the result is a source, too.
+  bool reads_result() const { return result == Result::of_products; }
   /// One of the first four.
   Waits waits_with(const Modifiers& words) const;
 };

@@ -1,0 +1,347 @@
+// wgmma: products of matrices that the four warps of a group begin and wait for later. Each warp has 16 of
+// the 64 rows of `a` and of the sums, and all columns, so that warps need not meet.
+#include "simulator/instructions/wgmma.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "simulator/instructions/matrix_descriptor.h"
+#include "simulator/instructions/mma_layout.h"
+#include "simulator/instructions/select.h"
+#include "simulator/instructions/selectors.h"
+#include "simulator/machine/memory.h"
+
+namespace opgate::simulator {
+namespace wgmma {
+
+constexpr unsigned kRows = 16;    // of a warp
+constexpr unsigned kColumns = 8;  // computed at a time
+constexpr unsigned kMostColumns = 256;
+constexpr unsigned kWarpsOfGroup = 4;
+constexpr unsigned kFragment = 4;  // registers of `a` of a lane
+
+// What the immediate of `mma_async` holds.
+struct Shape {
+  std::uint8_t tiles = 0;  // of eight columns
+  std::uint8_t k = 0;
+  Type d = Type::none;
+  Type a = Type::none;
+  Type b = Type::none;
+  bool a_in_registers = false;
+  bool has_transposes = false;
+  bool saturates = false;
+
+  static Shape of(const Instruction& in) { return std::bit_cast<Shape>(in.immediate); }
+
+  bool is_of_integers() const { return d == Type::s32; }
+  unsigned registers_of_tile() const { return d == Type::f16 ? 2 : 4; }
+
+  // The operands behind each other: d, a, b, whether sums are added to, the signs of a and b, and their
+  // orders.
+  std::size_t at_a() const { return std::size_t{tiles} * registers_of_tile(); }
+  std::size_t at_b() const { return at_a() + (a_in_registers ? kFragment : 1); }
+  std::size_t at_adds() const { return at_b() + 1; }
+  std::size_t at_signs() const { return at_b() + 2; }
+  std::size_t at_orders() const { return at_b() + 4; }
+
+  Product product_of_tile() const {
+    Product product{kRows, kColumns, k, d, a, b, d};
+    product.saturates = saturates;
+    return product;
+  }
+};
+static_assert(sizeof(Shape) == sizeof(std::int64_t));
+
+// How a factor lies in shared memory.
+struct Factor {
+  MatrixDescriptor descriptor;
+  Type type;
+  unsigned first;  // row of `a`, or column of `b`
+  unsigned count;
+  unsigned k;
+  bool along_k;
+
+  unsigned elements_of_unit() const { return kMatrixUnit * 8 / bits_of_element(type); }
+
+  // visit(address of a unit, number along, index across)
+  template <class Visit>
+  void for_each_unit(Visit visit) const {
+    const unsigned width = elements_of_unit();
+    const unsigned along = (along_k ? k : count) / width;
+    const unsigned across = along_k ? count : k;
+    for (unsigned i = 0; i < across; ++i) {
+      for (unsigned unit = 0; unit < along; ++unit) {
+        const unsigned from = along_k ? unit : first / width + unit;
+        visit(descriptor.unit(from, along_k ? first + i : i, along_k), unit, i);
+      }
+    }
+  }
+
+  // put(row or column, place along k, bits)
+  template <class Put>
+  void read(const unsigned char* shared, Put put) const {
+    const unsigned width = elements_of_unit();
+    const std::size_t bytes = bits_of_element(type) / 8;
+    for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
+      for (unsigned i = 0; i < width; ++i) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, shared + address + i * bytes, bytes);
+        const unsigned along = unit * width + i;
+        if (along_k) {
+          put(across, along, bits);
+        } else {
+          put(along, across, bits);
+        }
+      }
+    });
+  }
+};
+
+std::uint64_t value_at(const Thread& thread, const Instruction& in, std::size_t operand) {
+  return thread.registers[in.slot(operand)];
+}
+
+bool is_set(const Thread& thread, const Instruction& in, std::size_t operand) {
+  return (value_at(thread, in, operand) & 1) != 0;
+}
+
+Factor factor_a(const Thread& thread, const Instruction& in, std::uint64_t descriptor) {
+  const Shape shape = Shape::of(in);
+  const unsigned warp = thread.linear / kWarpSize % kWarpsOfGroup;
+  const bool by_columns = shape.has_transposes && is_set(thread, in, shape.at_orders());
+  return {MatrixDescriptor(descriptor), shape.a, warp * kRows, kRows, shape.k, !by_columns};
+}
+
+Factor factor_b(const Thread& thread, const Instruction& in, std::uint64_t descriptor) {
+  const Shape shape = Shape::of(in);
+  const std::size_t order = shape.at_orders() + (shape.a_in_registers ? 0 : 1);
+  const bool by_rows = shape.has_transposes && is_set(thread, in, order);
+  return {MatrixDescriptor(descriptor), shape.b, 0, shape.tiles * kColumns, shape.k, !by_rows};
+}
+
+void begin(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  Thread& first = *lanes[0];
+  const Instruction& in = first.current();
+  const Extent& block = first.block->launch().block;
+  const unsigned group_end = (first.linear / kWarpSize / kWarpsOfGroup + 1) * kWarpsOfGroup * kWarpSize;
+  if (block.x * block.y * block.z < group_end)
+    throw KernelFault{Fault::trap, *in.text + " by less than the 128 threads of four warps"};
+  const Shape shape = Shape::of(in);
+  BegunProduct product;
+  product.instruction = &in;
+  product.function = &first.function();
+  product.adds = is_set(first, in, shape.at_adds());
+  product.b = value_at(first, in, shape.at_b());
+  if (shape.a_in_registers) {
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      for (unsigned i = 0; i < kFragment; ++i)
+        product.fragments.push_back(value_at(*lanes[lane], in, shape.at_a() + i));
+    }
+  } else {
+    product.a = value_at(first, in, shape.at_a());
+  }
+  for (const std::uint32_t address : units_of_product(first, in))
+    locate<Space::shared, Access::load>(first, in, address, kMatrixUnit);
+  first.block->products_of(first).begin(std::move(product));
+}
+
+template <class Numbers>
+class Computation {
+ public:
+  Computation(Thread* const* lanes, const BegunProduct& begun)
+      : lanes_(lanes),
+        begun_(begun),
+        in_(*begun.instruction),
+        shape_(Shape::of(in_)),
+        product_(shape_.product_of_tile()) {}
+
+  void perform() {
+    read_a();
+    read_b();
+    for (unsigned tile = 0; tile < shape_.tiles; ++tile) compute(tile);
+  }
+
+ private:
+  using Element = typename Numbers::Factor;
+  using Sum = typename Numbers::Sum;
+
+  Element sign_at(std::size_t operand) const {
+    if (shape_.is_of_integers()) return 1;
+    return static_cast<std::int32_t>(value_at(*lanes_[0], in_, operand)) < 0 ? Element{-1} : Element{1};
+  }
+
+  void read_a() {
+    const Element sign = sign_at(shape_.at_signs());
+    const auto put = [&](unsigned row, unsigned k, std::uint64_t bits) {
+      matrices_.a[row * shape_.k + k] = sign * decoded_element<Element>(shape_.a, bits);
+    };
+    if (!shape_.a_in_registers) {
+      factor_a(*lanes_[0], in_, begun_.a).read(lanes_[0]->block->shared(), put);
+      return;
+    }
+    MmaLayout::a(product_, [&](const Place& place, unsigned row, unsigned column) {
+      put(row, column,
+          begun_.fragments[place.lane * kFragment + place.reg] >> place.part * bits_of_element(shape_.a));
+    });
+  }
+
+  void read_b() {
+    const Element sign = sign_at(shape_.at_signs() + 1);
+    b_.resize(std::size_t{shape_.tiles} * kColumns * shape_.k);
+    factor_b(*lanes_[0], in_, begun_.b)
+        .read(lanes_[0]->block->shared(), [&](unsigned column, unsigned k, std::uint64_t bits) {
+          b_[(column / kColumns * shape_.k + k) * kColumns + column % kColumns] =
+              sign * decoded_element<Element>(shape_.b, bits);
+        });
+  }
+
+  std::uint64_t& sum_register(unsigned tile, const Place& place) {
+    return lanes_[place.lane]->registers[in_.slot(tile * shape_.registers_of_tile() + place.reg)];
+  }
+
+  void compute(unsigned tile) {
+    const std::size_t size = std::size_t{shape_.k} * kColumns;
+    std::copy_n(b_.data() + tile * size, size, matrices_.b.data());
+    const unsigned bits = bits_of_element(shape_.d);
+    MmaLayout::c(product_, shape_.d, [&](const Place& place, unsigned row, unsigned column) {
+      matrices_.sums[row * kColumns + column] =
+          begun_.adds ? decoded_element<Sum>(shape_.d, sum_register(tile, place) >> place.part * bits)
+                      : Sum{0};
+    });
+    multiply(product_, matrices_);
+    MmaLayout::c(product_, shape_.d, [&](const Place& place, unsigned row, unsigned column) {
+      std::uint64_t& target = sum_register(tile, place);
+      const std::uint64_t element = encoded_element(product_, matrices_.sums[row * kColumns + column]);
+      target = (place.part == 0 ? 0 : target) | element << place.part * bits;
+    });
+  }
+
+  Thread* const* lanes_;
+  const BegunProduct& begun_;
+  const Instruction& in_;
+  const Shape shape_;
+  const Product product_;
+  Matrices<Numbers> matrices_{};
+  std::vector<Element> b_;  // tile by tile
+};
+
+void commit(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  lanes[0]->block->products_of(*lanes[0]).commit();
+}
+
+void wait_for_groups(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  const Thread& first = *lanes[0];
+  const auto kept = read<std::uint32_t>(first, first.current(), 0);
+  for (const BegunProduct& begun : first.block->products_of(first).take_all_but(kept)) {
+    if (begun.function != &first.function())
+      throw KernelFault{Fault::unsupported, *first.current().text + " in another function than " +
+                                                *begun.instruction->text + " is not simulated"};
+    if (Shape::of(*begun.instruction).is_of_integers()) {
+      Computation<Integers>(lanes, begun).perform();
+    } else {
+      Computation<Singles>(lanes, begun).perform();
+    }
+  }
+}
+
+void meet(Thread* const* lanes, std::uint32_t mask) { require_whole_warp(lanes, mask); }
+
+bool is_byte(Type type) { return type == Type::s8 || type == Type::u8; }
+
+bool is_byte_float(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
+
+// Whether PTX has the product, and with how many columns.
+bool exists(const Shape& s) {
+  if (is_byte(s.a) && is_byte(s.b))
+    return s.d == Type::s32 && s.k == 32 && (s.tiles <= 4 || s.tiles % 2 == 0);
+  if (is_byte_float(s.a) && is_byte_float(s.b)) return (s.d == Type::f32 || s.d == Type::f16) && s.k == 32;
+  if (s.a != s.b) return false;
+  switch (s.a) {
+    case Type::f16:
+      return (s.d == Type::f32 || s.d == Type::f16) && s.k == 16;
+    case Type::bf16:
+      return s.d == Type::f32 && s.k == 16;
+    case Type::tf32:
+      return s.d == Type::f32 && s.k == 8;
+    default:
+      return false;
+  }
+}
+
+bool take_shape(Modifiers& modifiers, Shape& shape) {
+  for (const unsigned k : {8u, 16u, 32u}) {
+    for (unsigned n = kColumns; n <= kMostColumns; n += kColumns) {
+      if (!modifiers.take("m64n" + std::to_string(n) + "k" + std::to_string(k))) continue;
+      shape.tiles = static_cast<std::uint8_t>(n / kColumns);
+      shape.k = static_cast<std::uint8_t>(k);
+      return true;
+    }
+  }
+  return false;
+}
+
+Handler select_product(Draft& draft) {
+  Modifiers& modifiers = draft.modifiers;
+  Shape shape;
+  if (!take_shape(modifiers, shape)) return nullptr;
+  shape.d = modifiers.take_type();
+  shape.a = modifiers.take_type();
+  shape.b = modifiers.take_type();
+  shape.saturates = shape.is_of_integers() && modifiers.take("satfinite");
+  shape.has_transposes = bits_of_element(shape.a) == 16;
+  shape.a_in_registers = draft.is(1, Operand::Kind::vector);
+  // d, a, b, scale-d, for all but integers the signs, and for numbers of 16 bits the orders of what is in
+  // shared memory
+  const std::size_t expected = 4u + (shape.is_of_integers() ? 0u : 2u) +
+                               (shape.has_transposes ? (shape.a_in_registers ? 1u : 2u) : 0u);
+  if (!exists(shape) || draft.operands.size() != expected) return nullptr;
+  if (draft.operands[0].slots.size() != shape.at_a() ||
+      (shape.a_in_registers && draft.operands[1].slots.size() != kFragment))
+    return nullptr;
+  draft.instruction.immediate = std::bit_cast<std::int64_t>(shape);
+  return &wait_for_whole_warp<&begin>;
+}
+
+}  // namespace wgmma
+
+std::vector<std::uint32_t> units_of_product(const Thread& thread, const Instruction& in) {
+  using namespace wgmma;
+  const Shape shape = Shape::of(in);
+  std::vector<std::uint32_t> units;
+  const auto add = [&](std::uint32_t address, unsigned, unsigned) { units.push_back(address); };
+  if (!shape.a_in_registers) factor_a(thread, in, value_at(thread, in, shape.at_a())).for_each_unit(add);
+  factor_b(thread, in, value_at(thread, in, shape.at_b())).for_each_unit(add);
+  return units;
+}
+
+std::vector<Slot> registers_of_product(const Instruction& in) {
+  const wgmma::Shape shape = wgmma::Shape::of(in);
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < (shape.a_in_registers ? shape.at_b() : shape.at_a()); ++i)
+    slots.push_back(in.slot(i));
+  return slots;
+}
+
+static Handler select_wgmma(Draft& draft) {
+  using namespace wgmma;
+  Modifiers& modifiers = draft.modifiers;
+  const std::size_t operands = draft.operands.size();
+  if (!modifiers.take("sync") || !modifiers.take("aligned")) return nullptr;
+  if (modifiers.take("mma_async")) return select_product(draft);
+  if (modifiers.take("fence")) return operands == 0 ? &wait_for_whole_warp<&meet> : nullptr;
+  if (modifiers.take("commit_group")) return operands == 0 ? &wait_for_whole_warp<&commit> : nullptr;
+  return modifiers.take("wait_group") && operands == 1 ? &wait_for_whole_warp<&wait_for_groups> : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_wgmma() {
+  return {
+      // Those of sparse matrices, which are not simulated, have the most.
+      {"wgmma", {&select_wgmma, 0, 10, Result::of_products, Waits::for_warp, Effect::none}},
+  };
+}
+
+}  // namespace opgate::simulator
