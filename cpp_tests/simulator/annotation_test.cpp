@@ -57,6 +57,15 @@ TEST(SimulatedAnnotations, OfParameters) {
   EXPECT_EQ(annotation_of("ld.param.u64", 1, true).space, Space::local);
 }
 
+TEST(SimulatedAnnotations, OfWarpgroupProducts) {
+  EXPECT_EQ(annotation_of("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16").kind, Kind::product);
+  EXPECT_EQ(annotation_of("wgmma.fence.sync.aligned").kind, Kind::product_fence);
+  EXPECT_EQ(annotation_of("wgmma.commit_group.sync.aligned").kind, Kind::product_commit);
+  EXPECT_EQ(annotation_of("wgmma.wait_group.sync.aligned").kind, Kind::product_wait);
+  EXPECT_EQ(annotation_of("fence.proxy.async.shared::cta").kind, Kind::proxy_fence);
+  EXPECT_EQ(annotation_of("fence.proxy.async.global").kind, Kind::none);
+}
+
 TEST(SimulatedAnnotations, OfBarriersAndFences) {
   EXPECT_EQ(annotation_of("bar.sync", 0).kind, Kind::barrier);
   EXPECT_TRUE(annotation_of("bar.sync", 0).is_aligned);

@@ -340,7 +340,7 @@ static Handler select_wgmma(Draft& draft) {
 std::vector<OpcodeRow> opcodes_of_wgmma() {
   return {
       // Those of sparse matrices, which are not simulated, have the most.
-      {"wgmma", {&select_wgmma, 0, 10, Result::of_products, Waits::for_warp, Effect::none}},
+      {"wgmma", {&select_wgmma, 0, 10, Result::of_products, Waits::for_warp, Effect::product}},
   };
 }
 

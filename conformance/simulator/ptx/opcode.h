@@ -42,8 +42,9 @@ enum class Effect : std::uint8_t {
   store_matrix,
   fragment,  ///< `wmma`, of which some load or store
   mbarrier,
-  copy,    ///< `cp.async` and what belongs to it
-  branch,  ///< to the target in its immediate
+  product,  ///< `wgmma` and what belongs to it
+  copy,     ///< `cp.async` and what belongs to it
+  branch,   ///< to the target in its immediate
   leave_function,
   leave_kernel,
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "simulator/instructions/selectors.h"
+#include "simulator/instructions/wgmma.h"
 #include "simulator/ptx/modifiers.h"
 #include "simulator/ptx/opcode.h"
 #include "simulator/ptx/program.h"
@@ -38,7 +39,10 @@ Annotation of_access(Modifiers& modifiers, Kind kind) {
 
 Annotation of_fence(const Modifiers& modifiers) {
   Annotation annotation;
-  if (modifiers.has("proxy")) return annotation;
+  if (modifiers.has("proxy")) {
+    if (modifiers.has("async") && !modifiers.has("global")) annotation.kind = Kind::proxy_fence;
+    return annotation;
+  }
   annotation.kind = Kind::fence;
   annotation.scope = scope_of(modifiers);
   return annotation;
@@ -73,6 +77,13 @@ Annotation of_fragment(Modifiers& modifiers) {
   annotation.lanes = 0;
   annotation.is_fragment = true;
   return annotation;
+}
+
+Annotation of_product(const Modifiers& modifiers) {
+  if (modifiers.has("mma_async"))
+    return {.kind = Kind::product, .space = Space::shared, .bytes = 16, .lanes = 0};
+  if (modifiers.has("fence")) return {.kind = Kind::product_fence};
+  return {.kind = modifiers.has("commit_group") ? Kind::product_commit : Kind::product_wait};
 }
 
 Annotation of_copy(const Modifiers& modifiers) {
@@ -138,6 +149,8 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
       return of_fragment(modifiers);
     case Effect::mbarrier:
       return of_mbarrier(modifiers);
+    case Effect::product:
+      return of_product(modifiers);
     case Effect::copy:
       return modifiers.has("mbarrier") ? of_mbarrier(modifiers) : of_copy(modifiers);
     case Effect::leave_function:
@@ -203,6 +216,29 @@ std::uint32_t load_of_the_same(const Function& function, const Instruction& stor
   return 0;
 }
 
+bool is_product(const Instruction& instruction, const OperandForm& form) {
+  return form.opcode != nullptr && form.opcode->effect == Effect::product &&
+         Modifiers(*instruction.text).has("mma_async");
+}
+
+// All registers that products of the function use until they are waited for.
+std::set<Slot> registers_of_products(const Function& function) {
+  std::set<Slot> all;
+  for (std::size_t at = 0; at < function.code.size(); ++at) {
+    if (!is_product(function.code[at], function.forms[at])) continue;
+    for (const Slot slot : registers_of_product(function.code[at])) all.insert(slot);
+  }
+  return all;
+}
+
+bool names_any(const Instruction& instruction, const OperandForm& form, const std::set<Slot>& slots) {
+  if (slots.empty() || is_product(instruction, form)) return false;
+  for (std::size_t i = 0; i < form.total; ++i) {
+    if (slots.contains(instruction.slot(i))) return true;
+  }
+  return false;
+}
+
 }  // namespace annotations
 
 std::vector<Annotation> annotate(Program& program) {
@@ -210,10 +246,13 @@ std::vector<Annotation> annotate(Program& program) {
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = *program.functions[i];
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
+    const std::set<Slot> of_products = annotations::registers_of_products(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
       Annotation annotation = annotations::annotation_of(instruction, function.forms[at]);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
+      annotation.names_product_register =
+          annotations::names_any(instruction, function.forms[at], of_products);
       annotation.is_guess =
           annotation.kind == Annotation::Kind::load &&
           guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));
@@ -227,7 +266,8 @@ std::vector<Annotation> annotate(Program& program) {
   for (const auto& function : program.functions) {
     for (std::size_t at = 0; at < function->code.size(); ++at) {
       const Annotation& annotation = all[function->first_number - 1 + at];
-      if (annotation.kind != Annotation::Kind::none) function->code[at].annotation = &annotation;
+      if (annotation.kind != Annotation::Kind::none || annotation.names_product_register)
+        function->code[at].annotation = &annotation;
     }
   }
   return all;

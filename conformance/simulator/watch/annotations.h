@@ -32,6 +32,11 @@ struct Annotation {
     promise,        ///< an arrival at an `mbarrier` when copies of the thread have happened
     mbarrier,       ///< changes an object: an arrival, or a count of bytes
     mbarrier_look,  ///< asks whether a phase is complete
+    product,        ///< `wgmma.mma_async`, which happens before its warp has waited for it
+    product_fence,  ///< `wgmma.fence`
+    product_commit,
+    product_wait,
+    proxy_fence,  ///< orders shared memory for what accesses it by the async proxy
     call,
     host_call,  ///< which returns at once
     leave,      ///< a function
@@ -57,6 +62,8 @@ struct Annotation {
   /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same register, so that
   /// the element is changed in place. 0 if there is none.
   std::uint32_t changes_what = 0;
+  /// Whether it names a register that a product of the function uses.
+  bool names_product_register = false;
   bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
   std::uint32_t how = 0;    ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
 

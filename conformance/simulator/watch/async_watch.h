@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/ptx/instruction.h"
 #include "simulator/ptx/types.h"
 #include "simulator/watch/release_log.h"
 
@@ -43,10 +44,30 @@ struct WatchedBarrier {
   std::shared_ptr<const Release> complete;              ///< all that arrived in the phase before
 };
 
+/// A product of `wgmma` that a thread has begun and not waited for. The first thread of a warp stands for what all of them read
+/// of shared memory.
+struct WatchedProduct {
+  std::uint32_t site = 0;
+  std::uint64_t group = 0;
+  std::vector<std::uint32_t> units;  ///< of 16 bytes, by their addresses
+  std::shared_ptr<const Release>
+      begin;  ///< what the thread knew; null before that is asked, or if nobody looks for races
+};
+
+/// What is known of the products of a thread, and of the registers that they use.
+struct WatchedProducts {
+  std::vector<WatchedProduct> begun;
+  std::uint64_t groups = 0;
+  std::unordered_map<Slot, std::uint32_t> in_flight;  ///< the site of the product that uses a register
+  std::unordered_map<Slot, std::uint32_t> touched;    ///< where a register was used since the last fence
+  bool has_fence = false;
+};
+
 /// Of one block.
 struct AsyncWatch {
   std::map<Thread*, std::vector<WatchedCopy>> copies;       ///< of `cp.async`, in the order of their begin
   std::map<Thread*, std::vector<WatchedCopy>> bulk_copies;  ///< those of `cp.async.bulk` from shared memory
+  std::map<const Thread*, WatchedProducts> products;
   std::vector<WatchedPromise> promises;
   std::unordered_map<std::uint64_t, WatchedBarrier> barriers;  ///< by their place in shared memory
   std::size_t exited = 0;                                      ///< threads

@@ -88,6 +88,7 @@ void LaunchWatch::begin_block(BlockWatch& block, std::uint32_t number, const Ext
   const Extent& extent = launch_.block;
   const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
   block.async = {};
+  block.proxy_fences.start(threads);
   if (tools_.race) block.races.start(number, threads);
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
@@ -98,6 +99,7 @@ void LaunchWatch::begin_block(BlockWatch& block, std::uint32_t number, const Ext
 void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
   const Annotation& annotation = *instruction.annotation;
+  if (annotation.names_product_register && tools_.sync) use_registers(block, thread, instruction);
   switch (annotation.kind) {
     case Kind::load:
     case Kind::store:
@@ -125,6 +127,22 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::mbarrier_look:
       use_mbarrier(block, thread, instruction);
       return;
+    case Kind::product:
+      begin_product(block, thread, instruction);
+      break;
+    case Kind::product_fence:
+      block.async.products[&thread].touched.clear();
+      block.async.products[&thread].has_fence = true;
+      break;
+    case Kind::product_commit:
+      ++block.async.products[&thread].groups;
+      break;
+    case Kind::product_wait:
+      wait_for_products(block, thread, instruction);
+      break;
+    case Kind::proxy_fence:
+      if (tools_.race) block.proxy_fences.add(thread.linear, snapshot(block, thread));
+      break;
     case Kind::fence:
       if (tools_.race) block.races.clocks.fence(thread.linear, annotation.scope);
       break;

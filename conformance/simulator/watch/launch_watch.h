@@ -13,6 +13,7 @@
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/observer.h"
+#include "simulator/watch/proxy_fences.h"
 #include "simulator/watch/race.h"
 #include "simulator/watch/written_bits.h"
 
@@ -27,6 +28,7 @@ struct BlockWatch {
   WrittenBits shared;
   std::vector<WrittenBits> local;  ///< of each thread
   AsyncWatch async;
+  ProxyFences proxy_fences;
 };
 
 class LaunchWatch final : public LaunchObserver {
@@ -88,6 +90,14 @@ class LaunchWatch final : public LaunchObserver {
   void settle_copies(BlockWatch& block, Thread& thread, std::uint32_t clock);
   void finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock);
   void finish_reading(BlockWatch& block, WatchedCopy& copy);
+
+  void begin_product(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void read_of_product(BlockWatch& block, Thread& thread, const WatchedProduct& product);
+  void wait_for_products(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void use_registers(BlockWatch& block, const Thread& thread, const Instruction& instruction);
+  void report_product(const Thread& thread, std::uint32_t site, std::uint32_t other,
+                      const std::string& message);
+  void look_for_proxy_fence(BlockWatch& block, const Thread& thread, const WatchedAccess& access);
 
   void use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void keep_promises(BlockWatch& block, std::uint64_t place);

@@ -92,6 +92,14 @@ class RaceDetector {
     }
   }
 
+  /// `visit` is called with the last write of each part of what is accessed.
+  template <class Visit>
+  void for_each_write(BlockRaces& block, const WatchedAccess& access, Visit&& visit) {
+    const bool shared = access.space == Space::shared;
+    const Shadow::Part part = (shared ? block.shared : global_).at(access.address, access.annotation->bytes);
+    for (unsigned i = 0; i < part.count; ++i) visit(part.first[i].write);
+  }
+
   /// Looks at what a copy has read, at any time since it has begun.
   template <class Report>
   void finish_reading(BlockRaces& block, const WatchedAccess& access, const Release& begin, Report&& report) {
