@@ -45,6 +45,12 @@ def test_a_case_is_simulated_and_stays_owed_on_cuda(opgate: OpGate, project: Pat
     )
     rows = [line.split()[:2] for line in run.stdout.splitlines() if line.startswith("identity_conv ")]
     assert rows == [["identity_conv", "cpu"], ["identity_conv", "sim"]]
+    # The report has a row of the device that was simulated, too.
+    report = opgate("report", "--markdown", project / "report.md", folder=project)
+    assert report.returncode == 0, report
+    text = (project / "report.md").read_text()
+    for device, cell in (("cpu", "ok"), ("cuda", "owed"), ("sim", "ok")):
+        assert f"| identity\\_conv {device} | {cell} |" in text
 
 
 def test_the_device_can_be_asked_for_and_left_out(opgate: OpGate, project: Path) -> None:

@@ -41,6 +41,7 @@ void Tally::add(std::string_view case_id, const Judgement& judgement) {
   if (judgement.asked_on_simulator) {
     totals_.add(judgement);
     add_owed(judgement);
+    simulated_instead_[{std::string(op), std::string(device)}][std::string(check)].add(judgement);
     return;
   }
   simulated_ += judgement.verdict == Verdict::pass && device == kSimulatedDevice;
@@ -171,6 +172,14 @@ std::vector<nlohmann::json> Tally::closing_lines() const {
       line = {{"row", fmt::format("{}/{}/{}", key.first, key.second, check)},
               {"cell", cell_text(cell.cases)}};
       if (!cell.finding.empty()) line["finding"] = cell.finding;
+    }
+  }
+  for (const auto& [key, checks] : simulated_instead_) {
+    const auto row = rows_.find(key);
+    for (const auto& [check, counts] : checks) {
+      if (row != rows_.end() && row->second.cells.contains(check)) continue;
+      lines.push_back(
+          {{"row", fmt::format("{}/{}/{}", key.first, key.second, check)}, {"cell", cell_text(counts)}});
     }
   }
   for (const Defect& defect : defects_.found()) {

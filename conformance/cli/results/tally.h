@@ -87,7 +87,9 @@ class Tally : public RunListener {
   Defects defects_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
-  WorstError worst_accepted_;                               // relative to its bound, among passing cases
+  // Cases that are owed and asked on the simulated device, by check: the table shows the rows of that device alone.
+  std::map<RowKey, std::map<std::string, VerdictCounts>> simulated_instead_;
+  WorstError worst_accepted_;  // relative to its bound, among passing cases
   double worst_fraction_ = 0;
   struct NotRun {
     size_t owed = 0;
