@@ -46,8 +46,6 @@ TEST(SimulatedOpcodes, WaitOrNot) {
 }
 
 TEST(SimulatedOpcodes, AreNotAllKnown) {
-  EXPECT_EQ(instruction_set().opcode_of(Modifiers("cp.async.bulk.tensor.2d.shared::cluster.global")),
-            nullptr);
   EXPECT_NE(instruction_set().opcode_of(Modifiers("cp.async.bulk.shared::cluster.global")), nullptr);
 }
 

@@ -87,6 +87,7 @@ Handler select_bulk_copy(Draft& draft) {
     if (draft.operands.size() != 1) return nullptr;
     return modifiers.take("read") ? &wait_for_groups<true> : &wait_for_groups<false>;
   }
+  if (modifiers.has("tensor")) return select_tensor_copy(draft);
   if (modifiers.take("prefetch")) return modifiers.take("L2") ? select_no_effect(draft) : nullptr;
   const bool has_policy = modifiers.has("L2::cache_hint");
   modifiers.take_hints();

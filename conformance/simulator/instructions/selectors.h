@@ -31,6 +31,7 @@ std::vector<OpcodeRow> opcodes_of_atomics();
 std::vector<OpcodeRow> opcodes_of_control();
 std::vector<OpcodeRow> opcodes_of_async_copies();
 std::vector<OpcodeRow> opcodes_of_mbarriers();
+std::vector<OpcodeRow> opcodes_of_tensor_maps();
 std::vector<OpcodeRow> opcodes_of_mma();
 std::vector<OpcodeRow> opcodes_of_wmma();
 std::vector<OpcodeRow> opcodes_of_wgmma();
@@ -47,6 +48,7 @@ Handler small_conversion(Draft& draft, Type to, Type from, Rounding rounding);
 
 // Forms of an opcode that are in another file.
 Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
+Handler select_tensor_copy(Draft& draft);       // cp.async.bulk.tensor
 Handler select_no_effect(Draft& draft);         // fences, prefetches; also cp.async.bulk.prefetch
 Handler select_promised_arrival(Draft& draft);  // cp.async.mbarrier
 Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);

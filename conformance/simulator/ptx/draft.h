@@ -14,7 +14,9 @@ struct Operand {
   enum class Kind : std::uint8_t { value, pair, vector, address };
 
   Kind kind = Kind::value;
-  std::vector<Slot> slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`
+  std::vector<Slot>
+      slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`, and behind it the
+              ///< coordinates of `[a, {x, y}]`
   std::int64_t offset = 0;  ///< of an address
   /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
   /// local memory.

@@ -42,9 +42,10 @@ enum class Effect : std::uint8_t {
   store_matrix,
   fragment,  ///< `wmma`, of which some load or store
   mbarrier,
-  product,  ///< `wgmma` and what belongs to it
-  copy,     ///< `cp.async` and what belongs to it
-  branch,   ///< to the target in its immediate
+  tensor_map,  ///< changes or copies one; no tool looks at these accesses
+  product,     ///< `wgmma` and what belongs to it
+  copy,        ///< `cp.async` and what belongs to it
+  branch,      ///< to the target in its immediate
   leave_function,
   leave_kernel,
 };

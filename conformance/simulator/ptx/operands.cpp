@@ -68,6 +68,10 @@ Operand OperandReader::read_address() {
     operand.slots.push_back(names_.slot_of(named, base));
   }
   while (!accept("]")) {
+    if (accept(",")) {
+      read_coordinates(operand);
+      continue;
+    }
     const bool minus = accept("-");
     if (!minus) expect("+");
     const bool negative = accept("-") != minus;
@@ -75,6 +79,14 @@ Operand OperandReader::read_address() {
     operand.offset += negative ? -offset : offset;
   }
   return operand;
+}
+
+// [map, {x, y}]
+void OperandReader::read_coordinates(Operand& operand) {
+  expect("{");
+  do operand.slots.push_back(read_value());
+  while (accept(","));
+  expect("}");
 }
 
 // A decimal number with a point has the type of the instruction.

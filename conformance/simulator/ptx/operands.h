@@ -36,6 +36,7 @@ class OperandReader {
 
   Operand read_one();
   Operand read_address();
+  void read_coordinates(Operand& operand);
   Slot read_value();
   Slot read_name(const Token& name);
   Slot inverted(Slot predicate);

@@ -89,6 +89,8 @@ Annotation of_product(const Modifiers& modifiers) {
 Annotation of_copy(const Modifiers& modifiers) {
   if (modifiers.has("commit_group") || modifiers.has("prefetch")) return {};
   if (modifiers.has("wait_group") || modifiers.has("wait_all")) return {.kind = Kind::copy_wait};
+  if (modifiers.has("tensor"))
+    return {.kind = modifiers.has("bulk_group") ? Kind::tensor_store : Kind::tensor_load};
   if (modifiers.has("bulk_group")) return {.kind = Kind::bulk_store};
   if (modifiers.has("bulk")) return {.kind = Kind::bulk_load, .operand = 4};
   return {.kind = Kind::copy};
@@ -156,6 +158,8 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
     case Effect::leave_function:
     case Effect::leave_kernel:
       return {.kind = Kind::leave};
+    case Effect::tensor_map:
+      return {};
     case Effect::branch:
     case Effect::none:
       break;

@@ -28,6 +28,8 @@ struct Annotation {
     copy,           ///< `cp.async`, which happens when its thread waits for it
     bulk_load,      ///< `cp.async.bulk` to shared memory, which happens before its `mbarrier` is complete
     bulk_store,     ///< `cp.async.bulk` from shared memory, which happens when its thread waits for it
+    tensor_load,    ///< `cp.async.bulk.tensor` to shared memory
+    tensor_store,   ///< from it
     copy_wait,      ///< for copies of the thread
     promise,        ///< an arrival at an `mbarrier` when copies of the thread have happened
     mbarrier,       ///< changes an object: an arrival, or a count of bytes

@@ -36,7 +36,8 @@ struct WatchedCopy {
 struct WatchedPromise {
   std::uint64_t place = 0;
   bool is_bulk = false;
-  WatchedCopy copy;  ///< of the promises of a thread, only `thread`, `end` and `begin`
+  std::vector<WatchedCopy>
+      copies;  ///< of the promises of a thread, one with only `thread`, `end` and `begin`
 };
 
 struct WatchedBarrier {

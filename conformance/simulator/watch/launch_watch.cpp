@@ -119,6 +119,10 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::bulk_store:
       begin_bulk_copy(block, thread, instruction);
       return;
+    case Kind::tensor_load:
+    case Kind::tensor_store:
+      begin_tensor_copy(block, thread, instruction);
+      return;
     case Kind::copy_wait:
       wait_for_copies(block, thread, instruction);
       return;

@@ -84,6 +84,7 @@ class LaunchWatch final : public LaunchObserver {
 
   void begin_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void begin_tensor_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
                    const WatchedCopy& copy);
   void wait_for_copies(BlockWatch& block, Thread& thread, const Instruction& instruction);

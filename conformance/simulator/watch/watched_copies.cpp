@@ -2,8 +2,10 @@
 // of the wait for it, not even with what its own thread does.
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
+#include "simulator/instructions/tensor_copies.h"
 #include "simulator/machine/memory.h"
 #include "simulator/watch/launch_watch.h"
 #include "simulator/watch/places.h"
@@ -91,9 +93,42 @@ void LaunchWatch::begin_bulk_copy(BlockWatch& block, Thread& thread, const Instr
   if (is_load) {
     const std::uint64_t place = watched_copies::sum_of_slots(thread, instruction, annotation.operand) &
                                 watched_copies::kSharedAddress;
-    block.async.promises.push_back({place, true, std::move(copy)});
+    block.async.promises.push_back({place, true, {std::move(copy)}});
   } else {
     block.async.bulk_copies[&thread].push_back(std::move(copy));
+  }
+}
+
+// Each piece of the box is a copy of its own.
+void LaunchWatch::begin_tensor_copy(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  instruction.execute(thread, instruction);
+  const bool is_load = instruction.annotation->kind == Annotation::Kind::tensor_load;
+  std::vector<WatchedCopy> copies;
+  for (const TensorPiece& piece : pieces_of_tensor_copy(thread, instruction, is_load)) {
+    if (!is_load && !piece.global) continue;
+    WatchedCopy copy;
+    copy.thread = &thread;
+    copy.site = instruction.annotation->site;
+    copy.bytes = piece.bytes;
+    copy.to = piece.shared;
+    copy.from = piece.global.value_or(0);
+    copy.bytes_read = piece.global ? piece.bytes : 0;
+    if (!is_load) {
+      std::swap(copy.to_space, copy.from_space);
+      std::swap(copy.to, copy.from);
+    }
+    copy.end = thread.bulk_copies.begun();
+    read_source(block, thread, instruction, copy);
+    copies.push_back(std::move(copy));
+  }
+  const std::shared_ptr<const Release> begin = snapshot(block, thread);
+  for (WatchedCopy& copy : copies) copy.begin = begin;
+  if (is_load) {
+    const std::uint64_t place = mbarrier_of_tensor_copy(thread, instruction) & watched_copies::kSharedAddress;
+    block.async.promises.push_back({place, true, std::move(copies)});
+  } else {
+    std::vector<WatchedCopy>& all = block.async.bulk_copies[&thread];
+    all.insert(all.end(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
   }
 }
 

@@ -41,7 +41,7 @@ void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruct
     WatchedCopy copies;
     copies.thread = &thread;
     copies.begin = snapshot(block, thread);
-    block.async.promises.push_back({place, false, std::move(copies)});
+    block.async.promises.push_back({place, false, {std::move(copies)}});
   } else if (looks && thread.state == Thread::State::yields) {
     keep_promises(block, place);
   } else if (tools_.race && annotation.acquires && barrier.complete != nullptr) {
@@ -66,16 +66,17 @@ void LaunchWatch::keep_promises(BlockWatch& block, std::uint64_t place) {
 
 // Who finds the phase complete knows the copies, and what came before them.
 void LaunchWatch::keep(BlockWatch& block, WatchedPromise& promise) {
-  WatchedCopy& copy = promise.copy;
   const std::uint32_t clock = tools_.race ? block.races.clocks.tick() : 0;
   if (promise.is_bulk) {
-    finish_reading(block, copy);
-    finish_copy(block, copy, clock);
+    for (WatchedCopy& copy : promise.copies) {
+      finish_reading(block, copy);
+      finish_copy(block, copy, clock);
+    }
   } else {
-    settle_copies(block, *copy.thread, clock);
+    settle_copies(block, *promise.copies.front().thread, clock);
   }
   if (!tools_.race) return;
-  auto release = std::make_shared<Release>(*copy.begin);
+  auto release = std::make_shared<Release>(*promise.copies.front().begin);
   release->view.own = clock + 1;
   block.async.barriers[promise.place].arrived.push_back(std::move(release));
 }

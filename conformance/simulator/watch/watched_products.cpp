@@ -121,7 +121,8 @@ void LaunchWatch::look_for_proxy_fence(BlockWatch& block, const Thread& thread, 
   races_.for_each_write(block.races, access, [&](const AccessRecord& write) {
     if (write.block != block.races.clocks.block()) return;
     const Annotation* const how = instruction_at(program_, write.site()).annotation;
-    if (how == nullptr || how->kind == Annotation::Kind::bulk_load) return;
+    using Kind = Annotation::Kind;
+    if (how == nullptr || how->kind == Kind::bulk_load || how->kind == Kind::tensor_load) return;
     const BlockClocks& clocks = block.races.clocks;
     if (write.thread() != thread.linear && !clocks.knows(thread.linear, write)) return;
     if (block.proxy_fences.order(clocks, write, thread.linear)) return;

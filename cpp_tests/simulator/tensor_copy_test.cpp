@@ -1,0 +1,147 @@
+// Copies of boxes of tensors by maps, and what the tools find where nobody waits for them.
+#include <numeric>
+
+#include "both_ways.h"
+#include "simulator/machine/tensor_map.h"
+#include "watched.h"
+
+namespace opgate::simulator::tests {
+namespace tensor_copy_test {
+
+constexpr std::uint32_t kRows = 10;
+constexpr std::uint32_t kColumns = 40;
+
+// A tensor of 10 rows of 40 numbers of 32 bits, and boxes of 8 rows of 32.
+TensorMap map_of(std::uint64_t address, std::uint8_t row_bytes) {
+  TensorMap map;
+  map.address = address;
+  map.strides = {0, kColumns * 4};
+  map.sizes = {kColumns, kRows};
+  map.box = {32, 8};
+  map.steps = {1, 1};
+  map.rank = 2;
+  map.element_bytes = 4;
+  map.row_bytes = row_bytes;
+  map.mark = TensorMap::kMark;
+  return map;
+}
+
+std::uint64_t put(FakeDevice& device, const TensorMap& map) {
+  std::vector<unsigned char> bytes(TensorMap::kBytes);
+  std::memcpy(bytes.data(), &map, sizeof(map));
+  return device.allocate(bytes);
+}
+
+std::vector<std::uint32_t> numbers() {
+  std::vector<std::uint32_t> all(kRows * kColumns);
+  std::iota(all.begin(), all.end(), 1u);
+  return all;
+}
+
+// One thread copies the box at (x, y) to shared memory, all threads of a warp copy that to `out`, and one
+// copies the shared memory to the box at (4, 1) of the other tensor.
+std::string kernel(const std::string& at, const std::string& wait,
+                   const std::string& fence = "fence.proxy.async;") {
+  return ".version 8.7\n.target sm_90a\n.address_size 64\n"
+         ".visible .entry k(.param .u64 from, .param .u64 to, .param .u64 out) {\n"
+         ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .shared .align 1024 .b8 box[1024]; .shared "
+         ".b64 done;\n"
+         "ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u64 %rd3, [out]; mov.u32 %r1, "
+         "%tid.x;\n"
+         "setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, 4; mov.u32 %r3, 1; mov.u32 %r10, box; mov.u32 %r11, done;\n"
+         "@%p1 mbarrier.init.shared::cta.b64 [%r11], 1; bar.sync 0;\n"
+         "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 1024;\n"
+         "@%p1 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd1, "
+         "{" +
+         at + "}], [%r11];\n" + wait +
+         "shl.b32 %r4, %r1, 2; add.u32 %r5, %r10, %r4; cvt.u64.u32 %rd4, %r4; add.u64 %rd5, %rd3, "
+         "%rd4;\nmov.u32 %r6, 0;\n"
+         "copy: ld.shared.u32 %r7, [%r5]; st.global.u32 [%rd5], %r7; st.shared.u32 [%r5], %r7;\n"
+         "add.u32 %r5, %r5, 128; add.u64 %rd5, %rd5, 128; add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 8; @%p3 "
+         "bra copy;\n" +
+         fence +
+         "\nbar.sync 0;\n@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {%r2, %r3}], "
+         "[%r10];\n"
+         "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nret;\n}\n";
+}
+
+const std::string kWait = "look: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r11], 0;\n@!%p2 bra look;\n";
+
+Ran ran_with(std::uint8_t row_bytes, const std::string& at) {
+  return run_both_ways(kernel(at, kWait), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t from = device.allocate(numbers());
+    results = {device.allocate(std::vector<std::uint32_t>(256)),
+               device.allocate(std::vector<std::uint32_t>(kRows * kColumns))};
+    return launch_of("k", {}, {32},
+                     Arguments(put(device, map_of(from, row_bytes)),
+                               put(device, map_of(results[1], row_bytes)), results[0]));
+  });
+}
+
+std::uint32_t word(const Ran& ran, std::size_t memory, std::size_t index) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, &ran.memory[memory][index * 4], 4);
+  return value;
+}
+
+TEST(SimulatedTensorCopies, BoxesWithinAndOutsideOfTheTensor) {
+  for (const std::uint8_t row_bytes : {std::uint8_t{0}, std::uint8_t{128}}) {
+    for (const auto& [x, y] : {std::pair{0, 0}, {5, 1}, {20, 6}, {-3, -2}}) {
+      const Ran ran = ran_with(row_bytes, std::to_string(x) + ", " + std::to_string(y));
+      expect_no_fault(ran.outcome);
+      const auto of_box = [&](int row, int column) -> std::uint32_t {
+        const int i = y + row;
+        const int j = x + column;
+        const bool is_inside = i >= 0 && j >= 0 && i < int{kRows} && j < int{kColumns};
+        return is_inside ? static_cast<std::uint32_t>(i * int{kColumns} + j + 1) : 0;
+      };
+      for (int row = 0; row < 8; ++row) {
+        for (int column = 0; column < 32; ++column) {
+          // Units of four numbers change places by the number of their row.
+          const int unit = row_bytes == 0 ? column / 4 : (column / 4) ^ row;
+          EXPECT_EQ(word(ran, 0, static_cast<std::size_t>(row * 32 + unit * 4 + column % 4)),
+                    of_box(row, column));
+          EXPECT_EQ(word(ran, 1, static_cast<std::size_t>((row + 1) * int{kColumns} + column + 4)),
+                    of_box(row, column));
+        }
+      }
+      EXPECT_EQ(word(ran, 1, 0), 0u);
+    }
+  }
+}
+
+TEST(SimulatedTensorCopies, NeedAMap) {
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4096));
+  const Outcome outcome = run(device, kernel("0, 0", kWait), {}, {32}, Arguments(memory, memory, memory));
+  EXPECT_EQ(static_cast<int>(outcome.fault), static_cast<int>(Fault::trap));
+  EXPECT_NE(outcome.message.find("where there is no map of a tensor"), std::string::npos) << outcome.message;
+}
+
+std::vector<Finding> found_in(const std::string& ptx) {
+  std::vector<Finding> findings;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    FakeDevice device;
+    const std::uint64_t from = device.allocate(numbers());
+    const std::uint64_t to = device.allocate(numbers());
+    const std::uint64_t out = device.allocate(std::vector<std::uint32_t>(256));
+    const Launch launch = launch_of(
+        "k", {}, {32}, Arguments(put(device, map_of(from, 128)), put(device, map_of(to, 128)), out));
+    findings = findings_of_launch(device, ptx, launch, {.init = true, .race = true, .sync = true}, seed);
+  }
+  return findings;
+}
+
+TEST(SimulatedTensorCopies, AreWatched) {
+  expect_nothing(found_in(kernel("20, 6", kWait)));
+  const std::vector<Finding> found = found_in(kernel("20, 6", ""));
+  expect_finding(found, Finding::Kind::race, "cp.async.bulk.tensor.2d.shared::cta.global");
+  expect_finding(found, Finding::Kind::init, "ld.shared.u32 reads 4 bytes of shared memory");
+  std::string early = kernel("20, 6", kWait);
+  early.replace(early.find("bar.sync 0;\n@%p1 cp.async.bulk.tensor"), 11, "");
+  expect_finding(found_in(early), Finding::Kind::race,
+                 "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group races with");
+}
+
+}  // namespace tensor_copy_test
+}  // namespace opgate::simulator::tests
