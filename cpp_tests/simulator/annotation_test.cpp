@@ -66,6 +66,13 @@ TEST(SimulatedAnnotations, OfWarpgroupProducts) {
   EXPECT_EQ(annotation_of("fence.proxy.async.global").kind, Kind::none);
 }
 
+TEST(SimulatedAnnotations, OfMapsOfTensors) {
+  EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes").kind,
+            Kind::tensor_load);
+  EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group").kind, Kind::tensor_store);
+  EXPECT_EQ(annotation_of("tensormap.replace.tile.rank.shared::cta.b1024.b32").kind, Kind::none);
+}
+
 TEST(SimulatedAnnotations, OfBarriersAndFences) {
   EXPECT_EQ(annotation_of("bar.sync", 0).kind, Kind::barrier);
   EXPECT_TRUE(annotation_of("bar.sync", 0).is_aligned);

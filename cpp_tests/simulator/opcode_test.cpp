@@ -46,6 +46,7 @@ TEST(SimulatedOpcodes, WaitOrNot) {
 }
 
 TEST(SimulatedOpcodes, AreNotAllKnown) {
+  EXPECT_EQ(instruction_set().opcode_of(Modifiers("tcgen05.mma.cta_group::1.kind::f16")), nullptr);
   EXPECT_NE(instruction_set().opcode_of(Modifiers("cp.async.bulk.shared::cluster.global")), nullptr);
 }
 
