@@ -137,6 +137,7 @@ TEST(SimulatedTensorCopies, AreWatched) {
   const std::vector<Finding> found = found_in(kernel("20, 6", ""));
   expect_finding(found, Finding::Kind::race, "cp.async.bulk.tensor.2d.shared::cta.global");
   expect_finding(found, Finding::Kind::init, "ld.shared.u32 reads 4 bytes of shared memory");
+  expect_finding(found_in(kernel("20, 6", kWait, "")), Finding::Kind::race, "no fence.proxy.async");
   std::string early = kernel("20, 6", kWait);
   early.replace(early.find("bar.sync 0;\n@%p1 cp.async.bulk.tensor"), 11, "");
   expect_finding(found_in(early), Finding::Kind::race,

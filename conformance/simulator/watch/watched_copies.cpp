@@ -55,7 +55,9 @@ void LaunchWatch::read_source(BlockWatch& block, Thread& thread, const Instructi
                               const WatchedCopy& copy) {
   watched_copies::for_each_piece(copy.bytes_read, [&](std::uint32_t done, std::uint32_t bytes) {
     const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy, bytes);
-    watch_access(block, thread, instruction, {&how, how.space, copy.from + done, thread.linear});
+    const WatchedAccess access{&how, how.space, copy.from + done, thread.linear};
+    watch_access(block, thread, instruction, access);
+    look_for_proxy_fence(block, thread, access);
   });
 }
 
