@@ -230,6 +230,22 @@ def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None
     assert run.stdout == "[[18.0, 0.0, 22.0], [6.0, 0.0, 10.0], [18.0, 20.0, 22.0], [6.0, 8.0, 10.0]]\n"
 
 
+BATCH_NORM = """
+import torch
+
+norm = torch.nn.BatchNorm2d(3).eval()
+values = torch.rand(2, 3, 4, 4)
+want = norm(values)
+torch.testing.assert_close(norm.cuda()(values.cuda()).cpu(), want)
+"""
+
+
+def test_batch_norm_without_training(opgate: OpGate, tmp_path: Path) -> None:
+    """CUDA's kernel returns statistics, whose sizes are known before; the CPU's returns none."""
+    run = opgate("sim", "--tool", "memory,api", "--", sys.executable, "-c", BATCH_NORM, folder=tmp_path)
+    assert run.returncode == 0, run
+
+
 STREAMS = """
 import sys
 import torch

@@ -4,7 +4,6 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/cuda/CUDAEvent.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
 #include <exception>
@@ -15,36 +14,33 @@
 #include <vector>
 
 #include "simulator/aten/device_memory.h"
+#include "simulator/aten/plain_dispatch.h"
 #include "simulator/aten/tensor_accesses.h"
 #include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
 namespace {
 
-// The thread that waits for the stream runs the operator. What that thread does meanwhile, such as watching operators in
-// Python, must not reach it.
-class PlainDispatch {
- public:
-  PlainDispatch()
-      : guard_(c10::default_included_set - c10::autograd_dispatch_keyset_with_ADInplaceOrView,
-               c10::default_excluded_set | c10::autograd_dispatch_keyset_with_ADInplaceOrView) {}
-
- private:
-  c10::impl::ForceDispatchKeyGuard guard_;
-};
-
 struct DeferredCall {
   c10::OperatorHandle op;
   torch::jit::Stack arguments;      // of the CPU, on device memory
   std::vector<at::Tensor> results;  // where new results go; none where the operator writes to its arguments
 
+  // In the thread that waits for the stream. What that thread does meanwhile, such as watching operators in Python, must not
+  // reach it.
   void run() {
     const PlainDispatch plain;
     torch::jit::Stack stack = arguments;
     try {
       op.callBoxed(stack);
       for (std::size_t i = 0; i < results.size(); ++i) {
-        if (results[i].numel() > 0) results[i].copy_(stack[stack.size() - results.size() + i].toTensor());
+        if (results[i].numel() == 0) continue;
+        const at::Tensor computed = stack[stack.size() - results.size() + i].toTensor();
+        // Without training, batch_norm of CUDA saves statistics, which nothing reads, and that of the CPU saves none.
+        if (computed.numel() == 0)
+          results[i].zero_();
+        else
+          results[i].copy_(computed);
       }
     } catch (const std::exception& error) {
       // Errors of torch go on with the C++ stack.

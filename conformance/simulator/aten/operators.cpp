@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/aten/c_shims.h"
 #include "simulator/aten/deferred.h"
 #include "simulator/aten/device_memory.h"
 #include "simulator/aten/immediate.h"
@@ -151,6 +152,7 @@ std::unique_ptr<torch::Library> replace_kernels() {
   for (const std::string_view name : kDepthwise)
     library->impl(std::string(name.substr(std::string_view("aten::").size())).c_str(), &depthwise);
   library->impl("record_stream", &record_stream);
+  replace_c_shims();
   return library;
 }
 
