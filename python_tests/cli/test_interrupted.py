@@ -74,7 +74,8 @@ def test_resume_keeps_what_is_known_and_runs_the_rest(
 def test_resume_counts_a_failure_that_is_known(
     opgate: OpGate, project: Path, finished_lines: list[str], tmp_path: Path
 ) -> None:
-    failure = {**json.loads(finished_lines[1]), "verdict": "crash", "reason": "SIGSEGV, yesterday"}
+    ended = "SIGSEGV, yesterday"
+    failure = {**json.loads(finished_lines[1]), "verdict": "crash", "reason": ended, "ended": ended}
     write(tmp_path, finished_lines[0] + json.dumps(failure) + "\n")
     result = opgate("run", "--resume", *FASTEST, "--output", tmp_path, folder=project)
     assert result.returncode == 1

@@ -121,8 +121,8 @@ int accept(const AcceptOptions& options) {
       run.simulated == 0 ? ""
                          : fmt::format(", {} passed on the simulated device and on no GPU", run.simulated);
   fmt::print("{} accepted in {} ({} of them unchanged), from the run of {}; {} owed{}\n",
-             counted(run.state.size(), "operator"), config.ledger.string(), changes.unchanged.size(), run.header.started,
-             counted(owed, "case"), simulated);
+             counted(run.state.size(), "operator"), config.ledger.string(), changes.unchanged.size(),
+             run.header.started, counted(owed, "case"), simulated);
   return kAllKept;
 }
 

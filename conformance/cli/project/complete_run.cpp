@@ -92,9 +92,10 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
       header.shard == Shard{} ? "" : fmt::format(" (shard {} of {})", to_string(header.shard), plan.cases());
   const bool only_operators =
       std::ranges::all_of(ops, [](const Spec* spec) { return spec->kind == Spec::Kind::op; });
-  fmt::print("OpGate {} · torch {} · {}, {}, {}{}\n", kVersion, project.torch,
-             only_operators ? counted(ops.size(), "operator") : fmt::format("{} operators and models", ops.size()),
-             counted(checks.size(), "check"), counted(header.cases, "case"), part);
+  fmt::print(
+      "OpGate {} · torch {} · {}, {}, {}{}\n", kVersion, project.torch,
+      only_operators ? counted(ops.size(), "operator") : fmt::format("{} operators and models", ops.size()),
+      counted(checks.size(), "check"), counted(header.cases, "case"), part);
   std::vector<std::string> drafts;
   for (const Spec* spec : ops) {
     if (spec->draft) drafts.push_back(spec->id);

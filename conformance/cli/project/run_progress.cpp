@@ -26,20 +26,22 @@ RunProgress::RunProgress(const Calls& calls, const CaseSet& todo, size_t known, 
       known_(known),
       total_(known + todo.size()) {
   for (Calls::Position call = 0; call < calls.size(); ++call) {
-    for (const Check* check : todo.of(call)) ++lanes_[lane_of(calls.worker(call, *check), *check)].total;
+    for (const Check* check : todo.of(call)) ++lane_of(call, *check).total;
   }
 }
 
-RunProgress::Lane RunProgress::lane_of(Worker worker, const Check& check) {
-  if (check.needs_package || worker == Worker::aoti) return packaged;
-  if (worker == Worker::python) return check.slow ? slow : python;
-  return native;
+RunProgress::Count& RunProgress::lane_of(Calls::Position call, const Check& check) {
+  const Worker worker = calls_.worker(call, check);
+  const size_t first = calls_.simulated(call) ? size_t{simulated} : 0;
+  if (check.needs_package || worker == Worker::aoti) return lanes_[packaged + first];
+  if (worker == Worker::python) return lanes_[(check.slow ? slow : python) + first];
+  return lanes_[native + first];
 }
 
 void RunProgress::on_verdict(const JudgedCase& judged) {
   ++done_;
   const auto& [case_id, judgement, call, check] = judged;
-  Count& lane = lanes_[lane_of(calls_.worker(*call, *check), *check)];
+  Count& lane = lane_of(*call, *check);
   if (judgement.verdict == Verdict::owed) {  // no worker spends time on it
     --lane.total;
     ++known_;

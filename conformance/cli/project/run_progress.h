@@ -32,15 +32,16 @@ class RunProgress : public RunListener {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Cases that take about equally long, and are judged by the same workers.
-  enum Lane : size_t { native, python, slow, packaged, kLanes };
+  // Cases that take about equally long, and are judged by the same workers. Those on simulated devices come
+  // after all others, and take longer.
+  enum Lane : size_t { native, python, slow, packaged, simulated, kLanes = 2 * simulated };
   struct Count {
     size_t done = 0;
     size_t total = 0;
     Clock::time_point begin = {};  // of the first verdict
   };
 
-  static Lane lane_of(Worker worker, const Check& check);
+  Count& lane_of(Calls::Position call, const Check& check);
   std::string time_left() const;
 
   const Calls& calls_;

@@ -24,8 +24,8 @@ void judge(const Change& change, Remarks& remarks) {
   for (const std::string& name : now.not_covered) {
     if (change.base_not_covered->contains(name)) continue;
     report(Remark::Kind::note, name,
-         has_spec(change.base, name) ? "is no longer covered: it has no spec and no recorded calls now"
-                                     : "is new and not covered: it has no spec and no recorded calls");
+           has_spec(change.base, name) ? "is no longer covered: it has no spec and no recorded calls now"
+                                       : "is new and not covered: it has no spec and no recorded calls");
   }
   for (const std::string& name : *change.base_not_covered) {
     if (now.covered.contains(name)) report(Remark::Kind::better, name, "is covered now");

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kRule = "waiver.changed";
 
 void report_changes(const std::string& id, const SubjectState& base, const SubjectState& head,
-                  Remarks& remarks) {
+                    Remarks& remarks) {
   const auto report = [&](std::string what, std::string shown) {
     remarks.push_back({Remark::Kind::note, kRule, id, std::move(what), std::move(shown)});
   };

@@ -55,8 +55,7 @@ void append(const Finding& finding) {
   static std::atomic<bool> complained{false};
   const std::string line = to_line(finding) + "\n";
   if (!append(line.data(), line.size()) && !complained.exchange(true))
-    report_notice(assignment(Setting::report) +
-                  " cannot be written: " + std::strerror(errno));
+    report_notice(assignment(Setting::report) + " cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace reporting
