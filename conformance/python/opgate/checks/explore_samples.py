@@ -116,7 +116,10 @@ def finding(call: Call, found: Found) -> Judgement:
     example = f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}"
     if found.judgement["verdict"] == "crash":
         stack = found.judgement.get("stack", [])
-        return Judgement("crash", reason=f"{found.judgement['reason']}; for {example}", stack=stack)
+        ended = found.judgement.get("ended", "")
+        return Judgement(
+            "crash", reason=f"{found.judgement['reason']}; for {example}", ended=ended, stack=stack
+        )
     said = fail(
         f"{found.name} passes for every sample like those of the spec",
         f"{example}: {found.judgement.get('happened', '')}",
