@@ -98,9 +98,22 @@ def has_gpu() -> bool:
 
 
 @pytest.fixture(scope="session")
-def has_simulator(build: Path, has_gpu: bool) -> bool:
+def has_simulated_runtime(build: Path) -> bool:
+    """Whether this build can simulate a device, which it cannot if it was made without nvcc."""
+    return (build / "lib" / "simulator" / "libcudart.so.13").exists()
+
+
+@pytest.fixture(scope="session")
+def has_simulator(has_simulated_runtime: bool, has_gpu: bool) -> bool:
     """Whether CUDA cases run on the simulated device by default."""
-    return not has_gpu and (build / "lib" / "simulator" / "libcudart.so.13").exists()
+    return not has_gpu and has_simulated_runtime
+
+
+@pytest.fixture
+def needs_simulated_runtime(has_simulated_runtime: bool) -> None:
+    """Skips a test of programs that run with a simulated device, whether or not there is a GPU."""
+    if not has_simulated_runtime:
+        pytest.skip("no simulated device here")
 
 
 @pytest.fixture(scope="session")

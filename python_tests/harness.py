@@ -71,6 +71,13 @@ def write_config(folder: Path, **settings: str | list[str]) -> None:
     (folder / "opgate.toml").write_text("".join(lines))
 
 
+def git(folder: Path, *words: str) -> str:
+    """Runs git in the folder, as an author with a name; returns what it prints."""
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    command = ["git", *author, *words]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def complaints(completed: Completed) -> list[str]:
     """The lines that the program wrote to stderr, without its progress."""
     return [line for line in completed.stderr.splitlines() if not PROGRESS.match(line)]

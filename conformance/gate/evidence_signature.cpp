@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <opgate/error.h>
-#include <sys/wait.h>
 
 #include <fstream>
 
@@ -18,8 +17,6 @@ constexpr auto kKeygen = "ssh-keygen";
 constexpr auto kNamespace = "opgate-evidence";
 constexpr auto kNotHere = "it cannot be verified, because there is no ssh-keygen here: install OpenSSH";
 
-bool succeeded(const Ended& ended) { return WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0; }
-
 }  // namespace
 
 fs::path signature_of(const fs::path& file) { return file.string() + ".sig"; }
@@ -34,13 +31,13 @@ SignatureCheck check_signature(const fs::path& file, const fs::path& signers) {
   if (!found) return {.problem = kNotHere};
   // One line for each principal that the key belongs to; any of them will do.
   const std::string signer = found->printed.substr(0, found->printed.find('\n'));
-  if (!succeeded(*found) || signer.empty())
+  if (!has_succeeded(found->status) || signer.empty())
     return {.problem = fmt::format("its signature is by none of the signers in {}", signers.string())};
   const auto verified = end_of({{kKeygen, "-Y", "verify", "-f", signers.string(), "-I", signer, "-n",
                                  kNamespace, "-s", signature.string()},
                                 {}},
                                file);
-  if (!verified || !succeeded(*verified))
+  if (!verified || !has_succeeded(verified->status))
     return {.problem =
                 fmt::format("it has changed since {} signed it, or the key was not valid then", signer)};
   return {.signer = signer};

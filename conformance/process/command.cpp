@@ -52,6 +52,8 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
   return pid;
 }
 
+bool has_succeeded(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+
 std::string ending(int status) {
   const std::string words = WIFSIGNALED(status) ? fmt::format(" ({})", sigdescr_np(WTERMSIG(status))) : "";
   return ending_in_short(status) + words;

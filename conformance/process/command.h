@@ -21,6 +21,9 @@ struct Command {
 pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
             const posix_spawnattr_t& attributes);
 
+/// Whether a status of waitpid() is that of a process that exited with 0.
+bool has_succeeded(int status);
+
 /// Describes a status of waitpid(): "SIGSEGV (Segmentation fault)", "exit status 1".
 std::string ending(int status);
 

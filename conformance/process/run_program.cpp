@@ -123,7 +123,7 @@ std::optional<Ended> end_of(const Command& command, const fs::path& input) {
 
 std::string output_of(const Command& command) {
   const std::optional<Ended> ended = end_of(command, "/dev/null");
-  return ended && WIFEXITED(ended->status) && WEXITSTATUS(ended->status) == 0 ? ended->printed : "";
+  return ended && has_succeeded(ended->status) ? ended->printed : "";
 }
 
 }  // namespace opgate

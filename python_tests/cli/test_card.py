@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-
-@pytest.fixture(autouse=True)
-def needs_simulator(build: Path) -> None:
-    """Without nvcc there is nothing to simulate."""
-    if not (build / "lib" / "simulator" / "libcudart.so.13").exists():
-        pytest.skip("no simulated device here")
+pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
 
 
 def card(source: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:

@@ -23,10 +23,7 @@ CHECKS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def needs_simulator(build: Path) -> None:
-    if not (build / "lib" / "simulator" / "libcudart.so.13").exists():
-        pytest.skip("no simulated device here")
+pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
 
 
 @pytest.fixture

@@ -10,13 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import OpGate, assert_refused, complaints
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *identity, *words]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+from harness import OpGate, assert_refused, complaints, git
 
 
 @pytest.fixture

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from changes import Runs
-from harness import assert_refused
-
-
-def git(folder: Path, *words: str) -> None:
-    author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
+from harness import assert_refused, git
 
 
 @pytest.fixture

@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, assert_refused
 
-
-@pytest.fixture(autouse=True)
-def needs_simulator(build: Path) -> None:
-    """Without nvcc there is nothing to simulate."""
-    if not (build / "lib" / "simulator" / "libcudart.so.13").exists():
-        pytest.skip("no simulated device here")
+pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from harness import Completed
+from harness import Completed, git
 
 SMALL = "--op identity_conv --check value.dtype value.layout"
 MARK = "<!-- OpGate -->\n"
@@ -81,13 +81,6 @@ def github() -> Iterator[GitHub]:
 @pytest.fixture(scope="module")
 def action(source: Path) -> dict[str, Any]:
     return yaml.safe_load((source / "action" / "action.yml").read_text())
-
-
-def git(folder: Path, *words: str) -> str:
-    """What git prints."""
-    author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    command = ["git", *author, *words]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 class Step:
@@ -211,7 +204,7 @@ def test_a_change_is_accepted_and_reported(step: Step, github: GitHub) -> None:
 
 def test_a_change_that_is_refused_fails_the_step(step: Step, github: GitHub) -> None:
     # Since the change was made, main has promised what the change does not: its own ledger does not count.
-    upstream = Path(git(step.checkout, "remote", "get-url", "origin").removeprefix("file://").strip())
+    upstream = Path(git(step.checkout, "remote", "get-url", "origin").removeprefix("file://"))
     ledger = upstream / "ledger" / "identity_conv.toml"
     ledger.write_text(ledger.read_text().replace("tags = [", 'tags = ["needs_fixed_stride_order", '))
     git(upstream, "commit", "--quiet", "--all", "--message", "a promise")

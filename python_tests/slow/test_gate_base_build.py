@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import Completed, OpGate
+from harness import Completed, OpGate, git
 
 LIBRARY = "libopgate_changes.so"
 QUICK = ["--no-speed", "--op", "scale"]
@@ -121,14 +121,10 @@ def test_a_commit_is_checked_out_built_and_run_once(
     configuration = folder / "opgate.toml"
     text = configuration.read_text() + f'build = {{ command = """{made}""" }}\n'
 
-    def git(*words: str) -> None:
-        identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
-
     configuration.write_text(text + 'environment = { OPGATE_CHANGES = "first" }\n')
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "first")
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "first")
     configuration.write_text(text + 'environment = { OPGATE_CHANGES = "inaccurate" }\n')
     subprocess.run(made, shell=True, cwd=folder, check=True)
 

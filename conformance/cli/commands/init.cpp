@@ -2,7 +2,6 @@
 // adds the specs to opgate.toml.
 #include <fmt/format.h>
 #include <opgate/error.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cctype>
@@ -85,7 +84,7 @@ int init(const InitOptions& options) {
     if (present != module) add("--module", present);  // no specs: an operator can have only one
   }
   const int status = run_here(command);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return kUsageOrSetup;
+  if (!has_succeeded(status)) return kUsageOrSetup;
   fmt::print("next: opgate run; then answer the question marks in {}\n", into.string());
   return kAllKept;
 }
