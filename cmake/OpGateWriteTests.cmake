@@ -7,7 +7,7 @@ endif()
 string(STRIP "${_lines}" _lines)
 string(REPLACE "\n" ";" _lines "${_lines}")
 
-# A check group is one test, even where its checks need several kinds of worker: then it has several lines.
+# A check group is one test, even if its checks need several kinds of worker: then it has several lines.
 set(_tests)
 foreach(_line IN LISTS _lines)
   separate_arguments(_words UNIX_COMMAND "${_line}")

@@ -13,7 +13,7 @@ CMAKE = Path(__file__).resolve().parent.parent / "CMakeLists.txt"
 
 
 def torch_version() -> str:
-    """The version of torch in the building environment. Raises RuntimeError where it has none."""
+    """The version of torch in the building environment. Raises RuntimeError if it has none."""
     try:
         return metadata.version("torch").partition("+")[0]
     except metadata.PackageNotFoundError:
@@ -26,7 +26,7 @@ def torch_version() -> str:
 def dynamic_metadata(field: str, settings: dict[str, object] | None = None) -> str | list[str]:
     """The value of `field` of pyproject.toml, "version" or "dependencies".
 
-    Raises RuntimeError where torch or the project's version is not found, and ValueError for other fields.
+    Raises RuntimeError if torch or the project's version is not found, and ValueError for other fields.
     """
     if field == "version":
         found = re.search(r"^project\(OpGate VERSION ([\d.]+)", CMAKE.read_text(), re.MULTILINE)

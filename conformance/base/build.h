@@ -1,5 +1,5 @@
-// Facts of this build. CMake writes their values into one small file, so that a compiler cache serves all other
-// files in other folders, too.
+// Facts of this build. CMake writes their values into one small file, so that a compiler cache serves all
+// other files in other folders, too.
 #pragma once
 
 namespace opgate {

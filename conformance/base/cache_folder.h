@@ -5,7 +5,8 @@
 
 namespace opgate {
 
-/// $XDG_CACHE_HOME/opgate or ~/.cache/opgate. Empty if neither XDG_CACHE_HOME nor HOME holds an absolute path.
+/// $XDG_CACHE_HOME/opgate or ~/.cache/opgate. Empty if neither XDG_CACHE_HOME nor HOME holds an absolute
+/// path.
 std::filesystem::path cache_folder();
 
 }  // namespace opgate

@@ -29,7 +29,8 @@ class Descriptor {
   int number_;
 };
 
-/// All that can be read from the descriptor until its end, such as from a pipe until the other side closes it.
+/// All that can be read from the descriptor until its end, such as from a pipe until the other side closes
+/// it.
 std::string content_until_end(int descriptor);
 
 }  // namespace opgate

@@ -1,5 +1,6 @@
-// What `opgate explain` prints about a check, or about a rule of the gate. The texts stand in the Markdown file beside its
-// code, value_layout.md beside value_layout.cpp; python/opgate/explanation.py says how such a file is written.
+// What `opgate explain` prints about a check, or about a rule of the gate. The texts stand in the Markdown
+// file beside its code, value_layout.md beside value_layout.cpp; python/opgate/explanation.py says how such a
+// file is written.
 #pragma once
 
 #include <string>
@@ -18,8 +19,9 @@ struct Explanation {
   std::string does_not_find = {};  ///< mistakes of this kind that pass, and calls that are not tried
 };
 
-/// The explanation of a native check or a rule. The build writes this function (cmake/embed_explanations.py). Throws
-/// std::logic_error if there is none, which ends the program at its start: all checks and rules register themselves then.
+/// The explanation of a native check or a rule. The build writes this function (cmake/embed_explanations.py).
+/// Throws std::logic_error if there is none, which ends the program at its start: all checks and rules
+/// register themselves then.
 Explanation embedded_explanation(std::string_view id);
 
 /// The check or rule with its explanation.

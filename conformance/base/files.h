@@ -1,4 +1,5 @@
-// The paths of this program and library, the content of a file, and the error for a file that cannot be written.
+// The paths of this program and library, the content of a file, and the error for a file that cannot be
+// written.
 #pragma once
 
 #include <opgate/error.h>

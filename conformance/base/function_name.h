@@ -1,4 +1,5 @@
-// Names of functions as readers search for them. A header alone, because the simulator links nothing of OpGate.
+// Names of functions as readers search for them. A header alone, because the simulator links nothing of
+// OpGate.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 
 namespace opgate {
 
-/// "twice<float>" of "void (anonymous namespace)::twice<float>(float const*, long) [clone .lto]". Parentheses and spaces in the
-/// arguments of a template are part of the name.
+/// "twice<float>" of "void (anonymous namespace)::twice<float>(float const*, long) [clone .lto]". Parentheses
+/// and spaces in the arguments of a template are part of the name.
 inline std::string short_function_name(std::string name) {
   if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
   if (const size_t clone = name.find("._omp_fn"); clone != std::string::npos) name.resize(clone);
@@ -33,8 +34,8 @@ inline std::string short_function_name(std::string name) {
   return name;
 }
 
-/// "five::scale" of "at::parallel_for<five::scale(at::Tensor const&)::{lambda(long, long)#1}>": the function whose code a template
-/// of a header runs. Empty unless an argument of the template is a lambda.
+/// "five::scale" of "at::parallel_for<five::scale(at::Tensor const&)::{lambda(long, long)#1}>": the function
+/// whose code a template of a header runs. Empty unless an argument of the template is a lambda.
 inline std::string function_of_lambda(std::string_view name) {
   const size_t lambda = name.find("::{lambda(");
   if (lambda == std::string_view::npos || lambda == 0) return "";

@@ -6,11 +6,11 @@
 
 namespace opgate {
 
-/// A new folder in /tmp that is removed with this object. Its path has no space and no colon, because LD_PRELOAD separates its
-/// entries by them.
+/// A new folder in /tmp that is removed with this object. Its path has no space and no colon, because
+/// LD_PRELOAD separates its entries by them.
 class ScratchFolder {
  public:
-  /// `name` begins its name. Throws SetupError where it cannot be made.
+  /// `name` begins its name. Throws SetupError if it cannot be made.
   explicit ScratchFolder(std::string_view name);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

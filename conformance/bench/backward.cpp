@@ -121,7 +121,7 @@ class BackwardRounds {
   size_t round_ = 0;
 };
 
-// Stores the results that require a gradient. Throws ContenderRaised where the baseline's result requires
+// Stores the results that require a gradient. Throws ContenderRaised if the baseline's result requires
 // none though the operator's does, or where no result does.
 void choose_roots(Graph& op, const Tensors& got, Graph& baseline, const Tensors& want) {
   for (size_t i = 0; i < got.size(); ++i) {

@@ -40,7 +40,7 @@ struct BenchFilter {
 
 /// The cases, sorted by operator, bench in the order of the spec, device, direction, threads. A bench has a
 /// case on each device where the spec accepts its dtype, and a backward case where the spec promises
-/// `differentiable` and the operator writes to no argument. Throws SetupError where a pattern matches
+/// `differentiable` and the operator writes to no argument. Throws SetupError if a pattern matches
 /// nothing, or no case is left.
 std::vector<BenchCase> plan_benches(const std::vector<Spec>& specs, const BenchFilter& filter);
 

@@ -13,10 +13,10 @@ namespace opgate {
 
 class BenchFile {
  public:
-  /// Replaces the file, and writes `header` as its first line. Throws SetupError where it cannot write.
+  /// Replaces the file, and writes `header` as its first line. Throws SetupError if it cannot write.
   BenchFile(const std::filesystem::path& file, const nlohmann::json& header);
 
-  /// Writes the line of one case. Throws SetupError where the disk is full.
+  /// Writes the line of one case. Throws SetupError if the disk is full.
   void add(const BenchCase& measured, const BenchResult& result);
 
   /// Writes the last line, which says that every case has a result. Throws SetupError.

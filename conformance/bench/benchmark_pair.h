@@ -30,10 +30,10 @@ struct WrongAnswer : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Times the call itself: boxed, through the dispatcher, without gradients. First calls the operator and
-/// the baseline once each: throws ContenderRaised where one raises, and WrongAnswer where the results
-/// disagree. `key` names the bench's sample, contiguous. Tensors that the operator writes to are reset
-/// before each batch. The inputs change from round to round, in contents and sometimes in address, and the results of
+/// Times the call itself: boxed, through the dispatcher, without gradients. First calls the operator and the
+/// baseline once each: throws ContenderRaised if one raises, and WrongAnswer where the results disagree.
+/// `key` names the bench's sample, contiguous. Tensors that the operator writes to are reset before each
+/// batch. The inputs change from round to round, in contents and sometimes in address, and the results of
 /// each round are compared; those of operators that draw random numbers are not.
 BenchmarkPair forward_pair(const CallKey& key, const Bench& bench, ValueCache& values);
 

@@ -11,7 +11,7 @@ namespace opgate {
 class Contender {
  public:
   static Contender of_operator(const CallKey& key);
-  /// Throws SpecError where the baseline names an operator that does not exist or takes other arguments.
+  /// Throws SpecError if the baseline names an operator that does not exist or takes other arguments.
   static Contender of_baseline(const CallKey& key, const Bench& bench);
 
   /// Makes the call once. Throws ContenderRaised.
@@ -34,20 +34,20 @@ class Contender {
 };
 
 /// Compares the operator's results `got` with the baseline's `want`, one by one, as rough_difference()
-/// does. Throws WrongAnswer where two differ.
+/// does. Throws WrongAnswer if two differ.
 void demand_same_answer(const CallKey& key, const Outcome& got, const Outcome& want,
                         bool some_may_differ = false);
 
 /// The bytes of the tensors together; tensors with the same data pointer count once.
 int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 
-/// Those of `results` that share no memory with what was given: the call has written them. A gradient that is its cotangent, and a
-/// view, are not among them.
+/// Those of `results` that share no memory with what was given: the call has written them. A gradient that is
+/// its cotangent, and a view, are not among them.
 std::vector<at::Tensor> written_anew(const std::vector<at::Tensor>& results,
                                      const std::vector<at::Tensor>& given);
 
-/// The bytes that a call must move if it reads all that it is given and writes `results`. 0 if it writes nothing anew: then it need
-/// not read anything, either.
+/// The bytes that a call must move if it reads all that it is given and writes `results`. 0 if it writes
+/// nothing anew: then it need not read anything, either.
 int64_t bytes_moved(const std::vector<at::Tensor>& given, const std::vector<at::Tensor>& results);
 
 }  // namespace opgate

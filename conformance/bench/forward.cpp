@@ -136,9 +136,9 @@ class ForwardRounds {
     changing_ = ChangingInputs(changing_inputs());
   }
 
-  // One more call of each side, which is not timed, after one element has changed: a result may be kept for some of the
-  // values. Batches have different numbers of calls, so what an operator writes
-  // to its arguments cannot be compared after them.
+  // One more call of each side, which is not timed, after one element has changed: a result may be kept for
+  // some of the values. Batches have different numbers of calls, so what an operator writes to its arguments
+  // cannot be compared after them.
   void compare_one_call() {
     const Outcome got = result_of(op_);
     const Outcome want = result_of(baseline_);
@@ -151,7 +151,8 @@ class ForwardRounds {
     Outcome kept = RoundResult(made.results).outcome();
     const std::vector<at::Tensor> returned = made.returned(), copies = kept.returned();
     for (const at::Tensor& tensor : made.written) {
-      // A written argument that is returned as well stays one tensor: what is unspecified of one is so of the other.
+      // A written argument that is returned as well stays one tensor: what is unspecified of one is so of the
+      // other.
       const auto same =
           std::ranges::find_if(returned, [&](const at::Tensor& r) { return r.is_same(tensor); });
       kept.written.push_back(same == returned.end() ? tensor.clone() : copies[same - returned.begin()]);

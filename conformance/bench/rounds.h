@@ -1,5 +1,5 @@
-// What both sides of a bench are timed on changes from round to round, and what they return is compared after each:
-// a speed is a claim about every call, and not about the first.
+// What both sides of a bench are timed on changes from round to round, and what they return is compared after
+// each: a speed is a claim about every call, and not about the first.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,7 +19,7 @@ struct Rounds {
   std::function<void()> start = [] {};
   /// Before each round: gives both sides new inputs.
   std::function<void()> renew = [] {};
-  /// After each round: throws WrongAnswer where the two sides do not agree.
+  /// After each round: throws WrongAnswer if the two sides do not agree.
   std::function<void()> check = [] {};
 };
 
@@ -29,14 +29,14 @@ struct ChangingInput {
   Domain domain;
 };
 
-/// Gives inputs other values of their domains, in place, so that their addresses stay. Inputs whose elements are valid
-/// only together, such as boxes, offsets or sorted numbers, keep theirs.
+/// Gives inputs other values of their domains, in place, so that their addresses stay. Inputs whose elements
+/// are valid only together, such as boxes, offsets or sorted numbers, keep theirs.
 class ChangingInputs {
  public:
   explicit ChangingInputs(std::vector<ChangingInput> inputs);
 
-  /// Changes all elements: up to 65,536 get new values; more are rolled by a random number of elements, because generating
-  /// them would take longer than timing the calls.
+  /// Changes all elements: up to 65,536 get new values; more are rolled by a random number of elements,
+  /// because generating them would take longer than timing the calls.
   void change();
 
   /// Gives one element of one input another value.
@@ -50,8 +50,8 @@ class ChangingInputs {
   uint64_t changes_ = 0;
 };
 
-/// What one side returned in a round: the results as they were when the last call returned, and the same tensors for a
-/// later look.
+/// What one side returned in a round: the results as they were when the last call returned, and the same
+/// tensors for a later look.
 class RoundResult {
  public:
   RoundResult() = default;

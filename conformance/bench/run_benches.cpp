@@ -67,8 +67,8 @@ class Runner {
     }
   }
 
-  // Throws WrongAnswer if the operator would have written its results much faster than this machine can copy. Before that, the
-  // copy is timed again: another program may have slowed it down.
+  // Throws WrongAnswer if the operator would have written its results much faster than this machine can copy.
+  // Before that, the copy is timed again: another program may have slowed it down.
   void demand_possible(BenchResult& result, c10::DeviceType device) {
     if (!result.copy_seconds || contest_->written_bytes == 0) return;
     const double written = static_cast<double>(contest_->written_bytes) / result.measured->op_seconds;

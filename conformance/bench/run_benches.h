@@ -12,8 +12,8 @@
 
 namespace opgate {
 
-/// No call moves memory so many times as fast as a plain copy. A copy reads and writes, and an operator may only write: twice
-/// the speed of a copy is possible, and some more if caches help one side.
+/// No call moves memory so many times as fast as a plain copy. A copy reads and writes, and an operator may
+/// only write: twice the speed of a copy is possible, and some more if caches help one side.
 inline constexpr double kMostOfCopySpeed = 8;
 
 struct BenchResult {

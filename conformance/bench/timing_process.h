@@ -21,7 +21,7 @@ namespace opgate {
 /// lacks are left out. Returns the exit status.
 int serve_as_stopwatch(std::vector<BenchCase> benches);
 
-/// The parent's side of such a process. Each member function throws SetupError where the process ends or
+/// The parent's side of such a process. Each member function throws SetupError if the process ends or
 /// does not answer within a minute, and Interrupted.
 class StopwatchProcess {
  public:
@@ -29,11 +29,11 @@ class StopwatchProcess {
 
   const std::vector<std::string>& benches() const { return benches_; }
 
-  /// Prepares this bench. Throws ContenderRaised where the operator or its baseline raises, or they
+  /// Prepares this bench. Throws ContenderRaised if the operator or its baseline raises, or they
   /// disagree.
   void open(const std::string& bench);
 
-  /// The seconds that `calls` calls of the operator take together. Throws ContenderRaised where it raises.
+  /// The seconds that `calls` calls of the operator take together. Throws ContenderRaised if it raises.
   double seconds_of(int64_t calls);
 
  private:

@@ -8,7 +8,8 @@
 
 namespace opgate {
 
-/// While it lives, keeps the operators that this thread calls through the dispatcher. PyTorch's own are left out.
+/// While it lives, keeps the operators that this thread calls through the dispatcher. PyTorch's own are left
+/// out.
 class CalledOperators {
  public:
   CalledOperators();

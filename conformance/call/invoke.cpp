@@ -61,7 +61,8 @@ void demand_readable(const Outcome& outcome, c10::DeviceType device) {
   }
 }
 
-// Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do without.
+// Where the call did not raise, what is not simulated was not needed: torch asks for much that it can do
+// without.
 void demand_simulated(const std::optional<Raised>& raised) {
   if (!is_simulated()) return;
   const std::optional<SimulatedFailure> failure = take_simulated_failure();

@@ -20,7 +20,7 @@ struct Raised {
 };
 
 struct Outcome {
-  torch::jit::Stack results;  ///< empty where it raised
+  torch::jit::Stack results;  ///< empty if it raised
   std::optional<Raised> raised;
   std::vector<at::Tensor> written;  ///< arguments that the schema declares mutable, after the call
   std::string left_error = {};      ///< a CUDA error that the call got and did not raise: CUDA's words for it
@@ -30,8 +30,8 @@ struct Outcome {
   std::vector<at::Tensor> returned() const;
   /// All tensors whose values can be wrong: the returned ones, then the written ones.
   std::vector<at::Tensor> values() const;
-  /// The positions in values() of the tensors that belong to these results of the schema: all elements of a list,
-  /// and written arguments that are returned as one of them.
+  /// The positions in values() of the tensors that belong to these results of the schema: all elements of a
+  /// list, and written arguments that are returned as one of them.
   std::set<size_t> tensors_of(const std::set<size_t>& schema_results) const;
 };
 
@@ -41,7 +41,8 @@ std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome&
 
 struct SimulatedFailure;
 
-/// A call on the simulated device did what ends a process on a real one, such as an access past the end of an allocation.
+/// A call on the simulated device did what ends a process on a real one, such as an access past the end of an
+/// allocation.
 class DeviceFailed : public std::exception {
  public:
   explicit DeviceFailed(const SimulatedFailure& failure);
@@ -67,14 +68,15 @@ class NotSimulated : public std::exception {
   std::string what_;
 };
 
-/// Python keeps a record of its own of an exception that passes through C++. A process with Python sets this once, so that
-/// the record does not become the next call's: `forget` is called after each exception of a call.
+/// Python keeps a record of its own of an exception that passes through C++. A process with Python sets this
+/// once, so that the record does not become the next call's: `forget` is called after each exception of a
+/// call.
 void set_forget_exception(void (*forget)());
 
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 
-/// The operator returned a tensor that OpGate cannot look into: a quantized one, or one without strides, such as a
-/// sparse one.
+/// The operator returned a tensor that OpGate cannot look into: a quantized one, or one without strides, such
+/// as a sparse one.
 class UnreadableResult : public std::exception {
  public:
   explicit UnreadableResult(const std::string& result);  ///< "a quantized tensor"

@@ -7,8 +7,8 @@
 
 namespace opgate {
 
-/// The arguments with a meta tensor for each tensor of `real`, with the same sizes, strides, storage offset, and lazy
-/// conjugation or negation. Each lies in a storage of its own.
+/// The arguments with a meta tensor for each tensor of `real`, with the same sizes, strides, storage offset,
+/// and lazy conjugation or negation. Each lies in a storage of its own.
 Arguments on_meta(const Arguments& real);
 
 /// Calls the operator with a meta tensor for each tensor of `real`, with the same sizes, strides, storage

@@ -22,8 +22,8 @@ void require_gradients(const CallKey& key, const Arguments& arguments) {
 Observation observed(const CallKey& key, ValueCache& values, const MaterializeOptions& options,
                      const Poison& poison, bool with_gradients) {
   guard::install();
-  // A bad index or size may lead the operator far out of bounds, and where that met the heap of the worker, the cases
-  // after this one would tell.
+  // A bad index or size may lead the operator far out of bounds, and where that met the heap of the worker,
+  // the cases after this one would tell.
   const GuardScope scope(poison, is_bad_input(key.variant) ? Place::far_apart : Place::heap);
   MaterializeOptions poisoned = options;
   poisoned.gap = poison.gap;

@@ -19,8 +19,8 @@ struct Observation {
   std::vector<Damage> damage;              ///< to red zones of arguments and of the call's own blocks
   std::vector<std::string> state_changes;  ///< of the process and thread, in words; they have been undone
   bool drew_random_numbers = false;        ///< whether it used the default generator
-  /// The operators of libraries other than PyTorch that the operator called, by name; empty unless all is observed: snapshots of
-  /// contiguous arguments.
+  /// The operators of libraries other than PyTorch that the operator called, by name; empty unless all is
+  /// observed: snapshots of contiguous arguments.
   std::set<std::string> called = {};
 };
 
@@ -29,8 +29,8 @@ struct Observation {
 Observation observe(const CallKey& key, ValueCache& values, const MaterializeOptions& options = {},
                     const Poison& poison = kFirstPoison);
 
-/// The same, where each argument that can require a gradient does, those that the operator writes excepted: the call goes
-/// through the kernel for Autograd in earnest.
+/// The same, where each argument that can require a gradient does, those that the operator writes excepted:
+/// the call goes through the kernel for Autograd in earnest.
 Observation observe_with_gradients(const CallKey& key, ValueCache& values);
 
 /// Makes the call on the arguments in `stack`. The default generator is seeded first if the spec promises

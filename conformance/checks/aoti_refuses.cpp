@@ -25,8 +25,8 @@ std::vector<Wrong> wrongs(const at::Tensor& tensor, bool sizes_are_open) {
   std::vector<Wrong> wrongs{
       {fmt::format("dtype {} instead of {}", dtype_name(other), dtype_name(tensor.scalar_type())),
        [=](const at::Tensor& x) { return at::ones(x.sizes(), x.options().dtype(other)); }},
-      // Not of size 1: the packages of torch 2.11 compare sizes dim by dim and do not count the dims, and a tensor whose sizes
-      // are all 1 has the memory that the package expects.
+      // Not of size 1: the packages of torch 2.11 compare sizes dim by dim and do not count the dims, and a
+      // tensor whose sizes are all 1 has the memory that the package expects.
       {"one dim more, of size 2",
        [](const at::Tensor& x) {
          auto sizes = x.sizes().vec();

@@ -14,8 +14,8 @@
 namespace opgate::effect_alias {
 namespace {
 
-// Addresses are compared as well as storage objects, because from_blob(x.data_ptr()) is an alias too, and a tensor
-// without elements has no address.
+// Addresses are compared as well as storage objects, because from_blob(x.data_ptr()) is an alias too, and a
+// tensor without elements has no address.
 bool share_storage(const at::Tensor& a, const at::Tensor& b) {
   if (!a.has_storage() || !b.has_storage()) return false;
   if (a.storage().is_alias_of(b.storage())) return true;
@@ -93,8 +93,9 @@ Declared declared(const c10::Argument& one, const c10::Argument& other) {
              : Declared::may;
 }
 
-// Functionalization never sees an operator that is composed of others, but these: aten::reshape is declared as a view and
-// may copy, and aten::dropout may return its input undeclared. Nobody has promised more for a draft.
+// Functionalization never sees an operator that is composed of others, but these: aten::reshape is declared
+// as a view and may copy, and aten::dropout may return its input undeclared. Nobody has promised more for a
+// draft.
 bool is_loosely_annotated(const Spec& spec) { return spec.draft && is_composite(*spec.op); }
 
 std::optional<Finding> input_alias(const Output& output, const TensorInput& input, bool alone_in_its_storage,
@@ -180,7 +181,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Observation* with_gradients = finding ? nullptr : under_test.observed_with_gradients();
   if (with_gradients != nullptr) {
     finding = wrong_alias(with_gradients->outcome, with_gradients->arguments, *under_test.key().spec);
-    if (finding) finding->promised += ", also where its inputs require gradients";
+    if (finding) finding->promised += ", also if its inputs require gradients";
   }
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }

@@ -23,8 +23,8 @@ bool takes_generator(const Spec& spec) {
   });
 }
 
-// Whether the operator says that it draws random numbers, and no sample does. One sample may say nothing: a probability of 0
-// draws none.
+// Whether the operator says that it draws random numbers, and no sample does. One sample may say nothing: a
+// probability of 0 draws none.
 bool claims_to_draw(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const Spec& spec = *key.spec;
@@ -39,7 +39,7 @@ bool claims_to_draw(CallUnderTest& under_test) {
   });
 }
 
-// The values that the call gives from this seed, in the state that it is left in; none where it raises.
+// The values that the call gives from this seed, in the state that it is left in; none if it raises.
 std::vector<at::Tensor> values_from(CallUnderTest& under_test, uint64_t seed) {
   const CallKey& key = under_test.key();
   const Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
@@ -48,8 +48,8 @@ std::vector<at::Tensor> values_from(CallUnderTest& under_test, uint64_t seed) {
   return invoke(under_test.op(), arguments.stack, key.device).values();
 }
 
-// Whether the result depends on the seed, although the call leaves the generator as it was. Calls that differ by themselves, as
-// atomic additions do, say nothing.
+// Whether the result depends on the seed, although the call leaves the generator as it was. Calls that differ
+// by themselves, as atomic additions do, say nothing.
 bool draws_without_advancing(CallUnderTest& under_test) {
   constexpr uint64_t kOtherSeed = kSeedOfCalls + 1;
   constexpr int kRepetitions = 3;
@@ -88,7 +88,7 @@ std::optional<Finding> changed_state(const Observation& call, const CallKey& key
     return Finding{
         fmt::format("no error of {} is left for the next operator", device_title(key.device)),
         fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
-        fmt::format("a launch fails and no code asks: put {} behind each one, and launch nothing where there "
+        fmt::format("a launch fails and no code asks: put {} behind each one, and launch nothing if there "
                     "is nothing to do, because no grid has 0 blocks",
                     words.launch_check),
         {}};

@@ -1,7 +1,7 @@
 // error.message: the exception for a bad input names what is wrong.
 //
-// What an operator refuses is one promise, error.raises; how it says so is another. An operator makes it by name,
-// clear_errors: until then a message that names nothing is a note.
+// What an operator refuses is one promise, error.raises; how it says so is another. An operator makes it by
+// name, clear_errors: until then a message that names nothing is a note.
 #include <fmt/format.h>
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
-// fake.accepted: an input that a spec does not mention and the operator accepts is accepted by the fake kernel, too.
+// fake.accepted: an input that a spec does not mention and the operator accepts is accepted by the fake
+// kernel, too.
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 

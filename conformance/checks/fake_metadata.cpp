@@ -25,8 +25,8 @@ bool lacks_fake_of_another(const std::string& name, const std::string& message) 
          !message.starts_with(name + ":");
 }
 
-// The device of the first result that is neither on meta nor, where the spec says so, on the CPU. Fake tensors refuse such a
-// kernel; of a composite one they see the operators that it calls.
+// The device of the first result that is neither on meta nor, where the spec says so, on the CPU. Fake
+// tensors refuse such a kernel; of a composite one they see the operators that it calls.
 std::optional<std::string> other_device(const Outcome& meta, const Spec& spec) {
   const std::vector<at::Tensor> results = meta.values();
   const std::set<size_t> on_cpu = meta.tensors_of(spec.on_cpu);
@@ -37,8 +37,8 @@ std::optional<std::string> other_device(const Outcome& meta, const Spec& spec) {
   return std::nullopt;
 }
 
-// The first argument whose memory a result of the fake kernel shares, and the real result does not. Where the arguments of
-// a case share a storage, the real result may share it with several.
+// The first argument whose memory a result of the fake kernel shares, and the real result does not. Where the
+// arguments of a case share a storage, the real result may share it with several.
 std::optional<std::string> alias_of_fake_alone(CallUnderTest& under_test) {
   const Observation& real = under_test.observed();
   const Arguments meta = on_meta(real.arguments);
@@ -57,8 +57,8 @@ std::optional<std::string> alias_of_fake_alone(CallUnderTest& under_test) {
   return std::nullopt;
 }
 
-// A kernel that takes the wrong dtype for another one would read a narrower one past its end: the red zones of small tensors
-// are large enough for that.
+// A kernel that takes the wrong dtype for another one would read a narrower one past its end: the red zones
+// of small tensors are large enough for that.
 constexpr int64_t kFewElements = 4096;
 
 // The dtype in which a draft asks, too: one that can hold the values.
@@ -83,8 +83,8 @@ bool are_alike(const Outcome& one, const Outcome& other) {
   });
 }
 
-// A draft declares the dtypes that were recorded, and those who call the operator may use another one that it takes. So the
-// first sample is also asked in another dtype.
+// A draft declares the dtypes that were recorded, and those who call the operator may use another one that it
+// takes. So the first sample is also asked in another dtype.
 std::optional<std::string> difference_in_another_dtype(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (!key.spec->draft || key.spec->reference != nullptr || key.sample != &key.spec->samples.front() ||

@@ -1,4 +1,5 @@
-// grad.modes: the gradients do not depend on where the arguments come from, nor on the thread that computes them.
+// grad.modes: the gradients do not depend on where the arguments come from, nor on the thread that computes
+// them.
 #include <fmt/format.h>
 
 #include <array>

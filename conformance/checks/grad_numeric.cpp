@@ -32,8 +32,8 @@ constexpr double kOfValues = 1e-8;    ///< allowed, relative to the sum of the m
 
 double number(const at::Tensor& scalar) { return scalar.item<double>(); }
 
-// The terms of the real inner product. Autograd's gradient of a complex tensor is the direction in which the real
-// part of the inner product with the cotangent grows fastest.
+// The terms of the real inner product. Autograd's gradient of a complex tensor is the direction in which the
+// real part of the inner product with the cotangent grows fastest.
 at::Tensor inner_terms(const at::Tensor& a, const at::Tensor& b) {
   return a.is_complex() || b.is_complex() ? at::real(a.conj() * b) : a * b;
 }
@@ -58,7 +58,8 @@ Weighted weighted(CallUnderTest& under_test, const Derivative& mine, const std::
   const std::set<size_t> unspecified = call.tensors_of(under_test.key().spec->unspecified);
   for (size_t i = 0; i < values.size(); ++i) {
     if (!mine.cotangents[i].defined()) continue;
-    // Gradients need not flow into a buffer that is written beside the results, nor from a result without promised values.
+    // Gradients need not flow into a buffer that is written beside the results, nor from a result without
+    // promised values.
     const bool may_be_detached = i >= returned || unspecified.contains(i);
     if (may_be_detached && !mine.differentiated_outputs.contains(i)) continue;
     const at::Tensor terms = inner_terms(mine.cotangents[i], values[i].detach());
@@ -138,8 +139,9 @@ Judgement judge_closely(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-// A gradient may be off by this share of its terms before it is called wrong, where nobody chose the values for it. The
-// mistakes that this check is for, such as a forgotten factor, are larger. Less precise dtypes have more.
+// A gradient may be off by this share of its terms before it is called wrong, where nobody chose the values
+// for it. The mistakes that this check is for, such as a forgotten factor, are larger. Less precise dtypes
+// have more.
 double margin_of(c10::ScalarType dtype) {
   constexpr double kOfFloat = 0.02;
   const int bits_fewer = std::max(0, 24 - float_format(dtype)->precision);
@@ -153,7 +155,8 @@ struct Disagreement {
   at::Tensor direction;
 };
 
-// The elements that move, one at a time: that of the largest gradient, that of the largest value, the last, and others.
+// The elements that move, one at a time: that of the largest gradient, that of the largest value, the last,
+// and others.
 std::vector<int64_t> chosen_elements(const at::Tensor& gradient, const at::Tensor& values) {
   constexpr int kOthers = 4;
   const int64_t count = gradient.numel();
@@ -166,8 +169,8 @@ std::vector<int64_t> chosen_elements(const at::Tensor& gradient, const at::Tenso
   return elements;
 }
 
-// The first disagreement between the gradient that arrived at an input and the slope that is measured; none where they
-// agree, or where the slope is too uncertain to tell.
+// The first disagreement between the gradient that arrived at an input and the slope that is measured; none
+// if they agree, or where the slope is too uncertain to tell.
 std::optional<Disagreement> disagreement(SlopeMeter& meter, const LeafGradient& arrived) {
   const at::Tensor gradient = widened(arrived.gradient);
   const at::Tensor values = meter.values_of(arrived.at);
@@ -178,7 +181,8 @@ std::optional<Disagreement> disagreement(SlopeMeter& meter, const LeafGradient& 
         std::max(number(values.abs().flatten()[element]), typical_magnitude(values));
     if (is_hermitian(values)) direction = direction + direction.mH();
     const std::optional<MeasuredSlope> measured = meter.along(arrived.at, direction);
-    // Where nothing changes, a gradient may stand for another function on purpose: a straight-through estimator.
+    // Where nothing changes, a gradient may stand for another function on purpose: a straight-through
+    // estimator.
     if (!measured || measured->constant) continue;
     const double analytic = number(inner_terms(gradient, direction).sum());
     const double size = std::max(std::abs(analytic), std::abs(measured->slope));
@@ -207,7 +211,8 @@ std::string likely_reason(CallUnderTest& under_test, const DerivativeRequest& re
              : "the backward computes the derivative of another function: a factor or a term is missing";
 }
 
-// For an operator without a dtype in which rounding does not matter, or of which nobody has chosen the values: a draft.
+// For an operator without a dtype in which rounding does not matter, or of which nobody has chosen the
+// values: a draft.
 Judgement judge_with_margin(CallUnderTest& under_test) {
   constexpr int kAttempts = 2;  // a disagreement is told where it is seen at several places
   const CallKey& key = under_test.key();

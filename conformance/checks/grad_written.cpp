@@ -13,8 +13,9 @@ constexpr auto kPromised =
     "where an argument that is written requires grad, gradients are those of the reference, or the call "
     "raises";
 
-// What is differentiated: every written argument where the operator returns nothing, "name(Tensor(a!) x) -> ()"; of ATen's
-// operators in place the result that is the argument. None where results are others: what is written beside them is a buffer.
+// What is differentiated: every written argument where the operator returns nothing, "name(Tensor(a!) x) ->
+// ()"; of ATen's operators in place the result that is the argument. None if results are others: what is
+// written beside them is a buffer.
 std::optional<DerivativeRequest> request_for(CallUnderTest& under_test) {
   const std::vector<at::Tensor> returned = under_test.observed().outcome.returned();
   if (returned.empty()) return DerivativeRequest{.written = true};

@@ -1,5 +1,5 @@
-// memory.bounds: no byte outside an argument or output is written, nor one of freed memory, and no result depends on a
-// byte outside.
+// memory.bounds: no byte outside an argument or output is written, nor one of freed memory, and no result
+// depends on a byte outside.
 #include "judging/check.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"

@@ -13,10 +13,12 @@ namespace {
 constexpr const char* kPromised =
     "every element of the result is computed, whatever the allocated memory held before";
 
-// Large and negative numbers, and zeros, in every type: a largest or smallest value, or a count, changes with one of them.
+// Large and negative numbers, and zeros, in every type: a largest or smallest value, or a count, changes with
+// one of them.
 constexpr std::array kFurtherBytes{std::byte{0x7F}, std::byte{0xFE}, std::byte{0x00}};
 
-// Where kernels load memory that was not written, shared memory above all. A right kernel may do so, and not use it.
+// Where kernels load memory that was not written, shared memory above all. A right kernel may do so, and not
+// use it.
 std::vector<simulator::Finding> unwritten_loads(CallUnderTest& under_test) {
   SimulatorTools tools("init");
   observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});

@@ -19,8 +19,8 @@ bool has_autograd(const c10::OperatorHandle& op, DispatchKey device_key) {
          op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
 }
 
-// For an operator that writes its arguments, torch.library.custom_op registers a fallback, and replaces it with a kernel that bumps
-// versions.
+// For an operator that writes its arguments, torch.library.custom_op registers a fallback, and replaces it
+// with a kernel that bumps versions.
 bool is_replaced_by_torch(std::string_view line) {
   return line.starts_with("ADInplaceOrView") &&
          line.find("/torch/_library/custom_ops.py") != std::string_view::npos;

@@ -11,7 +11,8 @@
 namespace opgate::registration_tags {
 namespace {
 
-// Passes over graphs merge two equal calls, and compute results again instead of keeping them, where this tag is missing.
+// Passes over graphs merge two equal calls, and compute results again instead of keeping them, where this tag
+// is missing.
 std::optional<Finding> untagged_random_numbers(CallUnderTest& under_test) {
   const bool draws = under_test.key().spec->promised(Promise::nondeterministic_seeded);
   if (!draws || under_test.op().hasTag(at::Tag::nondeterministic_seeded)) return std::nullopt;

@@ -1,4 +1,5 @@
-// run.device: results lie on the device of the arguments, and are right also where that device is not the current one.
+// run.device: results lie on the device of the arguments, and are right also where that device is not the
+// current one.
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
@@ -79,7 +80,8 @@ Judgement judge(CallUnderTest& under_test) {
   const c10::Device other(current.type(), current.index() == 0 ? 1 : 0);
   const std::string promised =
       fmt::format("the right result on {} while {} is the current device", other.str(), current.str());
-  // A stream of the current device is no stream of the inputs' device; the default streams of all devices have one handle.
+  // A stream of the current device is no stream of the inputs' device; the default streams of all devices
+  // have one handle.
   const c10::StreamGuard own(gpu.getStreamFromGlobalPool(current));
   return judge_on_late_inputs(under_test, gpu.getStream(other), false, [&](const Outcome& outcome) {
     if (auto misplaced = judge_places(under_test, outcome, other)) {

@@ -24,15 +24,15 @@ namespace {
 constexpr uint64_t kCapturedSeries = 1;
 constexpr uint64_t kReplayedSeries = 2;
 
-// The operator left another stream or device current. A capture can be ended on its own stream only, and one that is not ended
-// makes the device unusable.
+// The operator left another stream or device current. A capture can be ended on its own stream only, and one
+// that is not ended makes the device unusable.
 class LeavesAnotherStream : public std::runtime_error {
  public:
   LeavesAnotherStream()
       : std::runtime_error("it leaves another stream current than the one on which it was called") {}
 };
 
-// Calls the operator; the stream that is current now is so afterwards, also where the operator raises.
+// Calls the operator; the stream that is current now is so afterwards, also if the operator raises.
 void call_and_return_to_stream(const c10::OperatorHandle& op, torch::jit::Stack& stack,
                                c10::DeviceType device) {
   const c10::impl::VirtualGuardImpl gpu(device);
@@ -63,8 +63,8 @@ std::vector<Sample> other_samples(const CallKey& key) {
   return samples;
 }
 
-// Memory that the operator keeps from one call to the next is replaced where it is too small, although the graph has its address.
-// Whether the operator is right for these samples is the matter of other checks.
+// Memory that the operator keeps from one call to the next is replaced where it is too small, although the
+// graph has its address. Whether the operator is right for these samples is the matter of other checks.
 void call_on_other_samples(CallUnderTest& under_test) {
   for (const Sample& sample : other_samples(under_test.key())) {
     CallKey other = under_test.key();
@@ -80,8 +80,8 @@ void call_on_other_samples(CallUnderTest& under_test) {
   }
 }
 
-// The first function that the simulated runtime has refused since the last time because a graph was captured; none where no
-// device is simulated, or none was refused.
+// The first function that the simulated runtime has refused since the last time because a graph was captured;
+// none if no device is simulated, or none was refused.
 std::optional<std::string> take_refused_function() {
   static const auto take =
       reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_refused_in_capture"));
@@ -108,7 +108,8 @@ std::optional<Obstacle> takes_generator(const CallKey& key) {
   return Obstacle{Obstacle::Kind::unsupported, "OpGate cannot yet capture a call that is given a generator"};
 }
 
-// A draft has not promised that a graph can replace the call: only whether it can be captured at all is asked.
+// A draft has not promised that a graph can replace the call: only whether it can be captured at all is
+// asked.
 Judgement judge_graph(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const AcceleratorWords words = accelerator(key.device).words();

@@ -30,16 +30,16 @@ constexpr std::array<Limit, 4> kLimits = {{
     {12288, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
     {65535, "a grid has at most 65535 blocks in y and in z"},
 }};
-// The first size above a limit that is a multiple of 1 is asked. Operators may refuse it that work in pairs, vectors or tiles: then
-// that of 2, and so on.
+// The first size above a limit that is a multiple of 1 is asked. Operators may refuse it that work in pairs,
+// vectors or tiles: then that of 2, and so on.
 constexpr std::array<int64_t, 4> kMultiples{1, 2, 8, 512};
 
 int64_t first_above(int64_t allowed, int64_t multiple) { return (allowed / multiple + 1) * multiple; }
 
 constexpr int64_t kMostElements = int64_t{1} << 18;
 
-// What no rounding explains. The accuracy that the spec promises holds for its own samples: the sum of more elements has a larger
-// error.
+// What no rounding explains. The accuracy that the spec promises holds for its own samples: the sum of more
+// elements has a larger error.
 constexpr double kFarOff = 1e-2;
 
 bool is_far_off(const at::Tensor& got, const at::Tensor& want) {
@@ -66,14 +66,16 @@ std::optional<size_t> first_far_off(const CallUnderTest& call, const Outcome& ou
   return std::nullopt;
 }
 
-// What the operator should return: the reference's results, or those of its own kernel for the CPU. None where nothing is known.
+// What the operator should return: the reference's results, or those of its own kernel for the CPU. None if
+// nothing is known.
 std::optional<Outcome> right_results(CallUnderTest& call) {
   if (call.key().spec->reference == nullptr) return call_of_cpu_kernel(call.key(), call.cache().values);
   if (!call.reference().ok()) return std::nullopt;
   return call.reference();
 }
 
-// The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody knows.
+// The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody
+// knows.
 bool has_large_results(const c10::OperatorHandle& op, const Arguments& arguments) {
   const Outcome fake = call_on_meta(op, arguments);
   if (!fake.ok()) return false;
@@ -83,8 +85,9 @@ bool has_large_results(const c10::OperatorHandle& op, const Arguments& arguments
   return elements > kMostElements;
 }
 
-// An operator may refuse any size, and whoever asks for the error of a launch does so. The note is for the caller, who learns
-// from "invalid configuration argument" neither which argument it was nor what would be accepted.
+// An operator may refuse any size, and whoever asks for the error of a launch does so. The note is for the
+// caller, who learns from "invalid configuration argument" neither which argument it was nor what would be
+// accepted.
 Judgement note_of_refused_launch(const std::string& promised, const Sample& sample, const Limit& limit,
                                  const std::string& message) {
   return Judgement::note(

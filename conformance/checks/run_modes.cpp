@@ -1,4 +1,5 @@
-// run.modes: the call gives the same in inference mode, with deterministic algorithms and under autocast as without them.
+// run.modes: the call gives the same in inference mode, with deterministic algorithms and under autocast as
+// without them.
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/InferenceMode.h>
@@ -79,7 +80,8 @@ Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::s
   return judgement;
 }
 
-// Autocast is meant for operators that are composed of others, and for those that have registered a kernel for it.
+// Autocast is meant for operators that are composed of others, and for those that have registered a kernel
+// for it.
 bool has_rule_for_autocast(const c10::OperatorHandle& op, c10::DeviceType device) {
   const auto key = autocast_key(device);
   return key && (is_composite(op) || op.hasKernelForDispatchKey(*key));

@@ -1,5 +1,5 @@
-// run.race: neither the threads of a kernel nor operations of two streams access the same memory at once, and all threads of a
-// block reach its barriers.
+// run.race: neither the threads of a kernel nor operations of two streams access the same memory at once, and
+// all threads of a block reach its barriers.
 #include <fmt/format.h>
 
 #include "device/simulator.h"
@@ -9,9 +9,10 @@
 namespace opgate::run_race {
 namespace {
 
-// Some races show only where blocks or warps begin in one of their orders: a store after the release of a lock, where the thread
-// that has released it first is looked at. So several orders are asked of calls that cost little: how many depends on the sizes
-// of the arguments, and not on the machine, so that a verdict is the same everywhere.
+// Some races show only where blocks or warps begin in one of their orders: a store after the release of a
+// lock, where the thread that has released it first is looked at. So several orders are asked of calls that
+// cost little: how many depends on the sizes of the arguments, and not on the machine, so that a verdict is
+// the same everywhere.
 constexpr unsigned kOrders = 8;
 constexpr int64_t kElementsInAllOrders = int64_t{1} << 12;
 constexpr int64_t kElementsInSomeOrders = int64_t{1} << 15;

@@ -15,8 +15,8 @@ namespace {
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const c10::impl::VirtualGuardImpl gpu(under_test.key().device);
-  // All cases on devices of one type share one stream: torch hands out 32 in turn, and an operator with a stream of its own might
-  // otherwise be given the same one.
+  // All cases on devices of one type share one stream: torch hands out 32 in turn, and an operator with a
+  // stream of its own might otherwise be given the same one.
   static std::map<c10::DeviceType, c10::Stream> streams;
   const c10::Device current = gpu.getDevice();
   auto side = streams.find(current.type());

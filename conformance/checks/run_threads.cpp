@@ -33,12 +33,12 @@ struct Callers {
   size_t threads, calls;
 };
 constexpr Callers kOnCpu{4, 8};
-// They take turns at the functions of CUDA, and each of them begins every other time. A lock that both need, as allocators have
-// one, may change whose turn it is.
+// They take turns at the functions of CUDA, and each of them begins every other time. A lock that both need,
+// as allocators have one, may change whose turn it is.
 constexpr Callers kOnSimulator{2, 8};
 constexpr int64_t kElementsOnSimulator = int64_t{1} << 12;
-// Tensors are enlarged step by step, as long as a call is short: of some operators, four times the elements are 64 times the
-// work. at::parallel_for divides element-wise work from 32,768 elements on.
+// Tensors are enlarged step by step, as long as a call is short: of some operators, four times the elements
+// are 64 times the work. at::parallel_for divides element-wise work from 32,768 elements on.
 constexpr std::array<int64_t, 3> kElements{int64_t{1} << 14, int64_t{1} << 16, int64_t{1} << 18};
 constexpr double kShortCall = 0.002;  // seconds of CPU time
 
@@ -117,8 +117,9 @@ double largest_difference(const Outcome& one, const Outcome& other) {
   return largest;
 }
 
-// Without a reference nobody knows how far rounding goes: the solution of a large system of equations has few right digits. The
-// results may differ by some times the change that they make where inputs are rounded to the next number.
+// Without a reference nobody knows how far rounding goes: the solution of a large system of equations has few
+// right digits. The results may differ by some times the change that they make where inputs are rounded to
+// the next number.
 bool is_as_far_as_rounding(CallUnderTest& under_test, const Outcome& got, const Outcome& want,
                            const MaterializeOptions& options) {
   constexpr double kRoundings = 64;
@@ -201,7 +202,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The larger samples of each step up to the first step in which the operator takes some of them and is not fast.
+// The larger samples of each step up to the first step in which the operator takes some of them and is not
+// fast.
 std::vector<Sample> samples_to_enlarge_to(const CallKey& key) {
   std::vector<Sample> samples;
   for (const int64_t elements : kElements) {
@@ -224,8 +226,8 @@ std::vector<Sample> samples_to_enlarge_to(const CallKey& key) {
   return samples;
 }
 
-// Threads share work, and calls meet, where there is enough to do: the same on the first of the larger samples that the
-// operator takes.
+// Threads share work, and calls meet, where there is enough to do: the same on the first of the larger
+// samples that the operator takes.
 Judgement judge_larger(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   for (const Sample& sample : samples_to_enlarge_to(key)) {
@@ -234,7 +236,8 @@ Judgement judge_larger(CallUnderTest& under_test) {
     WorkerCache cache = under_test.cache().with_values_of_its_own();
     CallUnderTest larger(larger_key, cache);
     if (!larger.observed().outcome.ok()) continue;
-    // A size that does not fit the others is the matter of error.raises, which asks with the operator's own samples.
+    // A size that does not fit the others is the matter of error.raises, which asks with the operator's own
+    // samples.
     if (key.spec->reference != nullptr && !larger.reference().ok()) continue;
     Judgement judgement = judge_intra_op(larger);
     if (!judgement.finding) judgement = judge_callers({&larger});
@@ -247,8 +250,8 @@ Judgement judge_larger(CallUnderTest& under_test) {
   return Judgement::pass();
 }
 
-// What an operator sets for each call depends on the sizes, so the other thread calls it with others: those of the first sample, or
-// larger ones.
+// What an operator sets for each call depends on the sizes, so the other thread calls it with others: those
+// of the first sample, or larger ones.
 Judgement judge_on_simulator(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   std::vector<Sample> others{key.spec->samples.front()};

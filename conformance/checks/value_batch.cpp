@@ -68,7 +68,8 @@ bool has_rows(const at::Tensor& tensor, int64_t rows) {
   return tensor.defined() && tensor.dim() > 0 && tensor.size(0) == rows;
 }
 
-// The positions of the results that have a row for each row of the batch: in the largest batch, and in another one.
+// The positions of the results that have a row for each row of the batch: in the largest batch, and in
+// another one.
 std::vector<size_t> batched_results(const Spec& spec, const Outcome& whole, const Outcome& fewer,
                                     const Outcome& own, int64_t own_rows) {
   const std::set<size_t> unspecified = whole.tensors_of(spec.unspecified);

@@ -23,7 +23,7 @@ std::set<size_t> unspecified(const Spec& spec, const Outcome& call) {
   return which;
 }
 
-// Both kernels on arguments whose floating tensors `change` has replaced; none where one of them refuses these.
+// Both kernels on arguments whose floating tensors `change` has replaced; none if one of them refuses these.
 std::optional<std::pair<Outcome, Outcome>> on_both(
     CallUnderTest& under_test, const std::function<at::Tensor(const at::Tensor&)>& change) {
   std::vector<Outcome> outcomes;
@@ -39,12 +39,14 @@ std::optional<std::pair<Outcome, Outcome>> on_both(
   return std::pair(std::move(outcomes[0]), std::move(outcomes[1]));
 }
 
-// Multiples of 1/2 within the range of the tensor: where ties are rounded, and where borders lie, corner cases drift apart.
+// Multiples of 1/2 within the range of the tensor: where ties are rounded, and where borders lie, corner
+// cases drift apart.
 at::Tensor rounded_to_halves(const at::Tensor& tensor) {
   return tensor.mul(2).round().div(2).clamp(tensor.min(), tensor.max());
 }
 
-// Which elements are NaN is compared, and no value: the order in which infinities and NaN meet is nobody's promise.
+// Which elements are NaN is compared, and no value: the order in which infinities and NaN meet is nobody's
+// promise.
 std::optional<std::string> other_nans(const Outcome& got, const Outcome& want,
                                       const std::set<size_t>& unspecified) {
   const std::vector<at::Tensor> mine = got.values(), theirs = want.values();
@@ -60,7 +62,8 @@ std::optional<std::string> other_nans(const Outcome& got, const Outcome& want,
   return std::nullopt;
 }
 
-// A draft has no reference that value.special could ask, but the operator's other kernel says what a NaN should do.
+// A draft has no reference that value.special could ask, but the operator's other kernel says what a NaN
+// should do.
 std::optional<Finding> judge_nan(CallUnderTest& under_test, const std::string& device) {
   const CallKey& key = under_test.key();
   for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
@@ -81,7 +84,8 @@ std::optional<Finding> judge_nan(CallUnderTest& under_test, const std::string& d
   return std::nullopt;
 }
 
-// Two kernels may round a product otherwise, and then a tie is none: which of them is right, only the author knows.
+// Two kernels may round a product otherwise, and then a tie is none: which of them is right, only the author
+// knows.
 std::optional<Finding> judge_halves(CallUnderTest& under_test, const std::string& device) {
   const auto both = on_both(under_test, &rounded_to_halves);
   if (!both) return std::nullopt;

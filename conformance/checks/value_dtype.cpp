@@ -1,4 +1,5 @@
-// value.dtype: the dtypes accepted on each device are exactly the declared ones, and half precision is near float32.
+// value.dtype: the dtypes accepted on each device are exactly the declared ones, and half precision is near
+// float32.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -26,8 +26,8 @@ constexpr std::array<Far, 4> kFar{
     Far{"a stride", &far_strided, 31, "stepped"}, Far{"a storage offset", &far_offset, 31, "offset"},
     Far{"a stride", &far_strided, 32, "stepped"}, Far{"a storage offset", &far_offset, 32, "offset"}};
 
-// Whether the operator is wrong for a tensor in little memory that is laid out in the same way: then the width of its integers
-// is not the reason.
+// Whether the operator is wrong for a tensor in little memory that is laid out in the same way: then the
+// width of its integers is not the reason.
 bool is_wrong_nearby(CallUnderTest& under_test, const TensorInput& input, const Far& far) {
   if (!find_placement(input.geometry.sizes, far.near)) return false;
   CallKey key = under_test.key();
@@ -39,8 +39,8 @@ bool is_wrong_nearby(CallUnderTest& under_test, const TensorInput& input, const 
   return !call.ok() || judge_same(nearby, call, dense, key.spec->same_bits_in_any_layout(), "").finding;
 }
 
-// The call with one input far in its storage. A pass has a note where the input is refused in words. `alive` gets the tensor, so
-// that the next call has memory of its own.
+// The call with one input far in its storage. A pass has a note where the input is refused in words. `alive`
+// gets the tensor, so that the next call has memory of its own.
 Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
                     std::vector<at::Tensor>& alive) {
   const CallKey& key = under_test.key();
@@ -64,7 +64,7 @@ Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
   return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
 }
 
-// Says what the reason of a finding is, if not the width of an integer. False where it is the width.
+// Says what the reason of a finding is, if not the width of an integer. False if it is the width.
 bool has_another_reason(CallUnderTest& under_test, size_t position, const Far& far, Finding& finding,
                         std::vector<at::Tensor>& alive) {
   const TensorInput& input = under_test.observed().arguments.tensors[position];

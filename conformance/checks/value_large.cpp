@@ -1,8 +1,8 @@
 // value.large: 2^32 elements in little memory give what small sizes say.
 //
-// One size of the sample becomes 64, 128, 192 and then 2^32, with stride 0, and all other sizes become 1. Results that are
-// constant over the first three, or grow by as much from each to the next, are known for the last one. (int32_t)2^32 is 0, and so
-// is (uint32_t)2^32.
+// One size of the sample becomes 64, 128, 192 and then 2^32, with stride 0, and all other sizes become 1.
+// Results that are constant over the first three, or grow by as much from each to the next, are known for the
+// last one. (int32_t)2^32 is 0, and so is (uint32_t)2^32.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ std::vector<double> numbers_of(const Outcome& call) {
   return numbers;
 }
 
-// What the results for 2^32 elements are; none where small sizes do not say.
+// What the results for 2^32 elements are; none if small sizes do not say.
 std::optional<std::vector<double>> expected(const CallKey& key, const Arguments& arguments, int64_t size) {
   std::array<std::vector<double>, kSmall.size()> small;
   for (size_t i = 0; i < kSmall.size(); ++i) {

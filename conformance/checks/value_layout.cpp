@@ -13,8 +13,8 @@
 namespace opgate::value_layout {
 namespace {
 
-// True where the operator may refuse the call: it names the lazy view (conj or neg bit) that it got, or an argument that
-// the spec says must be contiguous.
+// True if the operator may refuse the call: it names the lazy view (conj or neg bit) that it got, or an
+// argument that the spec says must be contiguous.
 bool refuses_as_promised(CallUnderTest& under_test) {
   const Observation& call = under_test.observed();
   const std::string& message = call.outcome.raised->message;
@@ -30,7 +30,8 @@ bool refuses_as_promised(CallUnderTest& under_test) {
   return false;
 }
 
-// Some layouts give other values than the sample's: `expanded` repeats the first slice, which makes a matrix singular.
+// Some layouts give other values than the sample's: `expanded` repeats the first slice, which makes a matrix
+// singular.
 bool takes_the_sample(CallUnderTest& under_test) {
   CallKey key = under_test.key();
   key.variant = kContiguous;
@@ -47,7 +48,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Outcome& dense = under_test.dense().outcome;
   if (!dense.ok() && takes_the_sample(under_test)) {
     return Judgement::note(
-        fmt::format("the operator refuses the values that this layout gives, also where they are "
+        fmt::format("the operator refuses the values that this layout gives, also if they are "
                     "contiguous: {}",
                     first_line(dense.raised->message)));
   }

@@ -21,7 +21,8 @@ struct Overlap {
   std::vector<std::pair<size_t, at::Tensor>> tensors;
 };
 
-// The overlaps of one set of arguments. Each call gets new tensors, because the last one has written into its own.
+// The overlaps of one set of arguments. Each call gets new tensors, because the last one has written into its
+// own.
 class Overlaps {
  public:
   explicit Overlaps(CallUnderTest& under_test)

@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kMostElements = 256;  // of a tensor in which each element becomes NaN once
 
-// The texts of the damaged inputs: the usual ones, and for the first sample a NaN at each element of small tensors, because
-// the lanes of an unrolled loop, its tail and each level of a reduction are code of their own.
+// The texts of the damaged inputs: the usual ones, and for the first sample a NaN at each element of small
+// tensors, because the lanes of an unrolled loop, its tail and each level of a reduction are code of their
+// own.
 std::vector<std::string> special_inputs(const CallKey& key) {
   std::vector<std::string> texts;
   for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
@@ -44,8 +45,8 @@ Judgement judge_value(CallUnderTest& damaged) {
                                           describe_bad_input(damaged.key().variant)));
 }
 
-// Whether the same call is right in other memory, or the sample itself is wrong by now: then the special value is not the
-// reason.
+// Whether the same call is right in other memory, or the sample itself is wrong by now: then the special
+// value is not the reason.
 bool depends_on_earlier_calls(CallUnderTest& under_test, const CallKey& damaged_key) {
   constexpr size_t kAgain = 3;
   std::vector<std::unique_ptr<CallUnderTest>> alive;  // so that each call gets memory of its own
@@ -63,7 +64,8 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   // A result that is wrong for ordinary values says nothing about special ones.
   if (judge_against_reference(under_test).verdict != Verdict::pass) return Judgement::pass();
-  // The payload of a NaN is nobody's promise: exact results are compared as numbers with the correctly rounded ones.
+  // The payload of a NaN is nobody's promise: exact results are compared as numbers with the correctly
+  // rounded ones.
   Spec spec = *key.spec;
   if (spec.accuracy->exact) spec.accuracy = ulps(0.5);
   CallKey damaged_key = key;

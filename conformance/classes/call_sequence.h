@@ -35,7 +35,7 @@ torch::jit::Stack arguments_of(const CallKey& key, const MethodCall& call);
 torch::jit::Stack constructor_arguments(const CallKey& key);
 
 /// A new object of the class of `key`, made with the constructor arguments of its sample, or with
-/// `arguments`. Throws SetupError where the class refuses them.
+/// `arguments`. Throws SetupError if the class refuses them.
 c10::IValue construct(const CallKey& key);
 c10::IValue construct(const CallKey& key, const torch::jit::Stack& arguments);
 

@@ -12,7 +12,7 @@ bool is_leaf(const c10::IValue& value) {
          value.isString() || value.isTensor();
 }
 
-// The type of the first part that is not a plain value; none where all parts are.
+// The type of the first part that is not a plain value; none if all parts are.
 std::optional<std::string> foreign_part(const c10::IValue& value) {
   std::optional<std::string> found;
   value.visit([&](const c10::IValue& part) {

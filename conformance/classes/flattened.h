@@ -8,7 +8,7 @@
 
 namespace opgate {
 
-/// The reason why torch.export cannot read this value; none where it is a tuple of (name, value) tuples,
+/// The reason why torch.export cannot read this value; none if it is a tuple of (name, value) tuples,
 /// whose names are distinct strings, and whose values consist of None, bools, numbers, strings, tensors,
 /// lists, tuples and dicts.
 std::optional<std::string> malformed(const c10::IValue& flattened);

@@ -16,7 +16,7 @@ namespace opgate {
 c10::IValue deep_copy(const c10::IValue& value);
 torch::jit::Stack deep_copy(const torch::jit::Stack& values);
 
-/// How two values differ: "got 3, want 4", "element 1: got ..."; none where `got` is within `accuracy` of
+/// How two values differ: "got 3, want 4", "element 1: got ..."; none if `got` is within `accuracy` of
 /// `want`. Nothing is converted: values of different types or dtypes differ. `worst_ulps` is raised to the
 /// worst error. Two objects are equal if their classes are.
 std::optional<std::string> difference(const c10::IValue& got, const c10::IValue& want, Accuracy accuracy,

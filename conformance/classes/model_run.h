@@ -32,7 +32,7 @@ struct ModelRun {
   double worst_ulps = 0;             ///< worst error of all results, compared with the model's
 };
 
-/// Makes an object and its model, and calls both until a mismatch. Throws SetupError where the class or its
+/// Makes an object and its model, and calls both until a mismatch. Throws SetupError if the class or its
 /// model refuses the constructor's arguments.
 ModelRun run_beside_model(const CallKey& key, const Sequence& sequence, Handling handling);
 

@@ -29,7 +29,7 @@ struct Agreement {
 struct Disagreement {
   std::string difference;               ///< "output 1: 3 of 24 elements differ, the first at ..."
   std::vector<std::string> neighbours;  ///< the elements around it, for the reader
-  bool is_of_values = false;            ///< false where the shape, the dtype or the number of tensors differs
+  bool is_of_values = false;            ///< false if the shape, the dtype or the number of tensors differs
 };
 
 struct AgreementResult {
@@ -42,8 +42,8 @@ struct AgreementResult {
 AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                               const Agreement& agreement);
 
-/// SHA-1 over dtype, shape and row-major bytes of each tensor, which may be undefined: equal digests mean bitwise equal
-/// tensors.
+/// SHA-1 over dtype, shape and row-major bytes of each tensor, which may be undefined: equal digests mean
+/// bitwise equal tensors.
 std::string digest(const std::vector<at::Tensor>& tensors);
 
 /// The name of result `i` of `count`: "the output", or "output 1".

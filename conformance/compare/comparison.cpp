@@ -50,8 +50,8 @@ Comparison compare_bytes(const at::Tensor& got, const at::Tensor& want) {
   return result;
 }
 
-// The sign and the payload of a NaN are no operator's promise: processors differ in them, and so do compilers, which change
-// the order of operands.
+// The sign and the payload of a NaN are no operator's promise: processors differ in them, and so do
+// compilers, which change the order of operands.
 template <class T>
 bool same_number(const T& a, const T& b) {
   if constexpr (c10::is_complex<T>::value) {

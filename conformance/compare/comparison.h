@@ -1,5 +1,6 @@
 // Compares two tensors element by element and says where and how they differ. Shapes must be equal: nothing
-// is broadcast, and no dtype is converted silently. -0 differs from 0 if the accuracy is exact; each NaN equals each other.
+// is broadcast, and no dtype is converted silently. -0 differs from 0 if the accuracy is exact; each NaN
+// equals each other.
 #pragma once
 
 #include <ATen/core/Tensor.h>

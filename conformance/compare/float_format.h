@@ -23,8 +23,8 @@ struct FloatFormat {
 /// hold two numbers each. Complex dtypes have the format of their parts.
 std::optional<FloatFormat> float_format(c10::ScalarType dtype);
 
-/// The format in whose ulps errors in results of this dtype are measured: that of `accuracy.dtype` where that is less
-/// precise, otherwise the dtype's own. None for dtypes that are not floating.
+/// The format in whose ulps errors in results of this dtype are measured: that of `accuracy.dtype` where that
+/// is less precise, otherwise the dtype's own. None for dtypes that are not floating.
 std::optional<FloatFormat> format_of_ulps(c10::ScalarType dtype, const Accuracy& accuracy);
 
 /// The spacing of the format's numbers at `value` (Muller et al., Handbook of Floating-Point Arithmetic,
@@ -44,9 +44,9 @@ inline double ulp_at(double value, const FloatFormat& format) {
 /// a format without infinity.
 double ulp_error_at_the_end(double got, double want, const FloatFormat& format, double scale);
 
-/// |got - want| in ulps of the format at `want`, or at `scale` if that is larger in magnitude; a scale that is not
-/// finite is ignored. The error is 0 for two NaNs, for equal infinities, and for an overflow that the format
-/// cannot avoid; it is infinity if only one of the numbers is NaN or infinite. It is never NaN.
+/// |got - want| in ulps of the format at `want`, or at `scale` if that is larger in magnitude; a scale that
+/// is not finite is ignored. The error is 0 for two NaNs, for equal infinities, and for an overflow that the
+/// format cannot avoid; it is infinity if only one of the numbers is NaN or infinite. It is never NaN.
 inline double ulp_error(double got, double want, const FloatFormat& format, double scale = 0) {
   if (got == want) return 0;
   const bool saturated = !format.has_infinity && std::abs(got) == format.largest;

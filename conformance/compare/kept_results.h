@@ -11,13 +11,13 @@
 
 namespace opgate {
 
-/// Keeps the tensors that the call returned in a file of `folder`, which torch.load reads, too. Undefined tensors,
-/// and those that are not strided, are kept as None. Nothing is kept where the tensors have more than 4 MiB
-/// together. Throws SetupError if the file cannot be written.
+/// Keeps the tensors that the call returned in a file of `folder`, which torch.load reads, too. Undefined
+/// tensors, and those that are not strided, are kept as None. Nothing is kept where the tensors have more
+/// than 4 MiB together. Throws SetupError if the file cannot be written.
 void keep_results(const std::filesystem::path& folder, const std::string& call_id,
                   const std::vector<at::Tensor>& tensors);
 
-/// The tensors that were kept, on the CPU; nothing where there is no file of that call. Throws SetupError for a
+/// The tensors that were kept, on the CPU; nothing if there is no file of that call. Throws SetupError for a
 /// file that keep_results() did not write.
 std::optional<std::vector<at::Tensor>> kept_results(const std::filesystem::path& folder,
                                                     const std::string& call_id);

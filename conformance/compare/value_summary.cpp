@@ -18,8 +18,8 @@ constexpr size_t kSummaryDigits = 16;   // hexadecimal digits of a digest: a cha
 constexpr double kPrintedError = 1e-6;  // of to_text(), which prints seven digits
 constexpr uint64_t kOtherSigns = 0x9E3779B97F4A7C15;
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014), whose
-// lowest bit is a random sign for each index, the same on every machine.
+// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014),
+// whose lowest bit is a random sign for each index, the same on every machine.
 uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;

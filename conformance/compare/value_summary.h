@@ -1,5 +1,5 @@
-// A few numbers that describe what a call returned: enough to tell another function from another rounding of the
-// same one, and small enough to be kept as text where the values themselves would be too much.
+// A few numbers that describe what a call returned: enough to tell another function from another rounding of
+// the same one, and small enough to be kept as text where the values themselves would be too much.
 #pragma once
 
 #include <ATen/core/Tensor.h>

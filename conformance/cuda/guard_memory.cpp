@@ -25,7 +25,8 @@ constexpr size_t kZoneOnGpu = 1024;  // a multiple of the 512 bytes that torch's
 constexpr size_t kFreedFill = size_t{512} << 10;
 constexpr size_t kLarge = size_t{1} << 20;
 
-// The simulated device sees itself where a kernel leaves an allocation, reads included, if nothing is between them.
+// The simulated device sees itself where a kernel leaves an allocation, reads included, if nothing is between
+// them.
 size_t zone() {
   static const size_t bytes = is_simulated() ? 0 : kZoneOnGpu;
   return bytes;
@@ -44,7 +45,7 @@ void fill(const std::byte* data, size_t bytes, std::byte value, cudaStream_t str
   C10_CUDA_CHECK(cudaMemsetAsync(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes, stream));
 }
 
-// The offset of the first changed byte from `data`, and the number of changed bytes; none where there are
+// The offset of the first changed byte from `data`, and the number of changed bytes; none if there are
 // none. Restores the bytes. Waits for the device.
 std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, size_t bytes,
                                                          std::byte value) {
@@ -76,7 +77,8 @@ void GuardMemory::install() {
   guard::add(*this);
 }
 
-// The memory of blocks and threads of a kernel is fresh, too. In the calls that all checks look at, it holds NaN.
+// The memory of blocks and threads of a kernel is fresh, too. In the calls that all checks look at, it holds
+// NaN.
 void GuardMemory::use(const Poison& poison) {
   static const auto fill_kernels =
       reinterpret_cast<cudaError_t (*)(int)>(dlsym(RTLD_DEFAULT, "opgate_sim_fill_kernels"));

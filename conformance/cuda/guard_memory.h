@@ -1,16 +1,16 @@
-// The CUDA memory of a worker, in place of torch's caching allocator: each block lies between two red
-// zones, and is filled with poison when it is allocated and when it is freed, as CPU blocks are.
+// The CUDA memory of a worker, in place of torch's caching allocator: each block lies between two red zones,
+// and is filled with poison when it is allocated and when it is freed, as CPU blocks are.
 //
-// It plugs into torch's pluggable allocator, and serves every CUDA call of the process, because torch
-// accepts another allocator only before the first CUDA tensor. So it must not disturb other checks:
+// It plugs into torch's pluggable allocator, and serves every CUDA call of the process, because torch accepts
+// another allocator only before the first CUDA tensor. So it must not disturb other checks:
 //
 // - Nothing here makes the host wait while a call runs, unless memory runs out, because that would hide a
 //   race. cudaMemsetAsync writes the poison on the stream for which the block was requested: the poison
 //   overwrites the results of a kernel that was launched on another stream without waiting for that one.
 //   Freed blocks are inspected, and reused, when the engine calls take_damage_since(), which waits for the
 //   device.
-// - On the simulated device there are no red zones, which a kernel could read: each block is an allocation of its own, and
-//   the device fails where a kernel leaves it or uses it after it was freed.
+// - On the simulated device there are no red zones, which a kernel could read: each block is an allocation of
+//   its own, and the device fails if a kernel leaves it or uses it after it was freed.
 // - While a graph is captured, memory still comes from cudaMalloc, in the capture mode that permits it, and
 //   the fills become nodes of the graph. Memory that the graph writes to must not be reused while the graph
 //   exists: a Hold prevents that.
@@ -39,8 +39,9 @@ class GuardMemory final : public DeviceMemory {
   std::vector<Block> alive_since(uint64_t serial) override;
   std::vector<Damage> take_damage_since(uint64_t serial) override;
 
-  /// To be made before a graph is captured. While it exists, no freed block is reused; on the simulated device, none that was
-  /// allocated or freed during the capture. Other blocks are freed there, so that a replayed graph which uses one fails.
+  /// To be made before a graph is captured. While it exists, no freed block is reused; on the simulated
+  /// device, none that was allocated or freed during the capture. Other blocks are freed there, so that a
+  /// replayed graph which uses one fails.
   class Hold {
    public:
     Hold() { instance().begin_capture(); }

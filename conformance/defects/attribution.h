@@ -1,6 +1,6 @@
-// What explains that a case fails: another broken case of the same operator, whose fault makes this one fail, too. A rule asks
-// for evidence that both have one cause (the same call, the same argument, the sample as it is), so that two mistakes of one
-// operator stay two.
+// What explains that a case fails: another broken case of the same operator, whose fault makes this one fail,
+// too. A rule asks for evidence that both have one cause (the same call, the same argument, the sample as it
+// is), so that two mistakes of one operator stay two.
 #pragma once
 
 #include <span>

@@ -17,8 +17,8 @@ const BrokenCase* wrong_gradient(const BrokenCase& broken, const Symptoms& all) 
   });
 }
 
-// The right derivative of another function than the reference is not the reference's: grad.numeric compares the gradient with
-// the operator's own slope, and has nothing to say.
+// The right derivative of another function than the reference is not the reference's: grad.numeric compares
+// the gradient with the operator's own slope, and has nothing to say.
 const BrokenCase* derivative_of_wrong_values(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "grad.reference" || !broken.differs_in_values()) return nullptr;
   const BrokenCase* off_its_slope =
@@ -26,8 +26,8 @@ const BrokenCase* derivative_of_wrong_values(const BrokenCase& broken, const Sym
   return off_its_slope != nullptr ? nullptr : all.at_undamaged_sample_of(broken, {fault::kValues});
 }
 
-// Where the forward of a derivative writes an argument, the gradients are those of other values than a call without gradients
-// takes, and what eager leaves is not what a compiled program leaves.
+// Where the forward of a derivative writes an argument, the gradients are those of other values than a call
+// without gradients takes, and what eager leaves is not what a compiled program leaves.
 const BrokenCase* forward_that_writes(const BrokenCase& broken, const Symptoms& all) {
   const bool of_gradients = broken.check.starts_with("grad.") || broken.fault.differs == "gradients";
   const bool of_both = broken.check == "compile.equal" && broken.differs_in_values();
@@ -50,7 +50,8 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return each.check.starts_with("grad."); });
 }
 
-// Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one mistake.
+// Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one
+// mistake.
 const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
       broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
@@ -63,7 +64,8 @@ const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return each.is_of_memory() && has_bad_sizes(each.variant); });
 }
 
-// An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and accept others.
+// An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and
+// accept others.
 const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
       broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
@@ -74,7 +76,8 @@ const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptom
     });
   };
   if (const BrokenCase* crash = crash_for(damaged_argument(broken.variant))) return crash;
-  // An index beyond a table that has become smaller is refused by the reference in the words for a larger index.
+  // An index beyond a table that has become smaller is refused by the reference in the words for a larger
+  // index.
   const BrokenCase* refused_alike = all.find([&](const BrokenCase& each) {
     return each.fault.kind == fault::kUnchecked && !each.fault.about.empty() &&
            each.fault.about == broken.fault.about && crash_for(damaged_argument(each.variant)) != nullptr;

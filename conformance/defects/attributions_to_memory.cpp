@@ -8,7 +8,8 @@
 namespace opgate {
 namespace {
 
-// Without a stack, a crash of the sample as it is explains those of other layouts, sizes and bad inputs that end alike.
+// Without a stack, a crash of the sample as it is explains those of other layouts, sizes and bad inputs that
+// end alike.
 const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) {
   if (!broken.is_crash() || !broken.judgement.stack.empty() || is_undamaged(broken.variant)) return nullptr;
   return all.find([&](const BrokenCase& each) {
@@ -17,7 +18,8 @@ const BrokenCase* crash_as_it_is(const BrokenCase& broken, const Symptoms& all) 
   });
 }
 
-// Where the compiler has inlined a function for one dtype and not for another, the crash seems to be in its caller.
+// Where the compiler has inlined a function for one dtype and not for another, the crash seems to be in its
+// caller.
 const BrokenCase* crash_in_the_caller(const BrokenCase& broken, const Symptoms& all) {
   const std::vector<std::string> mine = broken.innermost_functions();
   if (!broken.is_crash() || mine.size() < 2) return nullptr;
@@ -28,21 +30,23 @@ const BrokenCase* crash_in_the_caller(const BrokenCase& broken, const Symptoms& 
   });
 }
 
-// memory.pages puts a page without access where memory.bounds has poison: the fault is the read or write that the latter sees.
+// memory.pages puts a page without access where memory.bounds has poison: the fault is the read or write that
+// the latter sees.
 const BrokenCase* fault_at_a_page(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "memory.pages" || !broken.is_crash()) return nullptr;
   return all.with({fault::kWritesOutside, fault::kReadsOutside});
 }
 
-// An element between two pages is read, too: where the contiguous sample stays inside its memory and this layout does not,
-// the layout is what the kernel gets wrong.
+// An element between two pages is read, too: where the contiguous sample stays inside its memory and this
+// layout does not, the layout is what the kernel gets wrong.
 bool only_in_this_layout(const BrokenCase& broken, const Symptoms& all) {
   return is_rearranged(broken.variant) && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
 }
 
 bool covers(const Arrangement& seen, const Arrangement& broken) {
   if (seen.arguments == broken.arguments) return true;
-  // Where all arguments lie in a layout, the one that is read wrongly is among them; "x+y" are two in one storage.
+  // Where all arguments lie in a layout, the one that is read wrongly is among them; "x+y" are two in one
+  // storage.
   return (broken.arguments == "all" || broken.arguments.find(seen.arguments) != std::string_view::npos) &&
          seen.layout == broken.layout;
 }
@@ -69,7 +73,8 @@ const BrokenCase* memory_outside_by_layout(const BrokenCase& broken, const Sympt
   return layout_of_the_argument(broken, all);
 }
 
-// Where all arguments lie in a layout, value.layout fails because of the one whose layout alone makes it fail.
+// Where all arguments lie in a layout, value.layout fails because of the one whose layout alone makes it
+// fail.
 const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
   const Arrangement mine = arrangement_of(broken.variant);
   if (broken.fault.kind != fault::kLayout || !is_rearranged(broken.variant)) return nullptr;
@@ -81,8 +86,8 @@ const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
   });
 }
 
-// Other values in the layout that value.layout says is not followed: gradients, exported programs and packages read the
-// argument as the operator does.
+// Other values in the layout that value.layout says is not followed: gradients, exported programs and
+// packages read the argument as the operator does.
 const BrokenCase* other_check_of_the_layout(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind == fault::kLayout || !broken.differs_in_values() || !is_rearranged(broken.variant))
     return nullptr;
@@ -97,8 +102,8 @@ const BrokenCase* crash_far_away(const BrokenCase& broken, const Symptoms& all) 
   return broken.check == "value.index64" && broken.is_crash() ? all.with({fault::kLayout}) : nullptr;
 }
 
-// Values that depend on memory outside, or on memory that is not written, and values of a call that damages memory, are wrong
-// in the same call.
+// Values that depend on memory outside, or on memory that is not written, and values of a call that damages
+// memory, are wrong in the same call.
 const BrokenCase* wrong_values_by_memory(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
   if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad."))

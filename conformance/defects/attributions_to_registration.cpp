@@ -8,7 +8,8 @@
 namespace opgate {
 namespace {
 
-// A result that is the argument itself has its strides and offset, which a fake kernel that allocates cannot foresee.
+// A result that is the argument itself has its strides and offset, which a fake kernel that allocates cannot
+// foresee.
 const BrokenCase* fake_of_an_alias(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kFake && broken.fault.about != "test_faketensor") return nullptr;
   if (const BrokenCase* same = all.at_call_of(broken, {fault::kAlias})) return same;
@@ -41,8 +42,8 @@ const BrokenCase* traced_by_fake(const BrokenCase& broken, const Symptoms& all) 
   return broken.check.starts_with("aoti.") ? all.with({fault::kFake}) : nullptr;
 }
 
-// opcheck's test of the schema sees an alias or a write that is not declared, and AOTAutograd refuses a schema that cannot be
-// functionalized.
+// opcheck's test of the schema sees an alias or a write that is not declared, and AOTAutograd refuses a
+// schema that cannot be functionalized.
 const BrokenCase* schema_in_opcheck(const BrokenCase& broken, const Symptoms& all) {
   if (broken.check != "opcheck") return nullptr;
   if (broken.fault.about == "test_schema")
@@ -72,7 +73,8 @@ const BrokenCase* mode_without_kernel(const BrokenCase& broken, const Symptoms& 
                                                                     : nullptr;
 }
 
-// PyTorch refuses to write to a tensor that overlaps itself: such layouts fail because the argument is written.
+// PyTorch refuses to write to a tensor that overlaps itself: such layouts fail because the argument is
+// written.
 const BrokenCase* layout_of_a_written_argument(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kLayout || broken.differs_in_values()) return nullptr;
   const Arrangement mine = arrangement_of(broken.variant);

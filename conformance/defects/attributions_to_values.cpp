@@ -7,7 +7,8 @@
 namespace opgate {
 namespace {
 
-// Two runs of an operator whose results change by themselves differ, whatever a check has changed between them.
+// Two runs of an operator whose results change by themselves differ, whatever a check has changed between
+// them.
 const BrokenCase* unstable_results(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
   if (kind == fault::kValues || kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
@@ -80,8 +81,8 @@ const BrokenCase* refused_dtype(const BrokenCase& broken, const Symptoms& all) {
   });
 }
 
-// Work on a stream that nothing orders with the current one is wrong, too, in a graph and on another device, and leaves
-// results unwritten.
+// Work on a stream that nothing orders with the current one is wrong, too, in a graph and on another device,
+// and leaves results unwritten.
 const BrokenCase* unordered_stream(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
   const bool depends_on_order = broken.check == "run.graph" || broken.check == "run.device" ||

@@ -99,7 +99,8 @@ bool BrokenCase::is_of_memory() const {
 }
 
 std::pair<std::string, std::string> BrokenCase::group() const {
-  // An operator that accepts one bad input after another lacks the checks of its arguments; the reference's words differ.
+  // An operator that accepts one bad input after another lacks the checks of its arguments; the reference's
+  // words differ.
   if (fault.kind == fault::kUnchecked) return {fault.kind, ""};
   if (fault.kind == fault::kMessage) return {fault.kind, without_numbers(fault.about)};
   // The file of a spec lies elsewhere in another checkout.

@@ -18,8 +18,8 @@ struct BrokenCase {
   std::string id;
   std::string op, dtype, sample, variant, device, check;  ///< the parts of the id
   Judgement judgement;
-  /// What the finding says; of a check that says nothing, its own id. Of a crash or timeout: where in the operator it
-  /// happened, "SIGFPE in rows_for_each". Of an invalid verdict: the reason.
+  /// What the finding says; of a check that says nothing, its own id. Of a crash or timeout: where in the
+  /// operator it happened, "SIGFPE in rows_for_each". Of an invalid verdict: the reason.
   Fault fault;
 
   /// Throws SetupError for what is not the id of a case.
@@ -35,8 +35,8 @@ struct BrokenCase {
   bool differs_in_values() const { return fault.differs == "values"; }
   /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
   bool is_of_memory() const;
-  /// What cases of one cause have in common, where nothing explains them: the fault without numbers, and without what only
-  /// tells where it was seen.
+  /// What cases of one cause have in common, where nothing explains them: the fault without numbers, and
+  /// without what only tells where it was seen.
   std::pair<std::string, std::string> group() const;
 };
 

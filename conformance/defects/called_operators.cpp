@@ -12,8 +12,8 @@ bool calls(const Called& called, const std::string& caller, const std::string& o
   return found != called.end() && found->second.contains(op);
 }
 
-// A caller may give its own names to the arguments that it passes on, so that what the fault is about is not compared. A crash has
-// its place in the code, which is the same whoever calls.
+// A caller may give its own names to the arguments that it passes on, so that what the fault is about is not
+// compared. A crash has its place in the code, which is the same whoever calls.
 bool is_the_same(const BrokenCase& of_caller, const BrokenCase& of_called) {
   if (of_caller.fault.kind != of_called.fault.kind) return false;
   if (!of_caller.is_crash()) return true;
@@ -28,8 +28,8 @@ CasesOfDefect* find_the_same(std::vector<CasesOfDefect>& defects, const BrokenCa
   return found == defects.end() ? nullptr : &*found;
 }
 
-// The defect of a called operator that `defect` is part of; null if there is none. An operator that calls others in its turn passes
-// its own on first, so that all end at the innermost.
+// The defect of a called operator that `defect` is part of; null if there is none. An operator that calls
+// others in its turn passes its own on first, so that all end at the innermost.
 CasesOfDefect* explanation(const std::string& caller, const CasesOfDefect& defect,
                            std::map<std::string, std::vector<CasesOfDefect>>& defects, const Called& called) {
   for (auto& [op, of_called] : defects) {

@@ -17,8 +17,8 @@ struct CasesOfDefect {
   std::vector<const BrokenCase*> of_callers = {};  ///< of operators that call this one
 };
 
-/// The defects of the operators of one device, by operator; `called` has the operators that each one calls, directly or not. Moves
-/// what an operator shows as well as one that it calls to the latter's defect.
+/// The defects of the operators of one device, by operator; `called` has the operators that each one calls,
+/// directly or not. Moves what an operator shows as well as one that it calls to the latter's defect.
 void move_to_called_operators(std::map<std::string, std::vector<CasesOfDefect>>& defects,
                               const std::map<std::string, std::set<std::string>>& called);
 

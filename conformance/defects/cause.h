@@ -9,7 +9,8 @@ namespace opgate {
 
 enum class Severity;
 
-/// A clause in lower case that names the mistake, such as "`x` is read as if it were dense: its strides are ignored".
+/// A clause in lower case that names the mistake, such as "`x` is read as if it were dense: its strides are
+/// ignored".
 std::string cause_of(const BrokenCase& broken);
 
 /// Whether the check of the case is the one that is about this fault, such as value.layout about layouts.

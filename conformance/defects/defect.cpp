@@ -45,8 +45,9 @@ const BrokenCase& root_of(const BrokenCase& broken,
   return *root;
 }
 
-// Evidence that a reader understands at once: a mistake that was shown, or where it crashed; from a check that has found it by
-// itself, and that is about the fault; the sample as it is; usual dtypes; a short sample.
+// Evidence that a reader understands at once: a mistake that was shown, or where it crashed; from a check
+// that has found it by itself, and that is about the fault; the sample as it is; usual dtypes; a short
+// sample.
 auto clarity(const BrokenCase& broken) {
   const bool is_shown = !broken.judgement.stack.empty() || !broken.fault.cause.empty();
   const bool is_of_another_check = broken.judgement.finding && !broken.judgement.finding->fault.check.empty();

@@ -1,5 +1,5 @@
-// The mistakes that broken cases show: each case belongs to one defect of one operator on one device. What no rule explains by
-// another case stays a defect of its own.
+// The mistakes that broken cases show: each case belongs to one defect of one operator on one device. What no
+// rule explains by another case stays a defect of its own.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -57,7 +57,8 @@ class Defects {
   std::vector<Defect> found() const;
 
  private:
-  // By operator and device: judgements by case, so that workers' timing does not decide which case comes first.
+  // By operator and device: judgements by case, so that workers' timing does not decide which case comes
+  // first.
   std::map<std::pair<std::string, std::string>, std::map<std::string, Judgement>> by_op_;
   std::map<std::string, std::set<std::string>> called_;
 };

@@ -22,7 +22,7 @@ class Symptoms {
 
   const std::deque<BrokenCase>& cases() const { return cases_; }
 
-  /// The first case that passes the test; null where none does.
+  /// The first case that passes the test; null if none does.
   const BrokenCase* find(const Test& test) const;
 
   /// The first case with one of these faults, whichever call shows it.

@@ -25,8 +25,8 @@ struct DerivativeRequest {
   /// `second` differentiates the gradients once more, with respect to the inputs and the cotangents.
   Order order = Order::first;
   bool forward = false;  ///< forward mode: tangents of the results, for random tangents of the inputs
-  /// The argument ("x", "xs[1]") or result ("output 1") that is changed in place between the call and its derivative;
-  /// empty: none.
+  /// The argument ("x", "xs[1]") or result ("output 1") that is changed in place between the call and its
+  /// derivative; empty: none.
   std::string overwritten = "";
   /// For the operator: moves its inputs a little (move_inputs()) with this seed; 0: the sample's own values.
   int moved = 0;
@@ -35,8 +35,8 @@ struct DerivativeRequest {
   /// What the operator is given in place of the tensors at which gradients arrive.
   enum class Given { leaves, copies, views } given = Given::leaves;
   bool in_another_thread = false;  ///< the gradients are computed there
-  /// Arguments that the operator writes are differentiated, too: with regard to the values before the call. The operator is
-  /// given copies of them, because a leaf that requires grad must not be written.
+  /// Arguments that the operator writes are differentiated, too: with regard to the values before the call.
+  /// The operator is given copies of them, because a leaf that requires grad must not be written.
   bool written = false;
   std::optional<size_t> negated = {};  ///< the output whose cotangent is negated; none: no output
 };
@@ -65,8 +65,8 @@ struct Derivative {
 };
 
 /// The derivative of the operator, for random cotangents (or tangents) whose values are the same for every
-/// layout. Inputs of dtypes without derivatives are not differentiated, and those that the operator writes to only where
-/// the request says so.
+/// layout. Inputs of dtypes without derivatives are not differentiated, and those that the operator writes to
+/// only where the request says so.
 Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request = {});
 
 /// The derivative of the reference on the same values, contiguous and widened to Double, for the cotangents

@@ -19,8 +19,8 @@ namespace {
 // Kernels in Double may compute in Float, and nothing says so: no result is taken to be more precise.
 constexpr int kMostPrecision = 24;
 
-// The step that balances rounding and curvature, the cube root of the unit roundoff, as a power of 2 (Press et al.,
-// Numerical Recipes, 3rd ed., 5.7).
+// The step that balances rounding and curvature, the cube root of the unit roundoff, as a power of 2 (Press
+// et al., Numerical Recipes, 3rd ed., 5.7).
 double step_for(double roundoff) { return std::exp2(std::round(std::log2(std::cbrt(roundoff)))); }
 
 double roundoff_of(c10::ScalarType dtype) {
@@ -31,7 +31,8 @@ bool has_values(const at::Tensor& tensor) {
   return tensor.defined() && (tensor.is_floating_point() || tensor.is_complex());
 }
 
-// The real inner product: autograd's gradient of a complex tensor is the direction in which its real part grows fastest.
+// The real inner product: autograd's gradient of a complex tensor is the direction in which its real part
+// grows fastest.
 at::Tensor inner_terms(const at::Tensor& a, const at::Tensor& b) {
   return a.is_complex() || b.is_complex() ? at::real(a.conj() * b) : a * b;
 }

@@ -110,8 +110,8 @@ class Cuda final : public Accelerator {
                                [&](std::string_view part) { return contains_ignoring_case(message, part); });
   }
 
-  // Loads libtorch_cuda.so, which `opgate` does not link because that costs a second at start, and libopgate_cuda.so,
-  // which provides the services.
+  // Loads libtorch_cuda.so, which `opgate` does not link because that costs a second at start, and
+  // libopgate_cuda.so, which provides the services.
   void enable(DeviceAllocator allocator) override {
     if (provided_services(type()) != nullptr) return;
     for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {

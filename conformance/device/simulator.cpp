@@ -32,8 +32,8 @@ fs::path folder_of_ptxas() {
          "bin";
 }
 
-// What compiles kernels while the program runs gets a stand-in for ptxas that keeps their PTX, and caches of its own: what is
-// compiled for the simulated device is neither read nor replaced where a real one is used.
+// What compiles kernels while the program runs gets a stand-in for ptxas that keeps their PTX, and caches of
+// its own: what is compiled for the simulated device is neither read nor replaced where a real one is used.
 std::map<std::string, std::string> environment_of_compilers() {
   std::map<std::string, std::string> environment{
       {"TRITON_PTXAS_PATH", (folder() / "ptxas").string()},
@@ -41,7 +41,8 @@ std::map<std::string, std::string> environment_of_compilers() {
       {"OPGATE_PTXAS_FOLDER", folder_of_ptxas().string()}};
   if (const fs::path caches = cache_folder(); !caches.empty())
     environment["TRITON_CACHE_DIR"] = (caches / "triton").string();
-  // Where Inductor keeps its own, and not in the home of a user whose name has a space: it compiles nothing in such a folder.
+  // Where Inductor keeps its own, and not in the home of a user whose name has a space: it compiles nothing
+  // in such a folder.
   std::error_code failed;
   if (const fs::path temporary = fs::temp_directory_path(failed); !failed)
     environment["TORCHINDUCTOR_CACHE_DIR"] =
@@ -63,8 +64,9 @@ std::optional<std::string> missing_simulator() {
   return std::nullopt;
 }
 
-// Torch's libraries have an RPATH, which comes before LD_LIBRARY_PATH, but not before LD_PRELOAD. A name without a slash is
-// looked for in LD_LIBRARY_PATH, where, unlike in LD_PRELOAD, a folder may have spaces in its name.
+// Torch's libraries have an RPATH, which comes before LD_LIBRARY_PATH, but not before LD_PRELOAD. A name
+// without a slash is looked for in LD_LIBRARY_PATH, where, unlike in LD_PRELOAD, a folder may have spaces in
+// its name.
 std::map<std::string, std::string> simulator_environment() {
   const auto before_present = [](const std::string& first, const char* variable) {
     const char* const present = std::getenv(variable);
@@ -83,7 +85,7 @@ std::map<std::string, std::string> simulator_environment() {
 
 namespace simulated {
 
-// A function of the simulated runtime; null where CUDA is not simulated in this process.
+// A function of the simulated runtime; null if CUDA is not simulated in this process.
 template <class Function>
 Function* of_runtime(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -144,8 +146,8 @@ BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 
 namespace simulated {
 
-// Whether the message has the name as a word, or at the begin of one if it ends with '_'. Words in paths, in names of files and
-// in names of the program's own functions do not count.
+// Whether the message has the name as a word, or at the begin of one if it ends with '_'. Words in paths, in
+// names of files and in names of the program's own functions do not count.
 bool names(std::string_view message, std::string_view name) {
   const auto is_of_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '-' || c == '.';

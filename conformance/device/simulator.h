@@ -17,19 +17,20 @@ namespace opgate {
 /// The type that simulated devices have for torch.
 inline constexpr c10::DeviceType kSimulatedType = c10::kCUDA;
 
-/// Why no simulated device can be used with this OpGate, such as "this OpGate is built without the simulated CUDA device
-/// (without nvcc)"; none if it can. Loads nothing.
+/// Why no simulated device can be used with this OpGate, such as "this OpGate is built without the simulated
+/// CUDA device (without nvcc)"; none if it can. Loads nothing.
 std::optional<std::string> missing_simulator();
 
-/// The variables with which a program is started, so that the simulated runtime library and driver of CUDA are loaded in the
-/// place of the real ones. Where torch first asks for devices, its own CUDA kernels are replaced as well.
+/// The variables with which a program is started, so that the simulated runtime library and driver of CUDA
+/// are loaded in the place of the real ones. Where torch first asks for devices, its own CUDA kernels are
+/// replaced as well.
 std::map<std::string, std::string> simulator_environment();
 
 /// Whether CUDA is simulated in this process, which was started with simulator_environment().
 bool is_simulated();
 
-/// Makes the simulated device usable in this process. Throws SetupError where CUDA is not simulated here, and where a variable
-/// OPGATE_SIM_* has a value that it cannot have.
+/// Makes the simulated device usable in this process. Throws SetupError if CUDA is not simulated here, and
+/// where a variable OPGATE_SIM_* has a value that it cannot have.
 void enable_simulated_device(DeviceAllocator allocator);
 
 /// What a call on the simulated device did wrong, or could not do.
@@ -37,8 +38,8 @@ struct SimulatedFailure {
   std::string error;  ///< in CUDA's words: "an illegal memory access was encountered"
   std::string
       what;  ///< "ld.global.f32 of 4 bytes at 0x...: past the end of an allocation of 96 bytes by 4 (...)"
-  std::string kernel;    ///< "void twice<float>(float const*, float*, long)"; empty where it was none
-  std::string location;  ///< "twice.cu:41"; empty where it is not known
+  std::string kernel;    ///< "void twice<float>(float const*, float*, long)"; empty if it was none
+  std::string location;  ///< "twice.cu:41"; empty if it is not known
   bool device_failed;    ///< every later CUDA call would have failed on a real device
   bool unsupported;      ///< it needs what is not simulated, so that nothing is known about it
 
@@ -46,13 +47,14 @@ struct SimulatedFailure {
   std::string frame() const;
 };
 
-/// Takes what has happened since the last time, and repairs the device, which a real one would not. None where nothing
-/// has, or where CUDA is not simulated here.
+/// Takes what has happened since the last time, and repairs the device, which a real one would not. None if
+/// nothing has, or where CUDA is not simulated here.
 std::optional<SimulatedFailure> take_simulated_failure();
 
-/// Lets the blocks of kernels that are launched from now on begin in the same orders as after each other call of this function,
-/// so that an operator with atomic accesses gives the same bits for the same inputs. As long as a BlockOrders lives, they are those of
-/// its number, otherwise those of 0. Does nothing where CUDA is not simulated in this process.
+/// Lets the blocks of kernels that are launched from now on begin in the same orders as after each other call
+/// of this function, so that an operator with atomic accesses gives the same bits for the same inputs. As
+/// long as a BlockOrders lives, they are those of its number, otherwise those of 0. Does nothing if CUDA is
+/// not simulated in this process.
 void restart_block_orders();
 
 class BlockOrders {
@@ -67,11 +69,11 @@ class BlockOrders {
   unsigned before_;
 };
 
-/// What the message of an exception names that is not simulated: a library of CUDA that holds no PTX ("CUBLAS"), or a function of
-/// the driver. None if it names none.
+/// What the message of an exception names that is not simulated: a library of CUDA that holds no PTX
+/// ("CUBLAS"), or a function of the driver. None if it names none.
 std::optional<std::string> unsimulated_library(std::string_view message);
 
-/// Lets tools watch each kernel as long as it lives. Nothing where CUDA is not simulated in this process.
+/// Lets tools watch each kernel as long as it lives. Nothing if CUDA is not simulated in this process.
 class SimulatorTools {
  public:
   /// `names`: "race,sync"

@@ -29,8 +29,8 @@ size_t number_of_cases(const CallGroup& group) {
   return cases;
 }
 
-// Among groups with the same first variant, the one with the most checks comes first. This order does not depend on
-// the samples, so that a new sample whose calls have the checks of others renames no group.
+// Among groups with the same first variant, the one with the most checks comes first. This order does not
+// depend on the samples, so that a new sample whose calls have the checks of others renames no group.
 void name_groups(std::vector<CallGroup>& groups) {
   for (CallGroup& group : groups) group.name = first_variant(group);
   std::ranges::sort(groups, [](const CallGroup& a, const CallGroup& b) {

@@ -12,8 +12,8 @@ namespace opgate {
 
 /// Calls that have the same checks as each other, on each device.
 struct CallGroup {
-  /// Its first variant, and a number if other groups begin with the same one: "contiguous 2". The checks are not
-  /// part of the name, so that a new check renames nothing.
+  /// Its first variant, and a number if other groups begin with the same one: "contiguous 2". The checks are
+  /// not part of the name, so that a new check renames nothing.
   std::string name;
   std::map<std::string, CheckedDtypes> checks;               ///< by device; only those where it is planned
   std::map<std::string, std::vector<std::string>> variants;  ///< by sample

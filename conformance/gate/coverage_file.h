@@ -11,10 +11,10 @@ namespace opgate {
 /// Names of overloads without a spec and without recorded calls.
 using OperatorNames = std::set<std::string>;
 
-/// What the ledger in `folder` says; none where it says nothing, as before the first `opgate accept`.
+/// What the ledger in `folder` says; none if it says nothing, as before the first `opgate accept`.
 std::optional<OperatorNames> read_not_covered(const std::filesystem::path& folder);
 
-/// Writes the file, unless it says the same already. Throws SetupError where it cannot be written.
+/// Writes the file, unless it says the same already. Throws SetupError if it cannot be written.
 void write_not_covered(const std::filesystem::path& folder, const OperatorNames& names);
 
 }  // namespace opgate

@@ -44,36 +44,36 @@ struct DeviceEvidence {
   std::vector<std::string> files_not_followed = {};  ///< SubjectFacts::files_not_followed
   std::string signer = {};      ///< whose valid signature the file has; empty if the project names no signers
   std::string not_signed = {};  ///< why the signature does not count; empty if it does, and without signers
-  bool lists_files = true;      ///< false where an older OpGate wrote it, which knew of no files_read
+  bool lists_files = true;      ///< false if an older OpGate wrote it, which knew of no files_read
 };
 
 /// By operator id.
 using Evidences = std::map<std::string, std::vector<DeviceEvidence>>;
 
-/// "evidence: NVIDIA H200, 2026-11-22, signed by ann@example.org"; without the date if `date` is empty, and without a signer
-/// if there is none.
+/// "evidence: NVIDIA H200, 2026-11-22, signed by ann@example.org"; without the date if `date` is empty, and
+/// without a signer if there is none.
 std::string in_words(const DeviceEvidence& evidence, const std::string& date = "");
 
 /// What has changed since the evidence was given: "ops/common/reduce.cuh has changed, torch was 2.11.0 and is
-/// 2.15.0 here"; empty where nothing has. `now` has the digests of those files that the evidence lists; they
+/// 2.15.0 here"; empty if nothing has. `now` has the digests of those files that the evidence lists; they
 /// are empty for files that are missing.
 std::string difference(const DeviceEvidence& then, const Tested& now);
 
-/// Reads all files of a folder; returns nothing if there is no folder. If `signers` is not empty, it is the list of those
-/// whose signatures count, and each file's signature is verified. Throws SetupError, with file and line, for a file that is
-/// not evidence or lacks a key.
+/// Reads all files of a folder; returns nothing if there is no folder. If `signers` is not empty, it is the
+/// list of those whose signatures count, and each file's signature is verified. Throws SetupError, with file
+/// and line, for a file that is not evidence or lacks a key.
 Evidences read_evidence(const std::filesystem::path& folder, const std::filesystem::path& signers = {});
 
-/// The evidence that a run gives on the devices of this machine other than the CPU. There is none of an operator
-/// whose sources are unknown, or were not compiled as they are: see uncompiled_of(). Throws SetupError for a run
-/// with --case, which has only some cases of its checks.
+/// The evidence that a run gives on the devices of this machine other than the CPU. There is none of an
+/// operator whose sources are unknown, or were not compiled as they are: see uncompiled_of(). Throws
+/// SetupError for a run with --case, which has only some cases of its checks.
 Evidences evidence_of(const RunState& run);
 
 /// The files that the compiler read for the operator and that are no longer as they were.
 std::vector<std::string> uncompiled_of(const SubjectFacts& facts);
 
-/// The operators whose file would keep, after add_evidence(), what `evidence` does not say: that of other machines, and of checks
-/// that were not run. Throws SetupError.
+/// The operators whose file would keep, after add_evidence(), what `evidence` does not say: that of other
+/// machines, and of checks that were not run. Throws SetupError.
 std::vector<std::string> with_older_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
 /// Adds `evidence` to the files of the folder. For the same machine, torch, engine and sources, it adds the

@@ -115,8 +115,8 @@ class LedgerReader {
     return devices;
   }
 
-  // Calls `take` with each device that has the value, and with the value. If `by_device`, the line is a table that names
-  // the devices; otherwise all devices of the table have the same value.
+  // Calls `take` with each device that has the value, and with the value. If `by_device`, the line is a table
+  // that names the devices; otherwise all devices of the table have the same value.
   void on_devices(const toml::node& line, const std::vector<std::string>& devices, bool by_device,
                   const auto& take) const {
     if (!by_device) {
@@ -188,7 +188,8 @@ class LedgerReader {
     }
   }
 
-  // Results by sample (or check), dtype (or variant) and device. `results_of` returns where those of a device belong.
+  // Results by sample (or check), dtype (or variant) and device. `results_of` returns where those of a device
+  // belong.
   template <class Value>
   void read_lines(const toml::node& node, const std::vector<std::string>& devices,
                   const auto& results_of) const {

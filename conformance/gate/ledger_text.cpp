@@ -42,8 +42,8 @@ std::string in_toml(const std::map<std::string, Value>& table) {
   return "{ " + text + " }";
 }
 
-// A value that all of these devices share is written as it is: `"raises"`. If they differ, each value stands once, with the
-// devices that have it: `{ cpu = "raises", "cuda sim" = "[4] strides (1)" }`.
+// A value that all of these devices share is written as it is: `"raises"`. If they differ, each value stands
+// once, with the devices that have it: `{ cpu = "raises", "cuda sim" = "[4] strides (1)" }`.
 std::string on_devices(const TextByDevice& texts, const Words& devices) {
   std::vector<std::pair<std::string, Words>> different;
   for (const auto& [device, text] : texts) {

@@ -20,7 +20,7 @@ struct OldPackage {
   std::vector<Problem> problems;
   size_t answered = 0;  ///< calls with the right answer
   size_t unknown = 0;   ///< calls of models whose right answer is not known
-  std::string owed;     ///< why the package could not run here; empty where it ran
+  std::string owed;     ///< why the package could not run here; empty if it ran
 };
 
 }  // namespace opgate

@@ -80,7 +80,8 @@ bool is_for(c10::DeviceType device, const std::string& kernel) {
   return kernel.find(device_title(device)) != std::string::npos;
 }
 
-// A build without any kernel for an accelerator was made without its compiler: its cases there are owed, and no kernel is lost.
+// A build without any kernel for an accelerator was made without its compiler: its cases there are owed, and
+// no kernel is lost.
 bool built_without(c10::DeviceType device, const State& state) {
   return std::ranges::none_of(state, [&](const auto& entry) {
     return std::ranges::any_of(entry.second.facts.kernels,
@@ -88,7 +89,8 @@ bool built_without(c10::DeviceType device, const State& state) {
   });
 }
 
-// Python modules often register kernels for an accelerator only where there is one. This is false where a case ran on it.
+// Python modules often register kernels for an accelerator only if there is one. This is false if a case ran
+// on it.
 bool ran_without(c10::DeviceType device, const State& state) {
   return std::ranges::all_of(state, [&](const auto& entry) {
     const auto found = entry.second.devices.find(device_name(device));

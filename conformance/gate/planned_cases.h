@@ -1,5 +1,5 @@
-// Which cases are planned for one operator on one device, exactly and in little space: most calls of an operator
-// have the same checks in the same dtypes.
+// Which cases are planned for one operator on one device, exactly and in little space: most calls of an
+// operator have the same checks in the same dtypes.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class PlannedCases {
   /// Adds a call and its checks. A call that is added twice has the checks of both.
   void add(const std::string& sample, const std::string& variant, const CheckedDtypes& checks);
 
-  /// The checks of a call; null where it is not planned.
+  /// The checks of a call; null if it is not planned.
   const CheckedDtypes* find(const std::string& sample, const std::string& variant) const;
   bool contains(const std::string& sample, const std::string& variant, const std::string& dtype) const;
 

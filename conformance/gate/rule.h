@@ -26,11 +26,11 @@ struct Remark {
 
   Kind kind = Kind::refused;
   std::string rule;   ///< the name of the rule, or of the check that fails: a waiver names it as `check`
-  std::string op;     ///< id; empty where the remark is about all operators, for which a waiver says "*"
+  std::string op;     ///< id; empty if the remark is about all operators, for which a waiver says "*"
   std::string what;   ///< "accuracy, float16: worst error 1.1 -> 3.6 ulps"
   std::string shown;  ///< the case or line that shows it; may be empty
-  std::string device = {};            ///< the device that it is about; empty where it is about all
-  std::set<std::string> dtypes = {};  ///< the dtypes that it is about; empty where it is about all
+  std::string device = {};            ///< the device that it is about; empty if it is about all
+  std::set<std::string> dtypes = {};  ///< the dtypes that it is about; empty if it is about all
   bool ended = false;                 ///< a crash or a timeout, which a waiver must name
   std::string defect = {};  ///< the id of the defect that a failing check shows; empty for other remarks
   bool shows_best = false;  ///< the check is that of the defect's example, which stands for the others
@@ -40,7 +40,7 @@ struct Remark {
 struct Change {
   const State& base;
   const RunState& head;
-  const RunState* base_run = nullptr;     ///< null where the base is the ledger
+  const RunState* base_run = nullptr;     ///< null if the base is the ledger
   double accuracy_factor = 1.5;           ///< errors above this many times the accepted error are refused
   bool partial = false;                   ///< only some operators were run
   std::vector<std::string> checks = {};   ///< patterns of the only checks that were run; empty for all
@@ -51,10 +51,10 @@ struct Change {
   /// Lines of the files that `signers` of opgate.toml names; none if the base is not a commit.
   std::optional<std::set<std::string>> base_signers = {};
   std::set<std::string> head_signers = {};
-  const OperatorNames* base_not_covered = nullptr;  ///< null where the base does not say it
+  const OperatorNames* base_not_covered = nullptr;  ///< null if the base does not say it
   KeptKernels kernels_kept = {};                    ///< of devices that the head's build lacks
   /// The head's operators called with those samples of the base that the head's specs lack or give other
-  /// arguments; null where there are none, or where the base's samples are not known.
+  /// arguments; null if there are none, or where the base's samples are not known.
   const RunState* on_base_samples = nullptr;
   ValueDifferences differences = {};  ///< where both are runs that kept their results
 };
@@ -81,7 +81,7 @@ using OnDevice = std::function<void(const std::string& id, const std::string& de
 /// Calls `on_device` for each operator and device that both base and head have.
 void for_each_device(const Change& change, const OnDevice& on_device);
 
-/// The base's results of the machine on which the head was run; null where there are none. Bits and errors
+/// The base's results of the machine on which the head was run; null if there are none. Bits and errors
 /// can only be compared then.
 const MachineResults* results_here(const Change& change, const DeviceState& base);
 
@@ -89,7 +89,7 @@ const MachineResults* results_here(const Change& change, const DeviceState& base
 bool same_arguments(const SubjectFacts& base, const SubjectFacts& head, const std::string& sample);
 
 /// The run in which the head was called with the arguments that the sample has in the base: its own, or
-/// Change::on_base_samples; null where there is neither.
+/// Change::on_base_samples; null if there is neither.
 const RunState* run_on_base_sample(const Change& change, const std::string& id, const std::string& sample);
 
 /// The names that samples have in the head, by their names in the base, where a sample with the same

@@ -5,7 +5,7 @@
 
 namespace opgate {
 
-/// The reason why callers of the schema `then` cannot call the schema `now`; empty where they can.
+/// The reason why callers of the schema `then` cannot call the schema `now`; empty if they can.
 std::string why_incompatible(const std::string& then, const std::string& now);
 
 }  // namespace opgate

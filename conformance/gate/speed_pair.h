@@ -15,7 +15,7 @@ inline constexpr double kMinSpeedRatio = 0.9;
 struct SpeedPair {
   std::string op;        ///< its id
   std::string bench;     ///< "layer_norm 64x256 float32 forward cpu, 1 thread"
-  std::string failed;    ///< why it could not be timed; empty where it was
+  std::string failed;    ///< why it could not be timed; empty if it was
   bool in_base = false;  ///< the base has no such bench, or could not be timed either
   /// Base time / head time: above 1 the head is faster. A bench that looks slower or faster is measured a
   /// second time, in new processes; then there are two measurements.

@@ -45,7 +45,7 @@ struct DeviceState {
 
   std::map<std::string, MachineResults> machines;  ///< a run has one, the accepted state may have several
 
-  /// The results of that machine; null where there are none.
+  /// The results of that machine; null if there are none.
   const MachineResults* on(const std::string& machine) const;
   bool operator==(const DeviceState&) const = default;
 };

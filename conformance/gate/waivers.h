@@ -31,7 +31,8 @@ struct Waiver {
 bool covers(const Waiver& waiver, const Remark& remark);
 
 /// Adds the waivers to the states of their operators, by what they are for: "value.layout, float16" = "until
-/// 2026-12-31: reason (issue)". Waivers of all operators, and of those that are not in the state, are left out.
+/// 2026-12-31: reason (issue)". Waivers of all operators, and of those that are not in the state, are left
+/// out.
 void note_waivers(const std::vector<Waiver>& waivers, State& state);
 
 /// Reads the file; returns no waivers where the path is empty. Throws SetupError, with file and line, for a
@@ -39,8 +40,8 @@ void note_waivers(const std::vector<Waiver>& waivers, State& state);
 std::vector<Waiver> read_waivers(const std::filesystem::path& file);
 
 /// Turns the refusals in `remarks` that a waiver is for into notes that say so. Adds a refusal for each
-/// waiver that has expired by `today` (UTC, "2026-11-22"), ends too late, or was not used. Where only some operators were
-/// run, waivers of the others need not be used.
+/// waiver that has expired by `today` (UTC, "2026-11-22"), ends too late, or was not used. Where only some
+/// operators were run, waivers of the others need not be used.
 void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today, const Change& change,
                    Remarks& remarks);
 

@@ -21,7 +21,7 @@ struct TensorInput {
   at::Tensor tensor;
   Geometry geometry;
   size_t storage;          ///< inputs with the same number share a storage
-  StorageSnapshot before;  ///< the whole storage as it was before the call; empty where none was taken
+  StorageSnapshot before;  ///< the whole storage as it was before the call; empty if none was taken
 };
 
 struct Arguments {
@@ -37,8 +37,8 @@ struct Arguments {
 /// Whether the input is an `out` argument without elements, which PyTorch's operators resize.
 bool is_resizable_out(const Spec& spec, const TensorInput& input);
 
-/// Whether the operator may change shape, strides and storage of the input, too: it is a resizable `out`, or it is mutable
-/// and the operator has the tag inplace_view, as aten::t_ has.
+/// Whether the operator may change shape, strides and storage of the input, too: it is a resizable `out`, or
+/// it is mutable and the operator has the tag inplace_view, as aten::t_ has.
 bool may_change_metadata(const Spec& spec, const TensorInput& input);
 
 /// What may differ when the arguments of the same call are made again.

@@ -44,8 +44,8 @@ struct BadInput {
   std::optional<int64_t> at = {};  ///< the index of that element, instead of `place`
 };
 
-/// Tensors of another rank, size, dtype or device, undefined tensors, elements outside their domain, and groups that nothing belongs to.
-/// The texts do not have the prefix "bad:" yet.
+/// Tensors of another rank, size, dtype or device, undefined tensors, elements outside their domain, and
+/// groups that nothing belongs to. The texts do not have the prefix "bad:" yet.
 std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample);
 
 /// Bad arguments that are not single tensors: numbers out of range, lists of another length. Arguments that
@@ -53,11 +53,11 @@ std::vector<BadInput> bad_tensors(const Spec& spec, const Sample& sample);
 std::vector<BadInput> bad_values(const Spec& spec, const Sample& sample);
 
 /// Every bad input of a sample; no two have the same text. Values of arguments that the spec trusts are not
-/// damaged, except those of a draft that are only assumed to be trusted: values outside of the recorded ones, and as
-/// large as sizes of other tensors, in the first sample where the argument has elements.
+/// damaged, except those of a draft that are only assumed to be trusted: values outside of the recorded ones,
+/// and as large as sizes of other tensors, in the first sample where the argument has elements.
 ///
-/// Two kinds are not made: tensors on the meta device, for which PyTorch's own operators return garbage,
-/// and damage to all tensors at once, which is just another sample (value.dtype tries all dtypes).
+/// Two kinds are not made: tensors on the meta device, for which PyTorch's own operators return garbage, and
+/// damage to all tensors at once, which is just another sample (value.dtype tries all dtypes).
 std::vector<BadInput> bad_inputs(const Spec& spec, const Sample& sample);
 
 /// Whether `variant` is the text of a bad input that the engine made.
@@ -65,8 +65,9 @@ bool is_bad_input(std::string_view variant);
 
 inline constexpr std::string_view kSubnormal = "subnormal";
 
-/// The text of the bad input that puts `value`, such as "nan" or kSubnormal, into the element `at` of a floating tensor. bad_inputs() does
-/// not have these, because a plan of them would have a case for each element.
+/// The text of the bad input that puts `value`, such as "nan" or kSubnormal, into the element `at` of a
+/// floating tensor. bad_inputs() does not have these, because a plan of them would have a case for each
+/// element.
 std::string bad_element(std::string_view argument, int64_t at, std::string_view value);
 
 /// The bad input that the key's variant names. Throws SetupError if the sample has no such bad input.

@@ -59,7 +59,7 @@ std::optional<double> beyond_domain(const TensorArgument& tensor) {
   return std::nullopt;
 }
 
-// The values that the domain of an integer tensor gives are between these; none where they are not known.
+// The values that the domain of an integer tensor gives are between these; none if they are not known.
 std::optional<std::pair<double, double>> range_of(const TensorArgument& tensor) {
   const auto& [family, parameters] = tensor.domain;
   if (parameters.empty()) return std::nullopt;
@@ -81,8 +81,8 @@ class DamagedTensors {
 
   std::vector<BadInput> all() && {
     for (const TensorSlot& slot : slots_) {
-      // Only the first and the last tensor of a list are damaged, because an operator treats those between alike, except that one
-      // without elements has neighbours.
+      // Only the first and the last tensor of a list are damaged, because an operator treats those between
+      // alike, except that one without elements has neighbours.
       const auto* list = sample_.arguments[slot.position].tensors();
       if (list != nullptr && *slot.element != 0 && *slot.element + 1 != list->size()) {
         if (*slot.element == list->size() / 2) emptied(slot);
@@ -149,8 +149,8 @@ class DamagedTensors {
     }
   }
 
-  // Whether another tensor may hold indices into this one, for which callers answer: into a smaller one they would be
-  // wrong.
+  // Whether another tensor may hold indices into this one, for which callers answer: into a smaller one they
+  // would be wrong.
   bool others_are_trusted(const TensorSlot& slot) const {
     return std::ranges::any_of(slots_, [&](const TensorSlot& other) {
       return other.position != slot.position && spec_.trusted.contains(argument_name(spec_, other.position));
@@ -217,8 +217,9 @@ class DamagedTensors {
     return first != spec_.samples.end() && first->name == sample_.name;
   }
 
-  // The tensor may hold indices, and nothing says into what. So one element becomes negative, one more than the largest
-  // recorded value, and each size of another tensor above it, and those of its first two dims taken together.
+  // The tensor may hold indices, and nothing says into what. So one element becomes negative, one more than
+  // the largest recorded value, and each size of another tensor above it, and those of its first two dims
+  // taken together.
   void assumed(const TensorSlot& slot) {
     constexpr size_t kMost = 6;
     const auto range = range_of(*slot.described);

@@ -31,8 +31,8 @@ std::string call_id(const CallKey& key);
 /// The same call on the CPU, with the same values.
 CallKey on_cpu(CallKey key);
 
-/// Which orders of blocks calls of the sample have, for BlockOrders: the same ones for all of its layouts, so that their results can
-/// be compared. `call`, below 256, is for calls that need other orders each.
+/// Which orders of blocks calls of the sample have, for BlockOrders: the same ones for all of its layouts, so
+/// that their results can be compared. `call`, below 256, is for calls that need other orders each.
 unsigned block_orders_of(const CallKey& key, unsigned call = 0);
 
 /// The name of the simulated CUDA device in ids and results.

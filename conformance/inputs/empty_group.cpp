@@ -20,7 +20,8 @@ int64_t group_at(BadInput::Place place, int64_t groups) {
   return place == BadInput::Place::first ? 0 : place == BadInput::Place::last ? groups - 1 : groups / 2;
 }
 
-// The boundaries with segment `group` empty: its elements belong to the segment after it, or to that before the last one.
+// The boundaries with segment `group` empty: its elements belong to the segment after it, or to that before
+// the last one.
 template <class T>
 void empty_segment(std::vector<T>& boundaries, size_t group) {
   if (group + 2 < boundaries.size())
@@ -36,8 +37,8 @@ double longest_segment(const std::vector<double>& boundaries) {
   return longest;
 }
 
-// From 0 up to the size of another tensor, as the boundaries of segments of its rows are. Numbers that add up to such a size may be
-// lengths, and those that ascend by 1 may be a permutation.
+// From 0 up to the size of another tensor, as the boundaries of segments of its rows are. Numbers that add up
+// to such a size may be lengths, and those that ascend by 1 may be a permutation.
 bool look_like_offsets(const Spec& spec, const Sample& sample, const TensorArgument& tensor) {
   const std::vector<double>& numbers = tensor.domain.parameters;
   if (!tensor.dtype || !c10::isIntegralType(*tensor.dtype, /*includeBool=*/false)) return false;

@@ -49,9 +49,9 @@ int64_t elements_of(const Spec& spec, const Sample& sample) {
   return elements;
 }
 
-// Whether numbers of a recorded tensor are values and nothing else, so that they may be repeated in a tensor of other sizes. A
-// whole number may be an index or a count, which fits one size; so may a number between 1 and a size be a coordinate, if none
-// is negative. A number of 0 fits any size.
+// Whether numbers of a recorded tensor are values and nothing else, so that they may be repeated in a tensor
+// of other sizes. A whole number may be an index or a count, which fits one size; so may a number between 1
+// and a size be a coordinate, if none is negative. A number of 0 fits any size.
 bool are_values_alone(const std::vector<double>& numbers) {
   if (numbers.empty()) return false;
   if (std::ranges::all_of(numbers, [](double number) { return number == 1; })) return true;

@@ -110,7 +110,8 @@ class VariantEnumerator {
   bool is_trusted(const TensorSlot& slot) const {
     return spec_.trusted.contains(argument_name(spec_, slot.position));
   }
-  // Offsets of a recording have as many elements as there are rows, and one more: their number may mean something.
+  // Offsets of a recording have as many elements as there are rows, and one more: their number may mean
+  // something.
   bool is_fixed(const TensorSlot& slot) const { return spec_.draft && is_trusted(slot); }
 
   void add(Variant variant) { variants_.push_back(std::move(variant)); }

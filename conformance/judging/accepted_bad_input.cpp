@@ -20,7 +20,8 @@ using Kind = BadInput::Kind;
 // What counts as rounding, in ulps of the largest value of the result.
 constexpr double kRoundingUlps = 16;
 
-// The accuracy that a spec promises holds for its own groups. One that gets the elements of an emptied one has a longer sum.
+// The accuracy that a spec promises holds for its own groups. One that gets the elements of an emptied one
+// has a longer sum.
 constexpr double kShareOfFullerGroups = 1e-2;
 
 std::string shapes_text(const Arguments& arguments) {
@@ -57,8 +58,8 @@ bool differ_by_rounding(const std::vector<at::Tensor>& got, const std::vector<at
   return true;
 }
 
-// The accuracy of a call whose arguments have several dtypes: in ulps of the least precise one, which its values have gone
-// through.
+// The accuracy of a call whose arguments have several dtypes: in ulps of the least precise one, which its
+// values have gone through.
 Accuracy accuracy_among(const Arguments& arguments, Accuracy accuracy) {
   for (const TensorInput& input : arguments.tensors) {
     const auto format = float_format(input.tensor.scalar_type());
@@ -79,7 +80,7 @@ Judgement judge_against(const Outcome& reference, const Outcome& call, const Acc
   return judgement;
 }
 
-// True where the operator is already wrong on the undamaged sample, which value.reference reports.
+// True if the operator is already wrong on the undamaged sample, which value.reference reports.
 bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
   CallKey key = under_test.key();
   key.variant = kContiguous;

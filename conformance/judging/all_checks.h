@@ -14,7 +14,7 @@ namespace opgate {
 std::vector<Check> native_checks();
 
 /// The checks of the engine and those of the Python half, which are `described` as JSON, sorted by id.
-/// Throws nlohmann::json::exception where a description is malformed.
+/// Throws nlohmann::json::exception if a description is malformed.
 std::vector<Check> all_checks(const nlohmann::json& described);
 
 /// The check with this id. Throws SetupError that lists the ids there are.

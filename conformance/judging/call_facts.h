@@ -18,13 +18,13 @@ struct CallFacts {
   /// The first 16 hexadecimal digits of digest() of the results, for contiguous calls of operators that
   /// promise `deterministic`; empty for all others.
   std::string bits;
-  /// For contiguous calls, to_text() of a ValueSummary for each tensor that the call returned, and for each one
-  /// that the reference returned, where a check asked for the reference. Empty for a result whose values the
-  /// spec leaves unspecified. There are none for an operator that draws random numbers.
+  /// For contiguous calls, to_text() of a ValueSummary for each tensor that the call returned, and for each
+  /// one that the reference returned, where a check asked for the reference. Empty for a result whose values
+  /// the spec leaves unspecified. There are none for an operator that draws random numbers.
   std::vector<std::string> values = {};
   std::vector<std::string> reference = {};
-  /// For contiguous calls: the other operators that the operator called, without PyTorch's, as their schemas begin:
-  /// "mine::scale".
+  /// For contiguous calls: the other operators that the operator called, without PyTorch's, as their schemas
+  /// begin: "mine::scale".
   std::set<std::string> called = {};
 };
 

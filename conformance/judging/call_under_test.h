@@ -22,7 +22,7 @@ struct WorkerCache {
   std::shared_ptr<PackageFolder> packages;  ///< opened on first use
   std::string dense_call;                   ///< id of the call whose observation is kept in `dense`
   std::shared_ptr<const Observation> dense;
-  /// Makes the Python interpreter of this process free the reference cycles that it holds; empty where this
+  /// Makes the Python interpreter of this process free the reference cycles that it holds; empty if this
   /// process has no interpreter. With `keep_the_rest`, later collections do not look at what is left.
   std::function<void(bool keep_the_rest)> collect_garbage;
 
@@ -46,8 +46,8 @@ class CallUnderTest {
   /// The eager call on the case's device, with arguments laid out as the case says.
   const Observation& observed();
 
-  /// The same call where the inputs require gradients; null where the operator does not promise derivatives, and where
-  /// the call raises.
+  /// The same call where the inputs require gradients; null if the operator does not promise derivatives, and
+  /// where the call raises.
   const Observation* observed_with_gradients();
 
   bool was_observed() const { return observed_ != nullptr; }

@@ -29,7 +29,7 @@ bool has_any(const std::string& message, std::initializer_list<std::string_view>
                              [&](std::string_view part) { return message.find(part) != std::string::npos; });
 }
 
-// True where `message` has `word` with no character beside it that could belong to a word, as `inside`
+// True if `message` has `word` with no character beside it that could belong to a word, as `inside`
 // decides.
 template <class Inside>
 bool has_word(const std::string& message, std::string_view word, Inside inside) {
@@ -102,7 +102,7 @@ bool names_a_device_type(const std::string& message) {
       device_type_names(), [&](const std::string& name) { return message.find(name) != std::string::npos; });
 }
 
-// True where the message has a common name of the fault, which depends on the kind of damage.
+// True if the message has a common name of the fault, which depends on the kind of damage.
 bool names_the_fault(const std::string& message, const BadInput& bad) {
   switch (bad.kind) {
     case Kind::undefined:

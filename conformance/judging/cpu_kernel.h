@@ -9,12 +9,13 @@
 
 namespace opgate {
 
-/// Whether nothing else says what the operator returns, and it has a kernel that is registered for the CPU: a draft without a
-/// reference. Kernels for all devices (Composite...) do not count: there is nothing to compare them with.
+/// Whether nothing else says what the operator returns, and it has a kernel that is registered for the CPU: a
+/// draft without a reference. Kernels for all devices (Composite...) do not count: there is nothing to
+/// compare them with.
 bool has_cpu_kernel_as_reference(const Spec& spec);
 
-/// What the kernel for the CPU returns for the same call. None if has_cpu_kernel_as_reference() is false, or if that kernel refuses
-/// the call: nobody has promised that it takes what the accelerator's takes.
+/// What the kernel for the CPU returns for the same call. None if has_cpu_kernel_as_reference() is false, or
+/// if that kernel refuses the call: nobody has promised that it takes what the accelerator's takes.
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values);
 
 }  // namespace opgate

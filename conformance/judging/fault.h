@@ -1,4 +1,5 @@
-// What findings of several checks can have in common: the kinds of Fault. Other faults are those of one check.
+// What findings of several checks can have in common: the kinds of Fault. Other faults are those of one
+// check.
 #pragma once
 
 #include <string_view>

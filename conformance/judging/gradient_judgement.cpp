@@ -92,8 +92,8 @@ GradientTolerance tolerance_around(CallUnderTest& under_test, DerivativeRequest 
 
 namespace {
 
-// Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this one has a
-// derivative, and it has none.
+// Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this
+// one has a derivative, and it has none.
 bool was_never_promised(const Spec& spec, const Derivative& derivative) {
   if (!spec.guessed.contains(Promise::differentiable)) return false;
   if (spec.never_differentiated) return !derivative.ok();

@@ -17,12 +17,14 @@ namespace {
 
 constexpr size_t kRounds = 3;
 constexpr double kShareOfLargest = 0.25, kTimesMovement = 4;
-// One in this many elements that are not 0 must change with the values: a step, or the spacing of numbers, is a matter of the dtype.
+// One in this many elements that are not 0 must change with the values: a step, or the spacing of numbers, is
+// a matter of the dtype.
 constexpr int64_t kMovingShare = 4;
 // How far values are moved from round to round, in ulps of the dtype.
 constexpr double kMovedUlps = 8;
 
-// Moves each element by a random part of kMovedUlps, and rounds to the tensor's dtype. The first round keeps the values.
+// Moves each element by a random part of kMovedUlps, and rounds to the tensor's dtype. The first round keeps
+// the values.
 at::Tensor moved(const at::Tensor& values, size_t round) {
   if (round == 0) return values;
   const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(round);
@@ -56,7 +58,8 @@ bool is_compared(const std::vector<Round>& rounds, size_t i) {
   });
 }
 
-// Where the result is far off in this round. `movement` is what float32's elements move by from round to round.
+// Where the result is far off in this round. `movement` is what float32's elements move by from round to
+// round.
 at::Tensor far_off(const at::Tensor& half, const at::Tensor& single, double movement) {
   const at::Tensor got = half.cpu().to(at::kDouble);
   const at::Tensor want = single.cpu().to(half.scalar_type()).to(at::kDouble);  // overflows as `half` would
@@ -75,7 +78,8 @@ bool any_far_off(const std::vector<Round>& rounds) {
   return false;
 }
 
-// The elements of result `i` that are far off in every round, and change in float32 from each round to the next.
+// The elements of result `i` that are far off in every round, and change in float32 from each round to the
+// next.
 at::Tensor always_far_off(const std::vector<Round>& rounds, size_t i) {
   at::Tensor changes = at::ones_like(rounds[0].single[i].cpu(), at::kBool);
   double movement = 0;

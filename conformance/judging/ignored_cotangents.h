@@ -1,5 +1,5 @@
-// Why a gradient is wrong, where an operator has several results: the backward does not use the cotangent (incoming
-// gradient) of one of them.
+// Why a gradient is wrong, where an operator has several results: the backward does not use the cotangent
+// (incoming gradient) of one of them.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ namespace opgate {
 /// Whether the right gradient at the input differs between a derivative and one that has other cotangents.
 using RightGradientDiffers = std::function<bool(const Derivative& other)>;
 
-/// Computes the derivative `mine` of `request` again, for each output with its cotangent negated. "the backward ignores the
-/// cotangent (incoming gradient) of output 1" where the gradient at `input` has the same bits then, though the right
-/// gradient differs. Empty where there is no such output, and where no cotangent of the outputs has an effect: then
-/// no gradient arrives at all.
+/// Computes the derivative `mine` of `request` again, for each output with its cotangent negated. "the
+/// backward ignores the cotangent (incoming gradient) of output 1" where the gradient at `input` has the same
+/// bits then, though the right gradient differs. Empty if there is no such output, and where no cotangent of
+/// the outputs has an effect: then no gradient arrives at all.
 std::string ignored_cotangents(CallUnderTest& under_test, const DerivativeRequest& request,
                                const Derivative& mine, const std::string& input,
                                const RightGradientDiffers& differs);

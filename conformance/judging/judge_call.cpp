@@ -24,9 +24,10 @@ bool is_declared(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
-// Restores what the checks of a call left changed, such as grad mode that a backward switched off, so that the next
-// operator finds the process as it was. effect.state is the check that reports such a change. Ends the process where the
-// state cannot be restored: the supervisor then blames this call, and starts another worker.
+// Restores what the checks of a call left changed, such as grad mode that a backward switched off, so that
+// the next operator finds the process as it was. effect.state is the check that reports such a change. Ends
+// the process where the state cannot be restored: the supervisor then blames this call, and starts another
+// worker.
 class RestoredState {
  public:
   explicit RestoredState(c10::DeviceType device)

@@ -19,12 +19,12 @@ Arguments other_values(CallUnderTest& under_test, uint64_t value_seed);
 /// Copies the values of `from` into the tensors of `to`, in place, on the current stream.
 void overwrite(const Arguments& to, const Arguments& from);
 
-/// Makes the call on tensors of an accelerator that get the case's values on `stream` only some time after the call was
-/// launched, and that hold other values until then. The results are copied on `stream` directly after the
-/// call: the copies are right only if the operator works on `stream`, or waits for it. With `as_current`,
-/// `stream` is the current stream during the call; otherwise the current device and stream stay as they
-/// are. `judge` judges what the call gives. On the simulated device there is a second call, whose work on every stream
-/// waits until somebody waits for it, while that of the first runs as early as it may.
+/// Makes the call on tensors of an accelerator that get the case's values on `stream` only some time after
+/// the call was launched, and that hold other values until then. The results are copied on `stream` directly
+/// after the call: the copies are right only if the operator works on `stream`, or waits for it. With
+/// `as_current`, `stream` is the current stream during the call; otherwise the current device and stream stay
+/// as they are. `judge` judges what the call gives. On the simulated device there is a second call, whose
+/// work on every stream waits until somebody waits for it, while that of the first runs as early as it may.
 Judgement judge_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool as_current,
                                const std::function<Judgement(const Outcome&)>& judge);
 

@@ -9,7 +9,7 @@
 namespace opgate {
 
 struct LayoutDiagnosis {
-  std::string cause;    ///< a clause for Finding::likely; empty where no usual mistake explains the result
+  std::string cause;    ///< a clause for Finding::likely; empty if no usual mistake explains the result
   std::string mistake;  ///< of `cause`, what is the same for every call; set where `imitated`
   bool imitated =
       false;  ///< a usual mistake gives exactly the operator's result; otherwise the cause is a guess

@@ -26,8 +26,9 @@ Poison poison_in(PoisonedMemory kind, const Poison& other) {
   return poison;
 }
 
-// The third call is made where it may show more than the second one: for sizes as they are or of 0, because an operator
-// allocates the same for each layout; and in a layout with a gap after each row, for what is read there.
+// The third call is made where it may show more than the second one: for sizes as they are or of 0, because
+// an operator allocates the same for each layout; and in a layout with a gap after each row, for what is read
+// there.
 bool asks_for_nan(const CallKey& key) {
   if (is_bad_input(key.variant)) return false;
   return !is_rearranged(key.variant) || arrangement_of(key.variant).layout == "row-sliced";
@@ -37,8 +38,8 @@ std::optional<Finding> difference(const Outcome& got, const Outcome& want, const
   return judge_values(got.values(), want.values(), {.unspecified = got.tensors_of(spec.unspecified)}).finding;
 }
 
-// Whether each result that depends on the poison is a tensor that the operator has allocated and not written to, as
-// at::empty_like returns it: that may be meant.
+// Whether each result that depends on the poison is a tensor that the operator has allocated and not written
+// to, as at::empty_like returns it: that may be meant.
 bool only_untouched_results_differ(CallUnderTest& under_test, const Poison& poison) {
   const std::vector<at::Tensor> one = under_test.observed().outcome.values();
   const std::vector<at::Tensor> other = under_test.repoisoned(poison).outcome.values();
@@ -49,8 +50,8 @@ bool only_untouched_results_differ(CallUnderTest& under_test, const Poison& pois
   return true;
 }
 
-// Whether calls with the same bytes in memory differ, as sums by atomic additions do on a GPU. One repetition may agree by
-// chance, so there are several; only a call that is about to be accused needs them.
+// Whether calls with the same bytes in memory differ, as sums by atomic additions do on a GPU. One repetition
+// may agree by chance, so there are several; only a call that is about to be accused needs them.
 bool changes_by_itself(CallUnderTest& under_test, const Outcome& first, const Outcome& other,
                        const Poison& poison_of_other) {
   constexpr int kRepetitions = 4;

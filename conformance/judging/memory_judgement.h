@@ -25,14 +25,16 @@ enum class PoisonedMemory {
   fresh,    ///< memory that is allocated or freed during the call
 };
 
-/// Fails where the result depends on the bytes in this kind of memory: under kSecondPoison, or for some calls under kNanPoison. Where
-/// the results under two poisons differ, the call is repeated without any change, to recognize an operator that is not
-/// deterministic, and with the other poison in this kind of memory only. `promised` is what the finding
-/// says. For a draft, a result that was allocated and not written to at all, as at::empty_like returns it, is a note.
+/// Fails where the result depends on the bytes in this kind of memory: under kSecondPoison, or for some calls
+/// under kNanPoison. Where the results under two poisons differ, the call is repeated without any change, to
+/// recognize an operator that is not deterministic, and with the other poison in this kind of memory only.
+/// `promised` is what the finding says. For a draft, a result that was allocated and not written to at all,
+/// as at::empty_like returns it, is a note.
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised);
 
-/// How the result changes where fresh memory holds this byte instead of the first poison; none where it does not, or where it
-/// changes without that. On the simulated device, memory of blocks and threads is fresh, too.
+/// How the result changes where fresh memory holds this byte instead of the first poison; none if it does
+/// not, or where it changes without that. On the simulated device, memory of blocks and threads is fresh,
+/// too.
 std::optional<std::string> change_with_fresh(CallUnderTest& under_test, std::byte byte);
 
 }  // namespace opgate

@@ -118,8 +118,8 @@ Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, c
 
 namespace {
 
-// What the operator gives for the absolute values of its inputs; nothing where it does not take them, or gives results
-// of other shapes.
+// What the operator gives for the absolute values of its inputs; nothing if it does not take them, or gives
+// results of other shapes.
 std::vector<at::Tensor> magnitudes_of_terms(const CallKey& key, const Outcome& want) {
   ValueCache values;
   Arguments arguments = materialize(key, values, {.contiguous = true, .take_snapshots = false});
@@ -182,7 +182,7 @@ Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcom
 
 namespace {
 
-// True where the tensors differ at most in the width of floating numbers, and in values.
+// True if the tensors differ at most in the width of floating numbers, and in values.
 bool same_kind(const at::Tensor& a, const at::Tensor& b) {
   const bool floats = a.is_floating_point() && b.is_floating_point();
   const bool complexes = a.is_complex() && b.is_complex();

@@ -14,8 +14,8 @@
 
 namespace opgate {
 
-/// For a call that its package returned nothing for, because of `why`. Fails, unless eager refuses the call as well, so
-/// that there is nothing to package: a note then, or an invalid verdict for a contiguous sample.
+/// For a call that its package returned nothing for, because of `why`. Fails, unless eager refuses the call
+/// as well, so that there is nothing to package: a note then, or an invalid verdict for a contiguous sample.
 Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,
                                 const std::string& why);
 
@@ -34,7 +34,7 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
 
 /// Passes where the results of `call` are the reference's on values made by `options`, within the accuracy
 /// that the spec promises. `promised` is the promise of the finding. The reference must accept these
-/// values. Throws SpecError where the scale that the accuracy needs raises or gives another number of
+/// values. Throws SpecError if the scale that the accuracy needs raises or gives another number of
 /// tensors.
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
                                const MaterializeOptions& options = {});
@@ -62,7 +62,7 @@ Judgement judge_same(CallUnderTest& under_test, const Outcome& got, const Outcom
                      const std::string& promised, const MaterializeOptions& options = {});
 
 /// The first difference in what can be known without values: number of tensors, shape, dtype, strides
-/// (where they have a meaning), storage offset. None where there is no difference. `got` may be on another
+/// (where they have a meaning), storage offset. None if there is no difference. `got` may be on another
 /// device (meta).
 std::optional<std::string> metadata_difference(const Outcome& got, const Outcome& want);
 

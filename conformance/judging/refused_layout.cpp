@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 9> kWordsOfLayouts{
     "contiguous",    "stride",    "align",          "memory format", "layout",
     "channels_last", "row-major", "storage_offset", "storage offset"};
-// PyTorch's own message for a view that a stride forbids: the kernel did not mean to refuse anything, unless it returns
-// views.
+// PyTorch's own message for a view that a stride forbids: the kernel did not mean to refuse anything, unless
+// it returns views.
 constexpr std::string_view kFailedView = "view size is not compatible";
 
 bool returns_a_view(const Spec& spec) {

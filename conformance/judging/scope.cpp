@@ -56,7 +56,7 @@ bool of_variant(Scope::Variants wanted, const Variant& variant) {
   return false;
 }
 
-// False where the spec fixes the dtype of every tensor: the dtype of the case does not change such a call.
+// False if the spec fixes the dtype of every tensor: the dtype of the case does not change such a call.
 bool takes_the_dtype(const CallKey& key) {
   return std::ranges::any_of(tensor_slots(*key.spec, *key.sample),
                              [](const TensorSlot& slot) { return !slot.described->dtype; });
@@ -82,7 +82,8 @@ bool has_reference_of_its_own(const Spec& spec) {
   return !spec.draft && spec.reference != nullptr && spec.reference_op != spec.name;
 }
 
-// Whether the operator declares no dtype in which all of the call is Double, and none of more bits than this one.
+// Whether the operator declares no dtype in which all of the call is Double, and none of more bits than this
+// one.
 bool is_most_precise(const CallKey& key, const Dtypes& declared) {
   const auto precision = [](c10::ScalarType dtype) {
     const auto format = float_format(dtype);

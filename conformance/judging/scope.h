@@ -41,8 +41,8 @@ struct Scope {
     declared,
     every,  ///< undeclared ones too, on the first sample only; of a draft the declared ones
     first,  ///< the first one that the spec declares for the device
-    /// Declared ones in which every floating argument is Double; where there is none, and no reference that says more
-    /// than the operator itself, the declared one of most bits.
+    /// Declared ones in which every floating argument is Double; where there is none, and no reference that
+    /// says more than the operator itself, the declared one of most bits.
     most_precise,
   };
   /// `simulated`: only simulated devices, which see what a real one does not show.
@@ -56,22 +56,24 @@ struct Scope {
 
   std::optional<std::set<std::string>> subjects = {};  ///< only these, by name
   bool first_sample = false;                           ///< only the spec's first sample
-  std::optional<Promise> promised = {};                ///< only where the spec makes this promise
+  std::optional<Promise> promised = {};                ///< only if the spec makes this promise
   std::optional<Device> device = {};                   ///< only on devices of this kind
   bool drafts = true;                                  ///< also of drafts
-  bool reference = false;    ///< only where the spec has a reference, which a draft need not have
+  bool reference = false;    ///< only if the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call
   std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
   bool writes = false;                           ///< only operators that write to an argument
-  /// Only dtypes that the spec declares on the CPU as well; of a draft without a reference, only operators with a kernel for the CPU.
+  /// Only dtypes that the spec declares on the CPU as well; of a draft without a reference, only operators
+  /// with a kernel for the CPU.
   bool on_cpu_too = false;
 };
 
-/// Whether a draft may be asked for more calls than the finished spec: for what it has not promised, and where it has no reference.
+/// Whether a draft may be asked for more calls than the finished spec: for what it has not promised, and
+/// where it has no reference.
 bool may_ask_more_of_drafts(const Scope& scope);
 
-/// True where a check of this scope is planned for this call. `variant` is the variant that `key` names.
+/// True if a check of this scope is planned for this call. `variant` is the variant that `key` names.
 bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant);
 
 }  // namespace opgate

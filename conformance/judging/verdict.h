@@ -23,17 +23,19 @@ inline bool is_broken(Verdict verdict) { return verdict != Verdict::pass && verd
 /// Throws std::invalid_argument for another word.
 Verdict verdict_from_string(std::string_view text);
 
-/// What was seen to be wrong, in a form that can be compared: where two checks see one mistake of an operator, their findings
-/// agree in it.
+/// What was seen to be wrong, in a form that can be compared: where two checks see one mistake of an
+/// operator, their findings agree in it.
 struct Fault {
   std::string kind;   ///< one of judging/fault.h; empty: what the check itself is about
   std::string about;  ///< the argument, message or setting that it concerns; may be empty
-  /// Where results were compared: "values", or "metadata" where the shape, the dtype or the number of tensors differs.
+  /// Where results were compared: "values", or "metadata" where the shape, the dtype or the number of tensors
+  /// differs.
   std::string differs = {};
-  /// The mistake that an experiment has shown: "`x` is read as if it were dense: its strides are ignored". Names the defect.
+  /// The mistake that an experiment has shown: "`x` is read as if it were dense: its strides are ignored".
+  /// Names the defect.
   std::string cause = {};
-  /// The check and the variant of the call that shows it, where they are not those of the case: explore.samples asks other
-  /// checks about samples of its own.
+  /// The check and the variant of the call that shows it, where they are not those of the case:
+  /// explore.samples asks other checks about samples of its own.
   std::string check = {}, variant = {};
 
   bool operator==(const Fault&) const = default;
@@ -57,7 +59,8 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// Who gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason` names.
+/// Who gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason`
+/// names.
 enum class GivenBy { run, evidence };
 
 struct Judgement {
@@ -71,7 +74,8 @@ struct Judgement {
   std::string ended = {};
   std::string remarks = {};  ///< the end of `reason`: what was printed last, a limit, why evidence is void
   GivenBy given_by = GivenBy::run;
-  /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second time.
+  /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second
+  /// time.
   bool asked_on_simulator = false;
 
   /// Appends to the reason.

@@ -19,7 +19,7 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 
   int64_t numel() const;
-  /// True where several positions share one element: stride 0 along a dim of size 2 or more.
+  /// True if several positions share one element: stride 0 along a dim of size 2 or more.
   bool overlaps() const;
   /// True for row-major strides and no offset. The stride of a dim of size 0 or 1 does not count.
   bool is_contiguous() const;

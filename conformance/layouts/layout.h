@@ -1,5 +1,5 @@
 // The ways in which one tensor argument can lie in memory. Each layout is one file beside this one, and
-// registers itself. For given sizes it offers placements, or none where it does not apply.
+// registers itself. For given sizes it offers placements, or none if it does not apply.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -27,7 +27,7 @@ struct Layout {
   std::string_view name;
   std::string_view explanation;  ///< one line: what it looks like in PyTorch, and which mistake it finds
   void (*offer)(c10::IntArrayRef sizes, std::vector<Placement>& placements);
-  /// True where the layout keeps the sizes and changes only strides and offset: results must equal those
+  /// True if the layout keeps the sizes and changes only strides and offset: results must equal those
   /// for contiguous input. Otherwise the values themselves change (empty, 0-dim), and the result is judged
   /// against the reference.
   bool same_sizes = true;

@@ -48,8 +48,8 @@ const std::byte* zone_of(std::byte value) {
   return images[std::to_integer<size_t>(value)].data();
 }
 
-// A block on the heap is laid out as header, red zone, the block's bytes, red zone. The headers of other places are
-// allocated separately.
+// A block on the heap is laid out as header, red zone, the block's bytes, red zone. The headers of other
+// places are allocated separately.
 struct alignas(kAlignment) Header {
   Block block;
   Header* earlier;

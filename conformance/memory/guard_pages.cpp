@@ -71,8 +71,8 @@ ptrdiff_t print(Line& line, fmt::string_view format, const Arguments&... argumen
          line.data();
 }
 
-// Calls only functions that are safe in a signal handler: fmt writes names and integers into the array without
-// allocating memory or looking at the locale.
+// Calls only functions that are safe in a signal handler: fmt writes names and integers into the array
+// without allocating memory or looking at the locale.
 void describe_fault(const void* faulty) {
   const auto* const address = static_cast<const std::byte*>(faulty);
   for (const Mapping& mapping : mappings) {

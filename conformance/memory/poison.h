@@ -24,8 +24,9 @@ inline constexpr Poison kFirstPoison{std::byte{0xA5}, std::byte{0xA5}, std::byte
 /// it.
 inline constexpr Poison kSecondPoison{std::byte{0x3C}, std::byte{0x3C}, std::byte{0x3C}, std::byte{0x3C}};
 
-/// NaN in every floating format and -1 in every integer. What is multiplied by 0 shows under this poison alone, because the
-/// other two are finite; but a comparison with NaN is false, so that they show what this one hides.
+/// NaN in every floating format and -1 in every integer. What is multiplied by 0 shows under this poison
+/// alone, because the other two are finite; but a comparison with NaN is false, so that they show what this
+/// one hides.
 inline constexpr Poison kNanPoison{std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}};
 
 /// The byte in gaps between elements before a call under kFirstPoison.

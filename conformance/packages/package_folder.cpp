@@ -20,7 +20,7 @@ json read_json(const std::filesystem::path& file) {
   return stream ? json::parse(stream) : json::object();
 }
 
-// Throws SetupError where the file has changed. A package with a flipped byte may load and run, so that
+// Throws SetupError if the file has changed. A package with a flipped byte may load and run, so that
 // only its digest shows the damage.
 void check_unaltered(const std::filesystem::path& file, const std::string& sha1) {
   if (c10::sha1(content_of(file)).str() == sha1) return;

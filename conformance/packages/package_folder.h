@@ -23,14 +23,14 @@ class PackageFolder {
   /// message, where no package holds the call or the package cannot be loaded.
   Package& package_of(c10::DeviceType device, const std::string& call);
 
-  /// What went wrong with the call when several threads ran its package at once; empty where nothing did.
+  /// What went wrong with the call when several threads ran its package at once; empty if nothing did.
   /// Throws as package_of() does.
   std::string at_once(c10::DeviceType device, const std::string& call);
 
-  /// The digest of the call's outputs when Python ran the package; none where Python has no outputs.
+  /// The digest of the call's outputs when Python ran the package; none if Python has no outputs.
   std::optional<std::string> python_digest(c10::DeviceType device, const std::string& call);
 
-  /// The reason why no package of the call was attempted, so that its cases are owed; none where one was.
+  /// The reason why no package of the call was attempted, so that its cases are owed; none if one was.
   std::optional<std::string> not_tried(c10::DeviceType device, const std::string& call);
 
  private:

@@ -54,7 +54,8 @@ class Calls {
   /// The checks that have a case.
   std::set<const Check*> checks() const;
 
-  /// For each call on the type of device that is simulated: the same call on the simulated device, where it is planned.
+  /// For each call on the type of device that is simulated: the same call on the simulated device, where it
+  /// is planned.
   std::map<Position, Position> simulated_twins() const;
 
   /// The ids of the subjects that have a call.

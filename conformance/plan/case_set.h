@@ -22,7 +22,7 @@ class CaseSet {
   /// The checks of the call whose cases are in the set.
   CheckList of(Calls::Position call) const;
 
-  /// Removes the case. Returns false where it was not in the set.
+  /// Removes the case. Returns false if it was not in the set.
   bool remove(Calls::Position call, const Check& check);
 
   size_t size() const { return size_; }
@@ -43,7 +43,7 @@ class CallIndex {
  public:
   explicit CallIndex(const Calls& calls);
 
-  /// None where no call of the plan has that id.
+  /// None if no call of the plan has that id.
   std::optional<Calls::Position> find(std::string_view call_id) const;
 
  private:

@@ -10,7 +10,7 @@ namespace opgate {
 
 bool matches(const std::string& pattern, const std::string& text);
 
-/// True where one of the patterns matches, or where there are no patterns.
+/// True if one of the patterns matches, or where there are no patterns.
 bool selects(const std::vector<std::string>& patterns, const std::string& text);
 
 /// The same for the id of a check, which the name of its group selects as well: "value" stands for "value.*".

@@ -39,8 +39,9 @@ void from_json(const nlohmann::json& json, Filter& filter);
 /// A pattern that matches this text and nothing else.
 std::string pattern_of(std::string_view text);
 
-/// All calls: operators sorted by id, or as the filter orders them, then devices, samples in the order of the spec, dtypes, variants,
-/// checks by id. The plan is the same in every process that has the same specs, checks and filter.
+/// All calls: operators sorted by id, or as the filter orders them, then devices, samples in the order of the
+/// spec, dtypes, variants, checks by id. The plan is the same in every process that has the same specs,
+/// checks and filter.
 struct Plan {
   Calls calls;
 
@@ -49,7 +50,7 @@ struct Plan {
   std::string digest() const { return calls.digest(); }
 };
 
-/// Throws SetupError where a pattern of the filter matches nothing, because a run that silently checks
+/// Throws SetupError if a pattern of the filter matches nothing, because a run that silently checks
 /// nothing looks like one that passes.
 Plan make_plan(const std::vector<Spec>& specs, const std::vector<Check>& checks, const Filter& filter = {});
 

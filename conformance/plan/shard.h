@@ -7,7 +7,7 @@
 
 namespace opgate {
 
-/// Which part, and of how many; see ShardAssignment. A part is empty where the plan has fewer calls than
+/// Which part, and of how many; see ShardAssignment. A part is empty if the plan has fewer calls than
 /// parts.
 struct Shard {
   uint32_t index = 1;  ///< from 1

@@ -24,8 +24,8 @@ inline constexpr int kAnswerDescriptor = 3;
 /// more.
 void answer_line(std::string line);
 
-/// In a child: writes what C's stdio still holds to the log, and returns where the log then ends for this process; -1 where
-/// it has no log. What a later call prints is behind this place.
+/// In a child: writes what C's stdio still holds to the log, and returns where the log then ends for this
+/// process; -1 where it has no log. What a later call prints is behind this place.
 std::streamoff end_of_printed();
 
 /// In a child: from now on, the kernel kills this process when the process that started it ends.
@@ -41,8 +41,8 @@ struct ChildPipes {
   Descriptor child_answers;
 };
 
-/// From now on, a process whose parent has ended becomes a child of this one where it descends from it. Processes that
-/// others fork can thus be waited for.
+/// From now on, a process whose parent has ended becomes a child of this one where it descends from it.
+/// Processes that others fork can thus be waited for.
 void adopt_orphans();
 
 /// The bytes of a log, which need not exist: where the next process begins to print.
@@ -53,8 +53,8 @@ class Child {
   /// Starts the process in a process group of its own, so that it can be ended together with all processes
   /// that it starts. What it prints is appended to `log`. Throws SetupError.
   Child(const Command& command, const std::filesystem::path& log);
-  /// A child of this process that has been started already, with these pipes, in a process group of its own. It
-  /// appends what it prints to `log`, whose first `log_begin` bytes are from others.
+  /// A child of this process that has been started already, with these pipes, in a process group of its own.
+  /// It appends what it prints to `log`, whose first `log_begin` bytes are from others.
   Child(pid_t pid, ChildPipes pipes, std::filesystem::path log, std::streamoff log_begin);
   ~Child();
   Child(const Child&) = delete;

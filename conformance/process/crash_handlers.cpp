@@ -23,9 +23,10 @@
 namespace opgate {
 namespace {
 
-// Everything below on_signal() runs in a signal handler, perhaps while the heap is damaged. It allocates nothing and calls
-// only functions that are safe there: fmt writes integers and text into an array without allocating memory or looking at the
-// locale, and backtrace() has loaded what it needs when the handlers are installed.
+// Everything below on_signal() runs in a signal handler, perhaps while the heap is damaged. It allocates
+// nothing and calls only functions that are safe there: fmt writes integers and text into an array without
+// allocating memory or looking at the locale, and backtrace() has loaded what it needs when the handlers are
+// installed.
 constexpr size_t kMostFrames = 96;
 constexpr size_t kAlternativeStack = 1 << 16;
 
@@ -70,7 +71,8 @@ void send_frames(const ucontext_t& context) {
   const auto end = frames.begin() + static_cast<ptrdiff_t>(count);
   auto frame = std::find(frames.begin(), end, reinterpret_cast<void*>(at));
   send_line("stack at {:x}\n", at);
-  // A jump to an address without code leaves no frame of its own: its caller follows the handler and the trampoline.
+  // A jump to an address without code leaves no frame of its own: its caller follows the handler and the
+  // trampoline.
   frame = frame == end ? frames.begin() + static_cast<ptrdiff_t>(std::min<size_t>(2, count)) : frame + 1;
   for (; frame < end; ++frame) send_line("stack from {:x}\n", reinterpret_cast<uintptr_t>(*frame));
 }
@@ -101,8 +103,8 @@ void send_mappings() {
   close(maps);
 }
 
-// An exception that leaves a thread, an OpenMP region or a noexcept function ends the process. Its words are gone with it, unless
-// they are sent now. The heap is sound here: no signal has been handled.
+// An exception that leaves a thread, an OpenMP region or a noexcept function ends the process. Its words are
+// gone with it, unless they are sent now. The heap is sound here: no signal has been handled.
 std::terminate_handler terminate_before = nullptr;
 
 void on_terminate() {

@@ -28,8 +28,8 @@ class WithoutOverrides : public c10::WarningHandler {
 // A new system library is a new machine, and the results say which machine they are of.
 constexpr std::array<std::string_view, 4> kSystemFolders{"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
 
-// Where torch's libraries lie, and those of accelerators that each torch pins. The version of torch stands for them: together
-// they have gigabytes, which a library made with find_package(Torch) links.
+// Where torch's libraries lie, and those of accelerators that each torch pins. The version of torch stands
+// for them: together they have gigabytes, which a library made with find_package(Torch) links.
 std::vector<std::string> folders_of_torch() {
   std::vector<std::string> folders{(torch_folder() / "").string()};
   for (const Accelerator* const each : accelerators()) {
@@ -67,7 +67,8 @@ std::vector<Loaded>& loaded_libraries() {
   return libraries;
 }
 
-// Makes the symbols of the first library that has this one known to those that are loaded after it. False where there is none.
+// Makes the symbols of the first library that has this one known to those that are loaded after it. False if
+// there is none.
 bool lend(const std::string& symbol) {
   for (Loaded& library : loaded_libraries()) {
     if (library.lends || symbol.empty() || dlsym(library.handle, symbol.c_str()) == nullptr) continue;
@@ -105,7 +106,8 @@ std::optional<LoadFailure> try_load(const fs::path& file) {
 
   while (true) {
     try {
-      // Local, as torch.ops.load_library() has it: where two libraries define the same function, each calls its own.
+      // Local, as torch.ops.load_library() has it: where two libraries define the same function, each calls
+      // its own.
       if (void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         loaded_libraries().push_back({file, handle});
         return std::nullopt;

@@ -1,4 +1,5 @@
-// Why the dynamic loader refuses a library: which symbol or file is missing, who should have it, and what to do.
+// Why the dynamic loader refuses a library: which symbol or file is missing, who should have it, and what to
+// do.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +9,7 @@ namespace opgate {
 
 struct LoadFailure {
   std::string said;     ///< the loader's own words
-  std::string symbol;   ///< the symbol that nothing defines, mangled; empty where another thing is wrong
+  std::string symbol;   ///< the symbol that nothing defines, mangled; empty if another thing is wrong
   std::string library;  ///< the name of a library that is not found: "libhelper.so"; else empty
 };
 

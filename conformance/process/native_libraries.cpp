@@ -53,7 +53,8 @@ class Loader {
         suppliers_(suppliers) {}
 
   NativeLibraries load() {
-    // A library may need one that is listed after it, so those that cannot be loaded are tried again after the others.
+    // A library may need one that is listed after it, so those that cannot be loaded are tried again after
+    // the others.
     for (bool progress = true; progress && !waiting_.empty();) {
       progress = false;
       failures_.clear();
@@ -132,7 +133,7 @@ class Loader {
     return std::ranges::find(found_.in_order, library.string()) != found_.in_order.end();
   }
 
-  // Returns false where the library does not exist, cannot be loaded, or has been tried before.
+  // Returns false if the library does not exist, cannot be loaded, or has been tried before.
   bool add(const fs::path& library) {
     if (!tried_.insert(library).second || !fs::exists(library) || try_load(library)) return false;
     found_.in_order.push_back(library);

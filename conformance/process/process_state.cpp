@@ -48,7 +48,8 @@ void set_vector_mode([[maybe_unused]] unsigned mode) {
 
 const at::Generator& generator() { return at::detail::getDefaultCPUGenerator(); }
 
-// The signals whose handlers belong to the program: those that end it, and those that a library may want to hear.
+// The signals whose handlers belong to the program: those that end it, and those that a library may want to
+// hear.
 constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS, SIGFPE,
                               SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD};
 using SignalActions = std::array<struct sigaction, kSignals.size()>;
@@ -66,7 +67,8 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
   return a.sa_handler == b.sa_handler && (a.sa_flags | kRestorer) == (b.sa_flags | kRestorer);
 }
 
-// LLVM, which Triton's compiler is made of, sets handlers when it first compiles a kernel. No operator can help that.
+// LLVM, which Triton's compiler is made of, sets handlers when it first compiles a kernel. No operator can
+// help that.
 bool is_of_triton(const struct sigaction& action) {
   Dl_info where{};
   return dladdr(reinterpret_cast<void*>(action.sa_handler), &where) != 0 && where.dli_fname != nullptr &&

@@ -11,8 +11,8 @@ namespace opgate {
 
 class ProcessState {
  public:
-  /// How much of the state is looked at. Each signal handler costs a call of the kernel, and the random numbers take some
-  /// KiB, so they are left out where a snapshot is taken often.
+  /// How much of the state is looked at. Each signal handler costs a call of the kernel, and the random
+  /// numbers take some KiB, so they are left out where a snapshot is taken often.
   enum class Extent { everything, without_signals, without_signals_and_random };
 
   /// Takes a snapshot of the state; it includes the current device and stream if `device` is not the CPU.
@@ -23,8 +23,8 @@ class ProcessState {
   /// Describes what has changed since the snapshot: "grad mode is off, was on".
   std::vector<std::string> changes() const;
 
-  /// True if the state of the default generator of the CPU, or of the device, has changed since the snapshot, which must
-  /// include it.
+  /// True if the state of the default generator of the CPU, or of the device, has changed since the snapshot,
+  /// which must include it.
   bool drew_random_numbers() const;
 
   /// Restores the state of the snapshot, and seeds the default generators anew.
@@ -39,8 +39,8 @@ class ProcessState {
 /// Remembers the handlers of signals, the first time that it is called.
 void remember_signal_handlers();
 
-/// Sets the handlers that were remembered, where a ProcessState has ever seen one changed; otherwise does nothing, at no
-/// cost.
+/// Sets the handlers that were remembered, where a ProcessState has ever seen one changed; otherwise does
+/// nothing, at no cost.
 void restore_signal_handlers();
 
 }  // namespace opgate

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Prints the interpreter's version, and the files that its shared library may be. A static interpreter may be shipped
-// with a shared library all the same.
+// Prints the interpreter's version, and the files that its shared library may be. A static interpreter may be
+// shipped with a shared library all the same.
 constexpr const char* kAsk = R"(
 import sys, sysconfig
 print("%d.%d" % sys.version_info[:2])

@@ -7,12 +7,12 @@
 namespace opgate {
 
 struct PythonLibrary {
-  std::filesystem::path file;  ///< empty where there is none
+  std::filesystem::path file;  ///< empty if there is none
   std::string why_not;         ///< why there is none, in words for the user
 };
 
-/// The shared library of the interpreter, such as libpython3.11.so.1.0, which `interpreter` itself is asked for. An
-/// interpreter that is linked statically may have none. Asks once for each interpreter.
+/// The shared library of the interpreter, such as libpython3.11.so.1.0, which `interpreter` itself is asked
+/// for. An interpreter that is linked statically may have none. Asks once for each interpreter.
 const PythonLibrary& python_library(const std::string& interpreter);
 
 /// Whether Python defines the symbol: "PyLong_FromLong", "_Py_Dealloc".

@@ -33,11 +33,12 @@ struct Ended {
   std::string printed;  ///< what the program wrote to stdout
 };
 
-/// Runs the command to its end, with the file `input` as its stdin and without its stderr. None if it cannot be started.
+/// Runs the command to its end, with the file `input` as its stdin and without its stderr. None if it cannot
+/// be started.
 std::optional<Ended> end_of(const Command& command, const std::filesystem::path& input);
 
-/// Runs the command to its end, and returns what it wrote to stdout. Its stderr is dropped, and it has no input. Empty
-/// where the command cannot be started, or ends otherwise than with 0.
+/// Runs the command to its end, and returns what it wrote to stdout. Its stderr is dropped, and it has no
+/// input. Empty where the command cannot be started, or ends otherwise than with 0.
 std::string output_of(const Command& command);
 
 }  // namespace opgate

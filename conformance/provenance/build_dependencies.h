@@ -20,8 +20,8 @@ struct BuildDependencies {
 std::string shown_path(const std::filesystem::path& file, const Config& config);
 
 /// The folder of a library's build is the nearest one above it with a build.ninja or CMakeCache.txt; without
-/// such a folder, it is the one that `build` in opgate.toml names, or else the folder of the library itself, if
-/// that is in the project. Runs ninja where a build has a .ninja_deps. Throws Interrupted.
+/// such a folder, it is the one that `build` in opgate.toml names, or else the folder of the library itself,
+/// if that is in the project. Runs ninja where a build has a .ninja_deps. Throws Interrupted.
 BuildDependencies read_build_dependencies(const Config& config, const std::vector<std::string>& libraries);
 
 }  // namespace opgate

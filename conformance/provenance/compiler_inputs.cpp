@@ -40,8 +40,8 @@ std::string generated_gap(const std::set<std::string>& generated) {
       is_one ? "it is" : "they are");
 }
 
-// The sources that CMake's unity build includes in a file that it generates, as that file names them: it has an #include for
-// each of them, and otherwise comments and macros. Empty for any other file.
+// The sources that CMake's unity build includes in a file that it generates, as that file names them: it has
+// an #include for each of them, and otherwise comments and macros. Empty for any other file.
 std::vector<std::string> united_sources(const fs::path& file) {
   std::vector<std::string> sources;
   if (!is_compiled(file) || std::ranges::find(file, fs::path("CMakeFiles")) == file.end()) return sources;

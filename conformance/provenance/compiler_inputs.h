@@ -1,4 +1,5 @@
-// Which files of the project the compiler read for each operator: also headers outside of the operator's folder.
+// Which files of the project the compiler read for each operator: also headers outside of the operator's
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -17,24 +18,25 @@ namespace opgate {
 
 /// What the compiler read for one operator.
 struct FilesRead {
-  /// SHA-1 by path, relative to the folder of opgate.toml. Empty where the file is not what was compiled: it is
+  /// SHA-1 by path, relative to the folder of opgate.toml. Empty if the file is not what was compiled: it is
   /// missing, or newer than all libraries.
   std::map<std::string, std::string> digests;
   std::vector<std::string> not_followed;  ///< what else it may have read, and what to do about it
 };
 
-/// Files of the project are those below the nearest .git above opgate.toml, or below the folder of opgate.toml
-/// where there is none. Installed packages, OpGate's own headers and what the build generates do not count.
+/// Files of the project are those below the nearest .git above opgate.toml, or below the folder of
+/// opgate.toml where there is none. Installed packages, OpGate's own headers and what the build generates do
+/// not count.
 class CompilerInputs {
  public:
   /// `libraries` are those of the operators and of their specs.
   CompilerInputs(const Config& config, const std::vector<std::string>& libraries,
                  const std::vector<Spec>& subjects);
 
-  /// The files of all units that are made from a source in the folder of the operator's spec, or in a place that
-  /// the configuration's `sources` names. A unit (an object or a precompiled header) of any other folder counts
-  /// where it reads a file of the operator's folder, unless it is made from sources of other operators alone.
-  /// Of a unit of CMake's unity build, the sources in other operators' folders do not count.
+  /// The files of all units that are made from a source in the folder of the operator's spec, or in a place
+  /// that the configuration's `sources` names. A unit (an object or a precompiled header) of any other folder
+  /// counts where it reads a file of the operator's folder, unless it is made from sources of other operators
+  /// alone. Of a unit of CMake's unity build, the sources in other operators' folders do not count.
   /// Precompiled headers count for all operators. A model may call any operator, so it has the files of all.
   FilesRead of(const Spec& subject);
 

@@ -1,5 +1,5 @@
-// The two forms in which builds keep what a compiler read: rules of a Makefile (*.d), as compilers write them,
-// and what `ninja -t deps` prints.
+// The two forms in which builds keep what a compiler read: rules of a Makefile (*.d), as compilers write
+// them, and what `ninja -t deps` prints.
 #pragma once
 
 #include <string>

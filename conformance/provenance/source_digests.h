@@ -17,13 +17,13 @@ namespace opgate {
 class SourceDigests {
  public:
   /// The configuration's `sources`, regressions and environment are part of every operator's digest.
-  /// `libraries` are the files that were built from the sources. Throws SetupError where a path in
+  /// `libraries` are the files that were built from the sources. Throws SetupError if a path in
   /// `sources` does not exist.
   SourceDigests(const Config& config, const std::vector<std::string>& libraries,
                 const std::vector<Spec>& subjects);
 
   /// SHA-1 over the source files in the folder of the operator's spec and below. A model may call any
-  /// operator, so its digest covers the folders of all subjects. Empty where the file of the spec is not on
+  /// operator, so its digest covers the folders of all subjects. Empty if the file of the spec is not on
   /// this machine, as with an installed package, and where a source is newer than all libraries, because it
   /// was not built.
   std::string of(const Spec& subject);

@@ -20,7 +20,7 @@ bool is_environment(const std::filesystem::path& folder);
 /// Whether the name is that of a file that a compiler makes an object from, not of a header.
 bool is_compiled(const std::filesystem::path& file);
 
-/// For a spec at "ops/add/spec.cpp:7", the absolute path of ops/add/spec.cpp; empty where the file is not on
+/// For a spec at "ops/add/spec.cpp:7", the absolute path of ops/add/spec.cpp; empty if the file is not on
 /// this machine.
 std::filesystem::path file_of(const Spec& subject);
 

@@ -151,8 +151,8 @@ Domain values_at(const at::Tensor& tensor, const void* first) {
   return range_of(numbers, c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true));
 }
 
-// A program that is recorded on an accelerator would have to wait for it; one on the simulated device does not notice that its
-// memory is copied (simulator/runtime/simulated_work.h).
+// A program that is recorded on an accelerator would have to wait for it; one on the simulated device does
+// not notice that its memory is copied (simulator/runtime/simulated_work.h).
 Domain values_of(const at::Tensor& tensor) {
   static const auto peek =
       reinterpret_cast<int (*)(void*, const void*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_peek"));

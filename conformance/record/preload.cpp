@@ -11,7 +11,8 @@
 
 namespace {
 
-// Prints the version that stands in torch/version.py, two folders above torch's library: `__version__ = '2.11.0+cpu'`.
+// Prints the version that stands in torch/version.py, two folders above torch's library: `__version__ =
+// '2.11.0+cpu'`.
 void print_version_beside(void* torch) {
   link_map* library = nullptr;
   std::array<char, 4096> file{};

@@ -169,7 +169,7 @@ class Recorder {
   }
 
  private:
-  // The kind of the call, which is recorded where it is new; null where the call is left out.
+  // The kind of the call, which is recorded where it is new; null if the call is left out.
   Kind* kind_of(const std::string& op, const c10::OperatorName& name, c10::ArrayRef<c10::IValue> arguments) {
     OperatorCalls& calls = operators_[op];
     const auto leave_out = [&](const std::string& why) {
@@ -180,7 +180,8 @@ class Recorder {
       const std::string text = kind_of_call(arguments);
       if (const auto found = calls.kinds.find(text); found != calls.kinds.end()) {
         Kind& known = found->second;
-        // Until a call of this kind succeeds, its values may be what is refused: those of the next call replace them.
+        // Until a call of this kind succeeds, its values may be what is refused: those of the next call
+        // replace them.
         if (known.calls > 0 && known.raised == known.calls && known.calls < kDescribedAgain)
           log_.write({{"again", known.number}, {"arguments", described_arguments(arguments)}});
         return &known;

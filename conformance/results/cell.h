@@ -21,7 +21,8 @@ struct VerdictCounts {
   Verdict worst() const;
 };
 
-/// "ok", "FAIL 12", "CRASH 1", "spec? 3" (invalid), "owed" (not run here), "ok*" if another machine gave a verdict.
+/// "ok", "FAIL 12", "CRASH 1", "spec? 3" (invalid), "owed" (not run here), "ok*" if another machine gave a
+/// verdict.
 std::string cell_text(const VerdictCounts& counts);
 
 }  // namespace opgate

@@ -74,7 +74,7 @@ std::string relative_to_here(const std::string& file) {
   return relative.empty() || *relative.begin() == ".." ? file : relative.string();
 }
 
-// The exported function at that address; empty where there is none. Stripped libraries have these names alone.
+// The exported function at that address; empty if there is none. Stripped libraries have these names alone.
 std::string exported_name(const std::string& file, uint64_t address) {
   try {
     torch::unwind::MemFile library(file.c_str());
@@ -161,7 +161,8 @@ std::vector<StackFrame> CrashStack::operator_frames() const {
       of_torch = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
     if (begins_with_one_of(library, kNotTheOperators)) continue;
     StackFrame frame = frame_at(symbolizer, mapping->file, address - mapping->begin + mapping->offset);
-    // A thread of at::parallel_for begins in an instantiation of PyTorch's template, into which the operator's code is inlined.
+    // A thread of at::parallel_for begins in an instantiation of PyTorch's template, into which the
+    // operator's code is inlined.
     if (begins_with_one_of(frame.function, kOfHeaders)) frame.function = function_of_lambda(frame.function);
     if (frame.function.empty() || begins_with_one_of(frame.function, kOfHeaders)) continue;
     if (!frames.empty() && frames.back().function == frame.function)

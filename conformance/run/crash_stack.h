@@ -1,5 +1,5 @@
-// The stack of a worker that died, as its last lines tell it (process/crash_handlers.h): read here, because a process whose
-// heap is damaged can neither read files nor allocate memory.
+// The stack of a worker that died, as its last lines tell it (process/crash_handlers.h): read here, because a
+// process whose heap is damaged can neither read files nor allocate memory.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct StackFrame {
 
 class CrashStack {
  public:
-  /// Returns true where the line is one of a stack.
+  /// Returns true if the line is one of a stack.
   bool take(std::string_view line);
 
   bool empty() const { return addresses_.empty(); }
 
-  /// The first line of the exception that ended the process because nobody caught it; none if something else did.
+  /// The first line of the exception that ended the process because nobody caught it; none if something else
+  /// did.
   const std::optional<std::string>& uncaught() const { return uncaught_; }
 
-  /// The frames of the operator: those of OpGate, of PyTorch and of the C library are left out, and calls that recur are named
-  /// once. The innermost comes first, at most four. Where all are left out, the innermost of PyTorch, whose own
-  /// operator it is.
+  /// The frames of the operator: those of OpGate, of PyTorch and of the C library are left out, and calls
+  /// that recur are named once. The innermost comes first, at most four. Where all are left out, the
+  /// innermost of PyTorch, whose own operator it is.
   std::vector<StackFrame> operator_frames() const;
 
  private:

@@ -45,7 +45,7 @@ class JobWindow {
   /// more time.
   bool is_late();
 
-  /// The option that sets the limit of the first job; empty where no option does.
+  /// The option that sets the limit of the first job; empty if no option does.
   std::string_view option_of_limit() const;
 
  private:

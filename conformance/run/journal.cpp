@@ -26,8 +26,8 @@ using nlohmann::json;
 
 constexpr size_t kFlushBytes = 1 << 16;
 
-// What is not compared with the results of a base: a base whose own build ran it may be of a version that did not say it
-// yet.
+// What is not compared with the results of a base: a base whose own build ran it may be of a version that did
+// not say it yet.
 constexpr const char* kCoverage = "coverage";
 constexpr const char* kFolder = "folder";
 constexpr const char* kModules = "modules";
@@ -62,7 +62,7 @@ ModulesRead modules_from(const json& line) {
   return {modules.at("listed"), modules.at("files")};
 }
 
-// Checks that `line` has every key of `words`. Throws OtherVersion where one is missing.
+// Checks that `line` has every key of `words`. Throws OtherVersion if one is missing.
 void demand_words(const json& line, const json& words, const std::filesystem::path& file) {
   for (const auto& [word, value] : words.items()) {
     if (!line.contains(word)) {
@@ -245,7 +245,7 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
 
 namespace {
 
-// Reads only the first and the last line; none where no complete line follows the first.
+// Reads only the first and the last line; none if no complete line follows the first.
 std::optional<Line> last_line(const std::filesystem::path& file) {
   std::ifstream stream = open_results(file);
   std::string text;

@@ -59,7 +59,7 @@ struct RunHeader {
   /// The ids of subjects that are operators, by name: "mine::scale", as a schema begins.
   std::map<std::string, std::string> ids_of_operators() const;
   /// The first difference from another run's header that keeps their verdicts from being merged: "torch
-  /// (2.11.0 and 2.15.0)"; empty where they can be merged. Shards, counts and times may differ.
+  /// (2.11.0 and 2.15.0)"; empty if they can be merged. Shards, counts and times may differ.
   std::string difference(const RunHeader& other) const;
 };
 
@@ -102,14 +102,14 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
 /// read_journal() does.
 bool is_finished(const std::filesystem::path& file);
 
-/// What the calls of the finished run in the file cost. Throws SetupError where the run is unfinished, and
+/// What the calls of the finished run in the file cost. Throws SetupError if the run is unfinished, and
 /// as read_journal() does.
 Costs read_costs(const std::filesystem::path& file);
 
 /// Writes one results file, and holds a lock on it, so that two runs cannot write into the same file.
 class Journal : public RunListener {
  public:
-  /// Begins a new file. Throws SetupError where the folder cannot be written or another run holds the file.
+  /// Begins a new file. Throws SetupError if the folder cannot be written or another run holds the file.
   Journal(const std::filesystem::path& file, const RunHeader& header);
 
   /// Continues the file of an interrupted run. Throws as above.

@@ -48,7 +48,7 @@ void PackageJobs::note_failure(const json& preparation, const Judgement& lost, Q
 // the name of the package that it runs, and the text to report if the worker ends there.
 fs::path PackageJobs::at_of(const std::string& device) const { return folder_ / (device + ".at.json"); }
 
-// The same package without the calls or packages that killed or hung the worker; none where the worker
+// The same package without the calls or packages that killed or hung the worker; none if the worker
 // was not working on one.
 std::optional<json> PackageJobs::without_culprit(json package, const Judgement& lost) const {
   const fs::path file = at_of(package.at("device"));

@@ -21,8 +21,8 @@ bool runs_on_meta(const std::vector<std::string>& kernels) {
       kernels, [](const std::string& key) { return key == "Meta" || key == "CompositeImplicitAutograd"; });
 }
 
-// False where a Python module that this process does not load is to register one (m.set_python_module), and where the
-// tag of an operator of a draft says that it can have none outside of Python.
+// False if a Python module that this process does not load is to register one (m.set_python_module), and
+// where the tag of an operator of a draft says that it can have none outside of Python.
 bool lacks_fake_kernel(const c10::OperatorHandle& op, bool draft) {
   return !has_fake_kernel(op) && !c10::Dispatcher::singleton().getPyStub(op.operator_name()) &&
          !(draft && op.hasTag(at::Tag::dynamic_output_shape));

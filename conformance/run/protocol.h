@@ -9,10 +9,11 @@
 //   {"run": [5, 6, 9]}                                        {"ran": 5} a call: all its checks pass
 //   {"run": [5], "checks": [ID, ...]}                         {"ran": 5, "ulps": {ID: 0.5}, "facts": {...},
 //                                                              "judgements": {ID: {...}}}
-// A command without "checks" runs every check that the plan has for the call and this kind of worker.
-// "ulps" has the worst error of each check that passes with an error above 0; "facts" summarizes what the
-// call returned; "judgements" has, in full, each check that does not pass. An answer has "printed" where the call has
-// printed something: the place in the log behind it. What a crash printed lies behind the last such place.
+// A command without "checks" runs every check that the plan has for the call and this kind of worker. "ulps"
+// has the worst error of each check that passes with an error above 0; "facts" summarizes what the call
+// returned; "judgements" has, in full, each check that does not pass. An answer has "printed" where the call
+// has printed something: the place in the log behind it. What a crash printed lies behind the last such
+// place.
 //
 // The Python worker keeps no plan. It receives call ids, and sends each of its judgements in full:
 //   {"run": CALL, "checks": [ID, ...]}                        {"ran": CALL, "judgements": {ID: {...}, ...},

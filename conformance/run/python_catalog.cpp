@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kNanoseconds = 1'000'000'000;
 
-// Modules may register kernels for an accelerator only where there is one.
+// Modules may register kernels for an accelerator only if there is one.
 bool hides_devices(std::string_view variable) {
   const auto is_it = [&](const Accelerator& each) {
     return variable.starts_with(fmt::format("{}=", each.visible_devices()));
@@ -35,7 +35,8 @@ bool hides_devices(std::string_view variable) {
   return find_accelerator(is_it) != nullptr;
 }
 
-// The variables that Python itself reads (PYTHON*), those of OpGate and its users (OPGATE_*), and those that hide devices.
+// The variables that Python itself reads (PYTHON*), those of OpGate and its users (OPGATE_*), and those that
+// hide devices.
 json relevant_environment() {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -47,7 +48,7 @@ json relevant_environment() {
   return variables;
 }
 
-// `was` is null where the file did not exist.
+// `was` is null if the file did not exist.
 bool is_unchanged(const std::string& file, const json& was) {
   struct stat is {};
   if (stat(file.c_str(), &is) != 0) return was.is_null();

@@ -26,12 +26,13 @@ struct PythonCatalog {
   std::string torch;                   ///< version
   /// SHA-1 over the packages of the modules that opgate.toml lists, and over OpGate's own.
   std::string sources;
-  /// By name: the Python files of the packages of those modules, and of the project's other modules that they import.
+  /// By name: the Python files of the packages of those modules, and of the project's other modules that they
+  /// import.
   std::map<std::string, std::string> modules;
 };
 
 /// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the
-/// message. Throws SetupError where the worker belongs to another version of OpGate.
+/// message. Throws SetupError if the worker belongs to another version of OpGate.
 PythonCatalog python_catalog_from(const nlohmann::json& said, const std::string& python);
 
 /// Caches what a Python worker of this command and set-up said, in the user's cache folder

@@ -23,16 +23,16 @@ class PythonTemplate {
   /// Starts the process without waiting for it.
   void start() { process_.start(); }
 
-  /// Waits until the process is ready, and returns what it said. Throws SetupError where it cannot start.
+  /// Waits until the process is ready, and returns what it said. Throws SetupError if it cannot start.
   nlohmann::json await_ready() { return process_.await_ready(); }
 
   /// False once the process has said that it cannot fork safely, because an imported module has started
   /// threads. Then workers must be started like the template itself.
   bool can_fork() const { return can_fork_; }
 
-  /// A new worker that prints into `log`, or nothing where that takes longer: then it must be asked again.
+  /// A new worker that prints into `log`, or nothing if that takes longer: then it must be asked again.
   /// Starts the process if that has not been done. `checks` are ids of checks whose Python packages the
-  /// worker will need, and which the template imports if it has not yet. Throws SetupError where the process
+  /// worker will need, and which the template imports if it has not yet. Throws SetupError if the process
   /// ends.
   std::unique_ptr<Child> fork(const std::filesystem::path& log, const std::vector<std::string>& checks);
 

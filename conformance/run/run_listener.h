@@ -1,4 +1,5 @@
-// What happens while a plan runs, for whatever takes part in it: the journal, the tally, the progress that is shown.
+// What happens while a plan runs, for whatever takes part in it: the journal, the tally, the progress that is
+// shown.
 #pragma once
 
 #include <optional>

@@ -40,7 +40,7 @@ std::vector<std::string> checks_in(const std::vector<Queue*>& queues, const Call
   return ids;
 }
 
-// Lets the workers do what is in their queues. Returns false where it was interrupted or stopped.
+// Lets the workers do what is in their queues. Returns false if it was interrupted or stopped.
 bool serve(std::list<WorkerClient>& workers, const Supervisor::Observer& observer) {
   auto next_progress = std::chrono::steady_clock::now();
   while (true) {

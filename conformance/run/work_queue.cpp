@@ -48,7 +48,7 @@ std::ptrdiff_t Queue::count(Calls::Position call) const {
   return std::ranges::count_if(calls_.checks(call), [&](const Check* check) { return holds(call, *check); });
 }
 
-// Moves next_call_ to the next call that has a case left in this queue; returns false where there is none.
+// Moves next_call_ to the next call that has a case left in this queue; returns false if there is none.
 bool Queue::advance() {
   while (next_call_ < calls_.size() && checks_of(next_call_).empty()) ++next_call_;
   return next_call_ < calls_.size();

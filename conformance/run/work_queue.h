@@ -38,12 +38,12 @@ struct Job {
 class Queue {
  public:
   using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
-  /// Which cases the queue holds: those that need an AOTInductor package, which must wait until it is made; of the
-  /// others, those of slow checks or of quick ones.
+  /// Which cases the queue holds: those that need an AOTInductor package, which must wait until it is made;
+  /// of the others, those of slow checks or of quick ones.
   enum class Part { all, quick, slow, packaged };
 
-  /// Holds the cases of `todo` that this kind of worker judges. `simulated`: those on simulated devices, for which there
-  /// are workers of their own; otherwise all others. `limit` applies to each call. `on_verdict`
+  /// Holds the cases of `todo` that this kind of worker judges. `simulated`: those on simulated devices, for
+  /// which there are workers of their own; otherwise all others. `limit` applies to each call. `on_verdict`
   /// receives the verdicts of calls that are given up, and must remove them from `todo`. `workers` is the
   /// number of workers that take jobs from this queue.
   Queue(Worker kind, bool simulated, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
@@ -64,19 +64,19 @@ class Queue {
   /// The next call of next() considers this job first.
   void put_back(Job job) { waiting_.push_front(std::move(job)); }
 
-  /// Notes that a worker has died on this call. Where workers die eight times in a row, without an answer in between, on
-  /// one variant of a sample in several dtypes, or in one dtype on several variants of a sample or on one variant of
-  /// several samples, the rest of these calls on that device is given up; after sixteen deaths on a sample in several
-  /// dtypes, the rest of the sample, and on several samples, the rest of the operator. `several` is more than there are
-  /// workers. `reason` goes into the verdicts of what is given up.
+  /// Notes that a worker has died on this call. Where workers die eight times in a row, without an answer in
+  /// between, on one variant of a sample in several dtypes, or in one dtype on several variants of a sample
+  /// or on one variant of several samples, the rest of these calls on that device is given up; after sixteen
+  /// deaths on a sample in several dtypes, the rest of the sample, and on several samples, the rest of the
+  /// operator. `several` is more than there are workers. `reason` goes into the verdicts of what is given up.
   void died_on(Calls::Position call, const std::string& reason);
 
   /// Notes that a worker has answered this call.
   void answered(Calls::Position call);
 
  private:
-  // Calls of one operator on one device that are given up together: those of a sample and a variant, of a sample and a
-  // dtype, of a variant and a dtype, of a sample, or all of them.
+  // Calls of one operator on one device that are given up together: those of a sample and a variant, of a
+  // sample and a dtype, of a variant and a dtype, of a sample, or all of them.
   struct Group {
     const Spec* spec;
     std::string device;

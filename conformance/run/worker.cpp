@@ -34,7 +34,7 @@ void answer(const json& message) {
   answer_line(message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-// True where the worst error is all that there is to report of the case.
+// True if the worst error is all that there is to report of the case.
 bool plain_pass(const Judgement& judgement) {
   return judgement.verdict == Verdict::pass && judgement.reason.empty() && !judgement.finding;
 }

@@ -56,7 +56,7 @@ class WorkerClient {
   /// Sends the data that waits.
   void send() { process_.flush(); }
 
-  /// Reads the answers that have arrived. Throws SetupError where the worker reports that its set-up is
+  /// Reads the answers that have arrived. Throws SetupError if the worker reports that its set-up is
   /// broken.
   void receive();
 

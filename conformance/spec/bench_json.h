@@ -12,7 +12,7 @@
 
 namespace opgate {
 
-/// Throws SpecError where the baseline or a device does not exist, or a limit is no ratio above 0. With an empty
+/// Throws SpecError if the baseline or a device does not exist, or a limit is no ratio above 0. With an empty
 /// "against", the bench has no baseline yet.
 Bench bench_from_json(const nlohmann::json& described);
 

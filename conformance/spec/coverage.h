@@ -1,4 +1,5 @@
-// Which operators of the loaded libraries and modules have a spec or recorded calls, and which nothing checks.
+// Which operators of the loaded libraries and modules have a spec or recorded calls, and which nothing
+// checks.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,8 +21,8 @@ struct Coverage {
   bool operator==(const Coverage&) const = default;
 };
 
-/// `operators` are those that the project defines. Subjects that it does not define, such as a spec of an operator
-/// of PyTorch, are not counted.
+/// `operators` are those that the project defines. Subjects that it does not define, such as a spec of an
+/// operator of PyTorch, are not counted.
 Coverage coverage_of(const std::set<std::string>& operators, const std::vector<Spec>& subjects);
 
 void to_json(nlohmann::json& json, const Coverage& coverage);

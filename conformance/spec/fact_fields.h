@@ -1,5 +1,5 @@
-// The facts of a subject as tables: JSON has all of them, the ledger those that a spec determines. What a spec names has
-// another table; see naming_words.h.
+// The facts of a subject as tables: JSON has all of them, the ledger those that a spec determines. What a
+// spec names has another table; see naming_words.h.
 #pragma once
 
 #include <string_view>

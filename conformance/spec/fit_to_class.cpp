@@ -60,8 +60,8 @@ std::string type_names(const std::vector<c10::TypePtr>& types) {
   return fmt::format("({})", fmt::join(names, ", "));
 }
 
-// Throws unless the model's function accepts every call that the schema accepts. A model in Python has no types to look
-// at; what it cannot take or give shows when it is called.
+// Throws unless the model's function accepts every call that the schema accepts. A model in Python has no
+// types to look at; what it cannot take or give shows when it is called.
 void check_model_takes(const std::vector<c10::TypePtr>& takes, const c10::FunctionSchema& schema,
                        const std::string& where) {
   const auto& formals = schema.arguments();

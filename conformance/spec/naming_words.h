@@ -1,5 +1,6 @@
-// The words with which a spec names arguments, results or conditions, such as wants_contiguous("x"), as one table. The
-// writers of specs in C++ and Python, JSON, the ledger and the gate read it. CONTRIBUTING says how a word is added.
+// The words with which a spec names arguments, results or conditions, such as wants_contiguous("x"), as one
+// table. The writers of specs in C++ and Python, JSON, the ledger and the gate read it. CONTRIBUTING says how
+// a word is added.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ struct NamingWord {
   std::string_view key;   ///< in JSON and in the ledger: "trusted"
   Of of;
   std::variant<Texts, Indices> names;
-  /// What the gate reports if a change of the spec names others, which it refuses. Empty for a word that exempts what it
-  /// names from checks: the gate refuses one name more, and one less is better.
+  /// What the gate reports if a change of the spec names others, which it refuses. Empty for a word that
+  /// exempts what it names from checks: the gate refuses one name more, and one less is better.
   std::string_view if_others = "";
 };
 

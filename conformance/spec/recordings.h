@@ -19,19 +19,21 @@ namespace opgate {
 
 inline constexpr int kRecordingFormat = 1;
 
-/// Adds the samples of each *.json in `folder` to the spec of its operator. An operator without a spec gets
-/// a draft, made from the recording: the recorded dtypes, the promise `differentiable` if an input of the program
-/// required a gradient or an autograd kernel is registered (a guess: see Spec::guessed), that of the operator's tag
-/// nondeterministic_seeded, and all integer tensors assumed to be trusted. An empty path means no folder. With `python_too`,
-/// operators that this process lacks are taken to be defined in the Python worker. It makes the calls of their drafts,
-/// and of the drafts of operators in `python_kernels`, because fake kernels and derivatives are registered there.
+/// Adds the samples of each *.json in `folder` to the spec of its operator. An operator without a spec gets a
+/// draft, made from the recording: the recorded dtypes, the promise `differentiable` if an input of the
+/// program required a gradient or an autograd kernel is registered (a guess: see Spec::guessed), that of the
+/// operator's tag nondeterministic_seeded, and all integer tensors assumed to be trusted. An empty path means
+/// no folder. With `python_too`, operators that this process lacks are taken to be defined in the Python
+/// worker. It makes the calls of their drafts, and of the drafts of operators in `python_kernels`, because
+/// fake kernels and derivatives are registered there.
 ///
 /// Throws SpecError that names the file if the file is not a recording, if its samples no longer fit the
 /// schema, or if nothing defines the operator.
 void add_recordings(const std::filesystem::path& folder, bool python_too, const PythonKernels& python_kernels,
                     std::vector<Spec>& subjects);
 
-/// Whether values of the sample are not those of a recorded call: of large tensors, a recording keeps only the range.
+/// Whether values of the sample are not those of a recorded call: of large tensors, a recording keeps only
+/// the range.
 bool has_other_values_than_recorded(const Spec& spec, const Sample& sample);
 
 }  // namespace opgate

@@ -12,8 +12,9 @@
 namespace opgate {
 namespace {
 
-// PyTorch gives tags no names in C++. The compiler has them: "... [with at::Tag tag = torch::headeronly::Tag::core]".
-// It writes a value without a name as a cast, such as "(torch::headeronly::Tag)99".
+// PyTorch gives tags no names in C++. The compiler has them: "... [with at::Tag tag =
+// torch::headeronly::Tag::core]". It writes a value without a name as a cast, such as
+// "(torch::headeronly::Tag)99".
 template <at::Tag tag>
 constexpr std::string_view tag_name() {
   constexpr std::string_view signature = __PRETTY_FUNCTION__;

@@ -12,9 +12,9 @@ namespace opgate {
 
 /// What the dispatcher of one process has for an operator.
 struct OpRegistration {
-  /// The dispatch keys for which the operator has a kernel of its own, in the order of their enumeration: "CPU",
-  /// "Meta", "AutogradCPU". Kernels that another key's alias gives (CompositeImplicitAutograd) count for the
-  /// alias alone.
+  /// The dispatch keys for which the operator has a kernel of its own, in the order of their enumeration:
+  /// "CPU", "Meta", "AutogradCPU". Kernels that another key's alias gives (CompositeImplicitAutograd) count
+  /// for the alias alone.
   std::vector<std::string> kernels;
   std::vector<std::string> tags;  ///< names, sorted: "pt2_compliant_tag"
   bool fake = false;              ///< has_fake_kernel(); in Python, without those that only raise
@@ -23,19 +23,19 @@ struct OpRegistration {
 /// By name of the operator: "namespace::op" or "namespace::op.overload".
 using OpRegistrations = std::map<std::string, OpRegistration>;
 
-/// The dispatch keys for which only a process with the project's Python modules has a kernel, by name of the operator;
-/// operators without any are left out.
+/// The dispatch keys for which only a process with the project's Python modules has a kernel, by name of the
+/// operator; operators without any are left out.
 using PythonKernels = std::map<std::string, std::vector<std::string>>;
 
 /// Compares `with_python` with what this process has.
 PythonKernels kernels_only_in_python(const OpRegistrations& with_python);
 
-/// True where a kernel is registered that runs on Meta tensors. The dispatcher's own fallback, which every
+/// True if a kernel is registered that runs on Meta tensors. The dispatcher's own fallback, which every
 /// operator has and which raises, does not count.
 bool has_fake_kernel(const c10::OperatorHandle& op);
 
-/// True where the operator's own kernel is composed of other operators and serves every device, Meta and Autograd
-/// included.
+/// True if the operator's own kernel is composed of other operators and serves every device, Meta and
+/// Autograd included.
 bool is_composite(const c10::OperatorHandle& op);
 
 /// What this process has for the operator.

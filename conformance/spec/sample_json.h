@@ -13,7 +13,8 @@ namespace opgate {
 /// The dtype of that name. Throws SpecError if OpGate knows no such dtype.
 c10::ScalarType known_dtype(const std::string& name);
 
-/// The type of device of that name: "cpu", or an accelerator such as "cuda". Throws SpecError for any other name.
+/// The type of device of that name: "cpu", or an accelerator such as "cuda". Throws SpecError for any other
+/// name.
 c10::DeviceType known_device(const std::string& name);
 
 /// {"name": ..., "arguments": [...], "where": "file:line"}. Throws SpecError for an argument whose type

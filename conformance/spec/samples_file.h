@@ -1,4 +1,5 @@
-// The samples of a run as a file, samples.json, so that another build of the operators can be called with them.
+// The samples of a run as a file, samples.json, so that another build of the operators can be called with
+// them.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +9,12 @@
 
 namespace opgate {
 
-/// Writes the samples of operators, with all arguments, as {"ns::op": [SAMPLE, ...]}. Throws SetupError if the file
-/// cannot be written.
+/// Writes the samples of operators, with all arguments, as {"ns::op": [SAMPLE, ...]}. Throws SetupError if
+/// the file cannot be written.
 void write_samples(const std::filesystem::path& file, const std::vector<Spec>& subjects);
 
-/// Gives each operator the samples that the file has for it, and no others: none where it has no entry. Models and
-/// classes are left as they are. Throws SetupError for a file that is not written so.
+/// Gives each operator the samples that the file has for it, and no others: none if it has no entry. Models
+/// and classes are left as they are. Throws SetupError for a file that is not written so.
 void replace_samples(const std::filesystem::path& file, std::vector<Spec>& subjects);
 
 }  // namespace opgate

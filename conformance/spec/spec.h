@@ -82,8 +82,8 @@ struct Spec : SpecNames {
   bool same_bits_in_any_layout() const { return accuracy->exact || promised(Promise::layout_invariant); }
   /// The accuracy that is promised where the spec's samples have this dtype.
   Accuracy accuracy_for(c10::ScalarType sample_dtype) const;
-  /// The sample of that name, among `samples` and those of `rejections`; null if there is none. Numbers in it may have
-  /// more digits than they need.
+  /// The sample of that name, among `samples` and those of `rejections`; null if there is none. Numbers in it
+  /// may have more digits than they need.
   const Sample* find_sample(std::string_view sample_name) const;
   /// The rejection that `sample` belongs to; null if the sample is not one that must be rejected.
   const Rejection* find_rejection(const Sample& sample) const;

@@ -41,8 +41,9 @@ bool is_defined_in_cpp(const std::string& name);
 /// The names of all operators for which is_defined_in_cpp() is true, those of torch itself among them.
 std::set<std::string> operators_defined_in_cpp();
 
-/// Registers only the schema of an operator whose kernels are in another process, unless that was done before; it
-/// stays registered until this process ends. Throws SpecError that begins with `where` if the schema is invalid.
+/// Registers only the schema of an operator whose kernels are in another process, unless that was done
+/// before; it stays registered until this process ends. Throws SpecError that begins with `where` if the
+/// schema is invalid.
 void define_schema(const std::string& name, const std::string& schema, const std::string& where);
 
 /// Adds to `stack`, which holds the operator's arguments, the defaults of the reference's further

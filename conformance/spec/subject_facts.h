@@ -1,5 +1,5 @@
-// What is known about an operator, model or class without calling it: what it is registered with, and what its
-// spec says. The gate compares it with a later state.
+// What is known about an operator, model or class without calling it: what it is registered with, and what
+// its spec says. The gate compares it with a later state.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ namespace opgate {
 
 /// An accuracy as a spec promises it.
 struct AccuracyFacts {
-  std::optional<double> ulps;  ///< none where it is exact
+  std::optional<double> ulps;  ///< none if it is exact
   std::string scale = "";      ///< what the ulps are at: "" the result, "inputs", or "function"
   std::string dtype = "";      ///< whose ulps they are: "" the result's, "input", or a dtype's name
 
@@ -40,9 +40,10 @@ struct SubjectFacts {
   std::vector<std::string> promises;  ///< names
   std::optional<AccuracyFacts> accuracy;
   std::optional<AccuracyFacts> gradient_accuracy;
-  std::string reference;  ///< an operator's name, "function", or empty where there is none
+  std::string reference;  ///< an operator's name, "function", or empty if there is none
   bool draft = false;     ///< what the spec does not say is not checked
-  /// What the spec names, by the key of a word of kNamingWords: arguments, indices of results, conditions. No list is empty.
+  /// What the spec names, by the key of a word of kNamingWords: arguments, indices of results, conditions. No
+  /// list is empty.
   std::map<std::string, std::vector<std::string>, std::less<>> named;
   std::map<std::string, std::vector<std::string>> dtypes;  ///< by device
   /// Descriptions of arguments, by sample: JSON, whose end is replaced by a digest where it is long. The
@@ -54,7 +55,7 @@ struct SubjectFacts {
   std::string where;                              ///< file:line of the spec
   std::string sources = "";  ///< digest of the sources; empty if they are not on this machine
   /// Digests of the project's files that the compiler read for the subject, by path relative to the folder of
-  /// opgate.toml. A digest is empty where the file is not what was compiled.
+  /// opgate.toml. A digest is empty if the file is not what was compiled.
   std::map<std::string, std::string> files_read = {};
   std::vector<std::string> files_not_followed = {};  ///< what else it may have read, in words
 

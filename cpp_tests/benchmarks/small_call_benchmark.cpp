@@ -1,5 +1,5 @@
-// Measures what a call with little data costs, part by part, on float32 tensors of 64x64: docs/ops.md says what follows.
-// `opgate_benchmarks --benchmark_filter='^small call'` prints it; run nothing else meanwhile.
+// Measures what a call with little data costs, part by part, on float32 tensors of 64x64: docs/ops.md says
+// what follows. `opgate_benchmarks --benchmark_filter='^small call'` prints it; run nothing else meanwhile.
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -21,8 +21,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using Sum = Tensor(const Tensor&, const Tensor&);
 
-// An operator that does nothing, with a wrapper for autograd and without. The result is none of the arguments, because
-// autograd would make a view of these.
+// An operator that does nothing, with a wrapper for autograd and without. The result is none of the
+// arguments, because autograd would make a view of these.
 const Tensor& made_before() {
   static const Tensor result = at::rand({64, 64});
   return result;

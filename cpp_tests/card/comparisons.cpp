@@ -27,7 +27,8 @@ T at(const std::vector<unsigned char>& memory, std::size_t offset) {
   return value;
 }
 
-// A digest of the results (FNV-1a), by which a machine without a card can compare its simulator with one later.
+// A digest of the results (FNV-1a), by which a machine without a card can compare its simulator with one
+// later.
 std::string digest_of(const std::vector<std::uint64_t>& values) {
   std::uint64_t digest = 0xcbf29ce484222325;
   for (const std::uint64_t value : values) {

@@ -26,7 +26,8 @@ nlohmann::json compare_matrices(const Sides& sides, const MatrixForm& form, Numb
 /// Random instructions whose results PTX defines to the last bit.
 simulator::tests::RandomProgram program_of(unsigned seed);
 
-/// A program of random instructions. Where results differ, the line names the first instruction behind which they do.
+/// A program of random instructions. Where results differ, the line names the first instruction behind which
+/// they do.
 nlohmann::json compare_program(const Sides& sides, unsigned seed);
 
 /// The same with what a card gave earlier, of which digests are known. Null for what is not among it.

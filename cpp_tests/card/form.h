@@ -8,13 +8,13 @@
 
 namespace opgate::card {
 
-/// How far a result may lie from the exact one, as the manual of PTX documents it: absolute, for a value of the source
-/// and the exact result. A negative number: nothing is promised.
+/// How far a result may lie from the exact one, as the manual of PTX documents it: absolute, for a value of
+/// the source and the exact result. A negative number: nothing is promised.
 using Allowed = double (*)(double value, double result);
 
-/// A text over the registers %r1 to %r3, %rd1 to %rd3, %f.., %fd.., %h.. and %p.., which hold the sources. It writes the
-/// register 0 of a kind, and perhaps register 4. %rd20 is the address of 16 bytes of the thread's own in global memory,
-/// %r20 of 16 bytes in shared memory.
+/// A text over the registers %r1 to %r3, %rd1 to %rd3, %f.., %fd.., %h.. and %p.., which hold the sources. It
+/// writes the register 0 of a kind, and perhaps register 4. %rd20 is the address of 16 bytes of the thread's
+/// own in global memory, %r20 of 16 bytes in shared memory.
 struct Form {
   std::string group;                   ///< "integers", for the report
   std::string text;                    ///< "add.s32 %r0, %r1, %r2;"
@@ -50,8 +50,8 @@ std::vector<Form> all_forms();
 /// Values of each source of so many executions.
 std::vector<std::array<std::uint64_t, 3>> sources_of(const Form& form);
 
-/// A module whose kernel executes the form once in each thread. A thread has kRecord bytes: three sources of 8 bytes,
-/// two results of 8 bytes, and 16 bytes of its own.
+/// A module whose kernel executes the form once in each thread. A thread has kRecord bytes: three sources of
+/// 8 bytes, two results of 8 bytes, and 16 bytes of its own.
 std::string kernel_of_form(const Form& form);
 
 constexpr std::size_t kRecord = 64;

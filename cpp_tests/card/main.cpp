@@ -1,4 +1,5 @@
-// Compares the simulator with a card, instruction by instruction: both execute the same PTX on the same values.
+// Compares the simulator with a card, instruction by instruction: both execute the same PTX on the same
+// values.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -84,7 +85,8 @@ Recorded read_recorded(const std::string& name) {
   return recorded;
 }
 
-// Compares the simulator with what a card gave earlier. Prints what differs, and fails if something was not compared.
+// Compares the simulator with what a card gave earlier. Prints what differs, and fails if something was not
+// compared.
 int compare_with_recorded(const Options& options) {
   const Recorded recorded = read_recorded(options.recorded);
   const std::unique_ptr<Side> simulator = simulated_side();

@@ -141,7 +141,8 @@ std::uint64_t element(const std::string& type, bool is_factor, Numbers numbers, 
     const std::uint32_t special[] = {0x7f80, 0xff80, 0x7fc1, 0x8000, 0x7f00, 0x0001, 0x7f7f};
     return numbers == Numbers::special ? special[bits % 7] : single >> 16;
   }
-  // Bits of the exponent that a float has more than the smaller types are taken away; what is cut off is not rounded.
+  // Bits of the exponent that a float has more than the smaller types are taken away; what is cut off is not
+  // rounded.
   const std::uint32_t sign = single >> 31;
   const auto exponent = static_cast<int>(single >> 23 & 0xff) - 127;
   const std::uint32_t fraction = single & 0x7fffff;

@@ -1,5 +1,5 @@
-// Prints what the CUDA runtime says of limits, attributes and errors, a line "name<TAB>value" each. ci/card compares the
-// lines of a card with those of the simulated device.
+// Prints what the CUDA runtime says of limits, attributes and errors, a line "name<TAB>value" each. ci/card
+// compares the lines of a card with those of the simulated device.
 #include <cuda_runtime.h>
 
 #include <cstdint>

@@ -33,11 +33,12 @@ class Side {
 
 std::unique_ptr<Side> simulated_side();
 
-/// The card, through the driver's libcuda.so.1, which translates the PTX. Throws std::runtime_error if there is none.
+/// The card, through the driver's libcuda.so.1, which translates the PTX. Throws std::runtime_error if there
+/// is none.
 std::unique_ptr<Side> card_side();
 
-/// The simulator in the place of a card. `planted` is "OLD=NEW": in all PTX, OLD is replaced by NEW, so that what is
-/// compared differs; empty: nothing is.
+/// The simulator in the place of a card. `planted` is "OLD=NEW": in all PTX, OLD is replaced by NEW, so that
+/// what is compared differs; empty: nothing is.
 std::unique_ptr<Side> stand_in_side(const std::string& planted);
 
 }  // namespace opgate::card

@@ -329,7 +329,7 @@ TEST(EffectAlias, FailsAnAliasThatIsMadeOnlyWhereGradientsAreWanted) {
   EXPECT_EQ(judged().verdict, Verdict::pass);
   spec.promises.insert(Promise::differentiable);
   ASSERT_EQ(judged().verdict, Verdict::fail);
-  EXPECT_THAT(judged().finding->promised, HasSubstr("where its inputs require gradients"));
+  EXPECT_THAT(judged().finding->promised, HasSubstr("if its inputs require gradients"));
 }
 
 TEST(EffectAlias, FailsADeclaredAliasThatIsNotMade) {

@@ -201,7 +201,8 @@ TEST_F(ChildTest, LastPrintedIsWhatThisProcessSaidLast) {
   EXPECT_THAT(child.last_printed(9), ElementsAre("one", "two", "three", "four"));
 }
 
-// A handler that is set without SA_RESTART, as an operator may leave one behind for its timer, ends a waiting read().
+// A handler that is set without SA_RESTART, as an operator may leave one behind for its timer, ends a waiting
+// read().
 TEST(LineReader, IsNotEndedBySignals) {
   struct sigaction noop {};
   noop.sa_handler = [](int) {};

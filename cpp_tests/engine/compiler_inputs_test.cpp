@@ -37,7 +37,8 @@ class CompilerInputsTest : public ::testing::Test {
     return root_.write(name, name);
   }
 
-  // Writes a dependency file for an object that is made from these files, and creates those that are relative.
+  // Writes a dependency file for an object that is made from these files, and creates those that are
+  // relative.
   void object(const std::string& name, const std::vector<std::string>& files, bool create = true) {
     std::string rule = name + ":";
     for (const std::string& one : files) {

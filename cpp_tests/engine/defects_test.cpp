@@ -1,5 +1,5 @@
-// Broken cases are sorted by their causes. Each attribution has its opposite beside it: two mistakes of one operator, where the
-// attribution would be wrong, stay two.
+// Broken cases are sorted by their causes. Each attribution has its opposite beside it: two mistakes of one
+// operator, where the attribution would be wrong, stay two.
 #include "defects/defect.h"
 
 #include <fmt/format.h>

@@ -74,8 +74,8 @@ void PrintTo(const Control& control, std::ostream* out) { *out << control.op; }
 
 class ErrorRaisesControl : public ::testing::TestWithParam<Control> {};
 
-// These operators check their arguments, and their messages say something, so that any finding would be wrong.
-// avg_pool2d is left out, because torch 2.11 says only "integer out of range" for a kernel_size of 0.
+// These operators check their arguments, and their messages say something, so that any finding would be
+// wrong. avg_pool2d is left out, because torch 2.11 says only "integer out of range" for a kernel_size of 0.
 TEST_P(ErrorRaisesControl, PassesPyTorch) {
   const Spec spec = spec_of(GetParam().op, {GetParam().sample}, {c10::kFloat, c10::kDouble});
   const Tried tried = try_all(spec);

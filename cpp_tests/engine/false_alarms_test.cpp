@@ -345,8 +345,8 @@ TEST(FalseAlarms, ANumberThatStandsForAnIndexHasNoSlope) {
   EXPECT_EQ(judgement.verdict, Verdict::pass) << judgement.reason;
 }
 
-// linalg_cholesky reads one triangle, and its gradient is shared by both. A matrix that a program computed as a product
-// with its own transpose has triangles that differ by rounding.
+// linalg_cholesky reads one triangle, and its gradient is shared by both. A matrix that a program computed as
+// a product with its own transpose has triangles that differ by rounding.
 TEST(FalseAlarms, AMatrixIsHermitianButForRounding) {
   Spec spec = draft_of("aten::linalg_cholesky",
                        {{values({3, 3}, {4, 0.3, 0.5, 0.30000004, 5, 0.7, 0.5, 0.7, 6}), false}});

@@ -185,7 +185,8 @@ TEST(Journal, IsUnfinishedUntilTheLastLine) {
   EXPECT_EQ(read_journal(folder / "results.jsonl").entries, 0u);
 }
 
-// Cells and defects follow from the verdicts: they are no entries, and a run that is resumed writes them anew.
+// Cells and defects follow from the verdicts: they are no entries, and a run that is resumed writes them
+// anew.
 TEST(Journal, HasLinesBehindItsVerdicts) {
   const TemporaryFolder folder;
   {

@@ -1,4 +1,5 @@
-// What a file of the ledger keeps once for several devices, and that each device is read back as it was written.
+// What a file of the ledger keeps once for several devices, and that each device is read back as it was
+// written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// torch/lib/libtorch_global_deps.so depends on all CUDA libraries of the wheel, as a library does that CMake's
-// find_package(Torch) links: digests of them took 16 s a run.
+// torch/lib/libtorch_global_deps.so depends on all CUDA libraries of the wheel, as a library does that
+// CMake's find_package(Torch) links: digests of them took 16 s a run.
 TEST(FilesLoadedWithLibraries, AreNotThoseOfTorch) {
   const fs::path folder = torch_folder();
   load_library(folder / "libtorch_global_deps.so");

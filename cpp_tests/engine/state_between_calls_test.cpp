@@ -1,4 +1,5 @@
-// An operator that leaves state of the process changed is told so itself, and no operator after it fails for it.
+// An operator that leaves state of the process changed is told so itself, and no operator after it fails for
+// it.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>

@@ -46,7 +46,8 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b);
 /// A spec of an operator on the CPU with exact accuracy; its id is the name without the namespace.
 Spec spec_of(std::string op, std::vector<std::vector<Argument>> samples, Dtypes dtypes = floating());
 
-// As in the supervisor: what is sent to a worker that died is an error, and not a signal that ends this process.
+// As in the supervisor: what is sent to a worker that died is an error, and not a signal that ends this
+// process.
 class SigpipeIgnored {
  public:
   SigpipeIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

@@ -83,8 +83,8 @@ at::Tensor refuses_empty(const at::Tensor& x) {
   return doubled(x);
 }
 
-// As a sum by atomic additions on a GPU: each call may round otherwise. The first calls do so in the way that looks most
-// like a result that depends on what memory held.
+// As a sum by atomic additions on a GPU: each call may round otherwise. The first calls do so in the way that
+// looks most like a result that depends on what memory held.
 at::Tensor twice_in_some_order(const at::Tensor& x) {
   constexpr std::string_view kCalls = "ABABBABAABBA";
   static std::atomic<size_t> calls{0};

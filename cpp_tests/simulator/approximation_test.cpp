@@ -1,4 +1,5 @@
-// OPGATE_SIM_APPROXIMATE moves the results of approximate instructions, and never beyond what the manual of PTX allows.
+// OPGATE_SIM_APPROXIMATE moves the results of approximate instructions, and never beyond what the manual of
+// PTX allows.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -13,8 +13,8 @@ std::vector<std::uint8_t> memory_before() {
   return bytes;
 }
 
-// One thread or more run the body. In the beginning, %r2 is the address of 64 bytes of shared memory, which hold 0xEE; in the
-// end, the first thread stores them in the result.
+// One thread or more run the body. In the beginning, %r2 is the address of 64 bytes of shared memory, which
+// hold 0xEE; in the end, the first thread stores them in the result.
 std::string kernel(const std::string& body) {
   return kernel_of(R"(.shared .align 16 .b8 s[64];
     mov.u32 %r2, s; setp.ne.u32 %p9, %r1, 0; @%p9 bra begin;

@@ -1,5 +1,5 @@
-// What the tools find in kernels from nvcc that use matrices, copies that are waited for, and barriers in shared memory. Each
-// mistake is planted by leaving one instruction out.
+// What the tools find in kernels from nvcc that use matrices, copies that are waited for, and barriers in
+// shared memory. Each mistake is planted by leaving one instruction out.
 #include "kernels/kernels.h"
 #include "watched.h"
 
@@ -18,8 +18,8 @@ std::string replaced(const std::string& kernels, const std::string& entry, const
   return ptx.replace(at, text.size(), by);
 }
 
-/// Runs a kernel in three seeds, which must agree on whether there is anything. `arguments` allocates what it needs. What the
-/// last one finds.
+/// Runs a kernel in three seeds, which must agree on whether there is anything. `arguments` allocates what it
+/// needs. What the last one finds.
 template <class MakeArguments>
 std::vector<Finding> found_in(const std::string& ptx, const std::string& kernel, Extent grid, Extent block,
                               MakeArguments make_arguments) {

@@ -74,7 +74,8 @@ wait: bar.sync 0; @%p1 exit; atom.global.add.u32 %r4, [%rd1+4], %r3;)");
 }
 
 TEST(SimulatedBarriers, WarpsWaitTogetherForTheBlockBefore) {
-  // As the scans of CUB: a warp votes whether the block before has stored its sum, until it has. More blocks than are resident.
+  // As the scans of CUB: a warp votes whether the block before has stored its sum, until it has. More blocks
+  // than are resident.
   const std::string ptx = kernel_of(R"(
     mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, 1; @%p1 bra store;
     mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd1, %rd2;

@@ -138,7 +138,8 @@ TEST(SimulatedBits, HighestBit) {
         combinations(edges_of_32_bits(), 1), 32);
 }
 
-// By the pseudo code of the manual, of which an H100 departs for 64 bits: it does not cut the numbers to eight bits.
+// By the pseudo code of the manual, of which an H100 departs for 64 bits: it does not cut the numbers to
+// eight bits.
 U extracted(U a, U at, U length, int bits, bool is_signed) {
   if (bits == 32) at &= 0xff;
   if (bits == 32) length &= 0xff;

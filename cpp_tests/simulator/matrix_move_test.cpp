@@ -4,8 +4,9 @@
 namespace opgate::simulator::tests {
 namespace matrix_move_test {
 
-// The memory begins with what the threads find in the first four registers %r10 to %r13: thread t at word 4 t. 512 bytes of
-// shared memory at %r2 hold the numbers 0, 1, 2 ... of 16 bits; they are stored at word 128 in the end.
+// The memory begins with what the threads find in the first four registers %r10 to %r13: thread t at word 4
+// t. 512 bytes of shared memory at %r2 hold the numbers 0, 1, 2 ... of 16 bits; they are stored at word 128
+// in the end.
 std::string kernel(const std::string& body) {
   return kernel_of(R"(.shared .align 16 .b8 s[512];
     mov.u32 %r2, s; shl.b32 %r3, %r1, 4; add.u32 %r3, %r3, %r2;
@@ -80,7 +81,8 @@ TEST(SimulatedMatrixMoves, Load) {
 }
 
 TEST(SimulatedMatrixMoves, LoadAsksOnlyTheLanesOfItsMatrices) {
-  // Addresses of the other lanes are not looked at. Rows in another order, by a generic address with an offset.
+  // Addresses of the other lanes are not looked at. Rows in another order, by a generic address with an
+  // offset.
   const Result result = result_of(R"(sub.u32 %r4, 7, %r1; shl.b32 %r4, %r4, 4; add.u32 %r4, %r4, %r2;
     setp.lt.u32 %p1, %r1, 8; selp.u32 %r4, %r4, 0xfffffff0, %p1;
     cvt.u64.u32 %rd3, %r4; cvta.shared.u64 %rd3, %rd3;

@@ -6,8 +6,8 @@
 namespace opgate::simulator::tests {
 namespace mbarrier_test {
 
-// Words 0 to 63 of the memory are the result, words 64 to 127 hold 1000 and more. %r2 is the address of an object in 128 bytes of
-// shared memory, of which those from 64 on are zeros at first.
+// Words 0 to 63 of the memory are the result, words 64 to 127 hold 1000 and more. %r2 is the address of an
+// object in 128 bytes of shared memory, of which those from 64 on are zeros at first.
 std::string kernel(const std::string& body) {
   return kernel_of(R"(.shared .align 16 .b8 s[128];
     mov.u32 %r2, s; mul.wide.u32 %rd20, %r1, 4; add.u64 %rd20, %rd20, %rd1;

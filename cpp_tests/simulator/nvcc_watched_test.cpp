@@ -1,4 +1,5 @@
-// What the tools find in kernels from nvcc with a known mistake, and that they find nothing in their right twins.
+// What the tools find in kernels from nvcc with a known mistake, and that they find nothing in their right
+// twins.
 #include "kernels/kernels.h"
 #include "watched.h"
 

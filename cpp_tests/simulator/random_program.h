@@ -11,13 +11,13 @@
 namespace opgate::simulator::tests {
 
 /// A program of random instructions in a loop, over registers that all instructions of one width share. What
-/// it computes has no meaning; every NaN, subnormal number and overflow comes up. Each thread reads 128 bytes at
-/// the pointer, and writes its results there.
+/// it computes has no meaning; every NaN, subnormal number and overflow comes up. Each thread reads 128 bytes
+/// at the pointer, and writes its results there.
 class RandomProgram {
  public:
-  /// defined: those whose results PTX defines to the last bit. Which NaN neg and abs give, and which payload of a NaN in
-  /// double precision stays, depends on what ptxas makes of the instructions around them: then NaN is the same in all of
-  /// memory, and nothing else shows its bits.
+  /// defined: those whose results PTX defines to the last bit. Which NaN neg and abs give, and which payload
+  /// of a NaN in double precision stays, depends on what ptxas makes of the instructions around them: then
+  /// NaN is the same in all of memory, and nothing else shows its bits.
   enum class Instructions : bool { all, defined };
   static constexpr int kLength = 120;
   static constexpr int kRounds = 12;

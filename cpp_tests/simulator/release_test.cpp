@@ -194,7 +194,8 @@ TEST(SimulatedReleases, KnowledgeOfOtherBlocksIsSharedWithinABlock) {
 }
 
 TEST(SimulatedReleases, AStoreBeginsAnewAndAnAtomicAdditionCarriesOn) {
-  // Block 0 publishes with 1; block 1 waits for that and writes 2 without a fence; block 2 reads that once it is there.
+  // Block 0 publishes with 1; block 1 waits for that and writes 2 without a fence; block 2 reads that once it
+  // is there.
   const std::string body =
       R"(mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra second; setp.eq.u32 %p1, %r2, 2;
     @%p1 bra third;
@@ -209,7 +210,8 @@ TEST(SimulatedReleases, AStoreBeginsAnewAndAnAtomicAdditionCarriesOn) {
 }
 
 TEST(SimulatedReleases, WhatIsReleasedLaterIsNotAcquired) {
-  // Block 1 acquires what block 0 has released, and then waits for block 2 by a flag that it does not acquire.
+  // Block 1 acquires what block 0 has released, and then waits for block 2 by a flag that it does not
+  // acquire.
   const std::string body =
       R"(mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra second; setp.eq.u32 %p1, %r2, 2;
     @%p1 bra third;

@@ -24,8 +24,8 @@ inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::st
   return observer.findings().take();
 }
 
-/// The same of the kernel `k` with one pointer to zeros, in three seeds, which must agree on whether there is anything. What
-/// the last one finds.
+/// The same of the kernel `k` with one pointer to zeros, in three seeds, which must agree on whether there is
+/// anything. What the last one finds.
 inline std::vector<Finding> findings_of(const std::string& ptx, Extent grid, Extent block, const Tools& tools,
                                         bool threads_hold_copies = false) {
   std::vector<Finding> findings;

@@ -221,8 +221,7 @@ TEST(SimulatedWarpMatrices, Mistakes) {
                Fault::trap, "by 16 of the 32 threads of a warp");
   for (const char* const opcode : {"wmma.load.c.sync.aligned.row.m16n16k16.global.s8",
                                    "wmma.load.c.sync.aligned.row.m8n8k32.global.s32"})
-    expect_fault(std::string(opcode) + " " + kRegisters + ", [%rd1], 16;", Fault::unsupported,
-                 std::string(opcode) + " is not simulated");
+    expect_fault(std::string(opcode) + " " + kRegisters + ", [%rd1], 16;", Fault::unsupported, opcode);
 }
 
 }  // namespace wmma_test

@@ -99,8 +99,8 @@ inline cudaEvent_t new_event(unsigned flags = cudaEventDefault) {
 
 }  // namespace simulated
 
-/// Runs statements in a fresh process, because a fault ends all use of the devices in its own. The process must write
-/// something that matches the expression to stderr.
+/// Runs statements in a fresh process, because a fault ends all use of the devices in its own. The process
+/// must write something that matches the expression to stderr.
 #define EXPECT_IN_CHILD(expression, ...)            \
   do {                                              \
     GTEST_FLAG_SET(death_test_style, "threadsafe"); \

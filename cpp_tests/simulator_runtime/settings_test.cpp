@@ -1,4 +1,5 @@
-// Variables with values that they cannot have: the process ends when the first CUDA function is called, and says what they may be.
+// Variables with values that they cannot have: the process ends when the first CUDA function is called, and
+// says what they may be.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

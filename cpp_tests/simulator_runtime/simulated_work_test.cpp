@@ -1,4 +1,5 @@
-// What OpGate itself asks of the runtime: producers that take long, and devices that work again after a failure.
+// What OpGate itself asks of the runtime: producers that take long, and devices that work again after a
+// failure.
 #include "simulator/runtime/simulated_work.h"
 
 #include <array>

@@ -1,5 +1,5 @@
-// The tool `stream`: which orders of operations it knows, and what it says where there is none. Each test is a process of its
-// own, because the environment is read once.
+// The tool `stream`: which orders of operations it knows, and what it says where there is none. Each test is
+// a process of its own, because the environment is read once.
 #include <string>
 
 #include "device_code.h"

@@ -7,7 +7,7 @@
 
 namespace simulated {
 
-/// The oldest finding as a line of JSON; empty where there is none.
+/// The oldest finding as a line of JSON; empty if there is none.
 inline std::string take_finding() {
   std::string line(4096, '\0');
   line.resize(opgate_sim_take_finding(line.data(), line.size()));

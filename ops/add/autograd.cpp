@@ -14,8 +14,9 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-// An argument whose sizes or dtype are not those of the result: its gradient is summed and cast. For the others the
-// gradient is the incoming one itself, and nothing is saved, because each entry of saved_data takes an allocation.
+// An argument whose sizes or dtype are not those of the result: its gradient is summed and cast. For the
+// others the gradient is the incoming one itself, and nothing is saved, because each entry of saved_data
+// takes an allocation.
 void save_difference(AutogradContext* context, const std::string& name, const at::Tensor& argument,
                      const at::Tensor& out) {
   if (!known_equal(argument.sym_sizes(), out.sym_sizes()))

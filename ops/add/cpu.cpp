@@ -21,7 +21,8 @@ at::Tensor add_tensor_cpu(const at::Tensor& x, const at::Tensor& other) {
 at::Tensor add_scalar_cpu(const at::Tensor& x, const at::Scalar& other) {
   at::Tensor out = empty_sum(x, other);
   const at::ScalarType dtype = out.scalar_type();
-  // A number of another kind, such as 1.5 beside integers, takes part in the promotion as a tensor of no dimensions.
+  // A number of another kind, such as 1.5 beside integers, takes part in the promotion as a tensor of no
+  // dimensions.
   if (x.scalar_type() != dtype) return add_tensor_cpu(x, at::native::wrapped_scalar_tensor(other));
 
   AT_DISPATCH_ALL_TYPES_AND3(at::kBool, at::kHalf, at::kBFloat16, dtype, "add", [&] {

@@ -40,7 +40,8 @@ OPGATE_OPS_MULTIVERSION void map_strided(const Function& function, int64_t count
   }
 }
 
-// An input that does not change along a row is repeated so many times, for the loop over dense elements to read it.
+// An input that does not change along a row is repeated so many times, for the loop over dense elements to
+// read it.
 inline constexpr int64_t kRepeated = 256;
 
 /// Whether the loop over dense elements can compute a row with these strides in bytes; out's comes first.
@@ -50,8 +51,8 @@ inline bool is_dense_row(const int64_t* strides, size_t operands, int64_t elemen
          });
 }
 
-/// Whether all tensors have the dtype, the sizes and the strides of out, which has no gaps: then the elements lie in memory in
-/// the same order.
+/// Whether all tensors have the dtype, the sizes and the strides of out, which has no gaps: then the elements
+/// lie in memory in the same order.
 template <class... Inputs>
 bool is_one_row(const at::Tensor& out, const Inputs&... inputs) {
   return out.is_non_overlapping_and_dense() &&
@@ -60,9 +61,10 @@ bool is_one_row(const at::Tensor& out, const Inputs&... inputs) {
           ...);
 }
 
-/// out = function(inputs...), element by element. The inputs broadcast to out's sizes, and TensorIterator casts them to
-/// their common dtype, which must be out's, scalar_t. out is not resized, and must overlap no input. Tensors that are one
-/// row go without TensorIterator, because setting it up takes as long as some thousand sums.
+/// out = function(inputs...), element by element. The inputs broadcast to out's sizes, and TensorIterator
+/// casts them to their common dtype, which must be out's, scalar_t. out is not resized, and must overlap no
+/// input. Tensors that are one row go without TensorIterator, because setting it up takes as long as some
+/// thousand sums.
 template <typename scalar_t, class Function, class... Inputs>
 void elementwise(at::Tensor& out, const Function& function, const Inputs&... inputs) {
   constexpr auto each_input = std::index_sequence_for<Inputs...>{};

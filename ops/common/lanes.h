@@ -12,8 +12,8 @@ namespace opgate_ops {
 // addition takes as long as four loads.
 inline constexpr int kLanes = 64;
 
-/// The sum of the numbers: each half is added to the other, until one number is left. It is a recursion, because a
-/// loop over the widths would keep them in memory.
+/// The sum of the numbers: each half is added to the other, until one number is left. It is a recursion,
+/// because a loop over the widths would keep them in memory.
 template <int width, typename T>
 inline T sum_in_pairs(const T (&numbers)[width]) {
   if constexpr (width == 1) {

@@ -1,5 +1,5 @@
-// The derivatives of layer_norm_with_statistics, to any order: layer_norm_backward computes those of its first
-// result, and ATen's operators, which are differentiable themselves, those of the statistics and of
+// The derivatives of layer_norm_with_statistics, to any order: layer_norm_backward computes those of its
+// first result, and ATen's operators, which are differentiable themselves, those of the statistics and of
 // layer_norm_backward.
 #include <ATen/TensorOperators.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -64,10 +64,10 @@ struct LayerNorm : Function<LayerNorm> {
   }
 };
 
-// The statistics count as arguments of their own here; how they depend on the input is the business of LayerNorm.
-// With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), where P is symmetric, the
-// results are rstd P(h), the sum over rows of grad y, and the sum over rows of grad. Their incoming gradients are
-// u, v and t. The gradients are:
+// The statistics count as arguments of their own here; how they depend on the input is the business of
+// LayerNorm. With y = (x - mean) rstd, h = grad * weight and P(a) = a - mean(a) - y mean(a y), where P is
+// symmetric, the results are rstd P(h), the sum over rows of grad y, and the sum over rows of grad. Their
+// incoming gradients are u, v and t. The gradients are:
 //
 //   grad:    weight rstd P(u) + v y + t
 //   weight:  the sum over rows of grad rstd P(u)

@@ -27,8 +27,8 @@ constexpr int64_t kRowsAdded = 64;
 // the results do not depend on it.
 constexpr int64_t kMaxBlocks = 64;
 
-/// Asks for the first 512 bytes of the next row. The processor prefetches the rest itself, but not across the bounds of a
-/// 4 KiB page, which is where a row of 1024 floats begins.
+/// Asks for the first 512 bytes of the next row. The processor prefetches the rest itself, but not across the
+/// bounds of a 4 KiB page, which is where a row of 1024 floats begins.
 inline void prefetch_begin(const void* next_row) {
   for (int line = 0; line < 8; ++line) __builtin_prefetch(static_cast<const char*>(next_row) + 64 * line);
 }
@@ -49,9 +49,10 @@ struct Statistics {
   acc_t mean, rstd;
 };
 
-// The variance takes a second pass, because the mean of squares minus the square of the mean would cancel. That pass also
-// finds by how much the first one's sum was rounded (Chan, Golub and LeVeque, Algorithms for Computing the Sample Variance,
-// 1983), so that the mean of equal numbers is that number, and their variance 0.
+// The variance takes a second pass, because the mean of squares minus the square of the mean would cancel.
+// That pass also finds by how much the first one's sum was rounded (Chan, Golub and LeVeque, Algorithms for
+// Computing the Sample Variance, 1983), so that the mean of equal numbers is that number, and their variance
+// 0.
 template <typename acc_t>
 inline Statistics<acc_t> statistics(const acc_t* row, int64_t columns, double eps) {
   const auto about = static_cast<acc_t>(sum_of<acc_t>(columns, [&](int64_t c) { return row[c]; }) / columns);
@@ -96,9 +97,10 @@ struct Saved {
   const acc_t *mean, *rstd, *weight;
 };
 
-// Computes row r, whose grad is g. With y = (x - mean) rstd and h = g * weight, the derivative is rstd (h - mean(h) - y mean(h y)).
-// g y is added to `to_weight`, and g to `to_bias`. The first pass reads the row from memory, the others from cache. The result
-// is written by the last one, so that the next row is read while those writes are still under way.
+// Computes row r, whose grad is g. With y = (x - mean) rstd and h = g * weight, the derivative is rstd (h -
+// mean(h) - y mean(h y)). g y is added to `to_weight`, and g to `to_bias`. The first pass reads the row from
+// memory, the others from cache. The result is written by the last one, so that the next row is read while
+// those writes are still under way.
 template <typename scalar_t, typename acc_t>
 inline void backward_row(int64_t r, int64_t columns, const Saved<scalar_t, acc_t>& saved, acc_t* scratch,
                          scalar_t* d_input, acc_t* __restrict to_weight, acc_t* __restrict to_bias) {

@@ -24,8 +24,8 @@ constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;  // of a block
 // Rows of up to this many elements are handled by a warp.
 constexpr int64_t kShortRow = 1024;
-// The shared memory of a block, which keeps its rows there, beside the partial sums: two blocks fit on a multiprocessor
-// even beside a large L1 cache.
+// The shared memory of a block, which keeps its rows there, beside the partial sums: two blocks fit on a
+// multiprocessor even beside a large L1 cache.
 constexpr int64_t kSharedBytes = 48 * 1024;
 template <typename acc_t>
 constexpr int64_t kBytesForRows = kSharedBytes - kWarps* static_cast<int64_t>(sizeof(acc_t));
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(kThreads)
     row.load();
     g.load();
     const acc_t mean = means[r], rstd = rstds[r];
-    // Rounded once, here and in the mean: a product that is fused with the difference from the mean does not cancel in a row
-    // of equal numbers.
+    // Rounded once, here and in the mean: a product that is fused with the difference from the mean does not
+    // cancel in a row of equal numbers.
     const auto h = [&](int64_t c) { return rounded_product(g[c], static_cast<acc_t>(weight[c])); };
     const auto y = [&](int64_t c) { return (row[c] - mean) * rstd; };
     const acc_t mean_h = row.sum(partial, h) / static_cast<acc_t>(columns);

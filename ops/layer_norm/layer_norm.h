@@ -24,16 +24,16 @@ namespace opgate_ops {
 at::Tensor layer_norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                       double eps = 1e-5);
 
-/// The same, with the mean and 1 / sqrt(var + eps) of each row: the three results of at::native_layer_norm. The
-/// statistics are [..., 1], and of the dtype that they are computed in.
+/// The same, with the mean and 1 / sqrt(var + eps) of each row: the three results of at::native_layer_norm.
+/// The statistics are [..., 1], and of the dtype that they are computed in.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_with_statistics(const at::Tensor& input,
                                                                           const at::Tensor& weight,
                                                                           const at::Tensor& bias,
                                                                           double eps = 1e-5);
 
-/// The gradients of input, weight and bias, contiguous, for `grad`, the gradient of the result. mean and rstd are
-/// the statistics of input [..., C]: [..., 1], of their own dtype or of that of input. Sums over all rows have a
-/// fixed order.
+/// The gradients of input, weight and bias, contiguous, for `grad`, the gradient of the result. mean and rstd
+/// are the statistics of input [..., C]: [..., 1], of their own dtype or of that of input. Sums over all rows
+/// have a fixed order.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward(const at::Tensor& grad,
                                                                    const at::Tensor& input,
                                                                    const at::Tensor& mean,

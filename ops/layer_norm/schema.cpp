@@ -1,5 +1,5 @@
-// The schemas of layer_norm, the C++ functions that call it, and layer_norm itself, which is the first result of
-// another operator on every device, and in every mode.
+// The schemas of layer_norm, the C++ functions that call it, and layer_norm itself, which is the first result
+// of another operator on every device, and in every mode.
 #include <torch/library.h>
 
 #include "../common/dispatched.h"

@@ -10,8 +10,8 @@ using namespace opgate;
 
 namespace {
 
-// The parts of the results, and the terms that they are sums of. The mean and the variance are accurate relative to the
-// size of a row's terms.
+// The parts of the results, and the terms that they are sums of. The mean and the variance are accurate
+// relative to the size of a row's terms.
 struct Parts {
   at::Tensor y, y_terms, mean, rstd;
   Parts(const at::Tensor& input, double eps) {
@@ -57,8 +57,9 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   spec.accuracy(ulps(8), [](const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                             double eps) { return Parts(input, eps).y_terms * weight.abs() + bias.abs(); });
   for (const Shape& shape : kShapes) spec.sample(forward_arguments(shape));
-  // In float32 and narrower, rows of 12281 to 12288 columns alone fit the 48 KiB of shared memory of a block of CUDA, and do
-  // not beside its partial sums. One of them is enough, because such a sample takes seconds on the simulated device.
+  // In float32 and narrower, rows of 12281 to 12288 columns alone fit the 48 KiB of shared memory of a block
+  // of CUDA, and do not beside its partial sums. One of them is enough, because such a sample takes seconds
+  // on the simulated device.
   spec.sample(forward_arguments({1, 12284}));
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
       .named("offset");

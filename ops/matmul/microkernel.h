@@ -5,7 +5,8 @@
 
 namespace opgate_ops {
 
-/// Where the sums of a tile go: element [i, j] is data[i * stride + j]. They are added to what is there, or written if `first`.
+/// Where the sums of a tile go: element [i, j] is data[i * stride + j]. They are added to what is there, or
+/// written if `first`.
 template <typename T>
 struct Tile {
   T* data;
@@ -13,9 +14,9 @@ struct Tile {
   bool first;
 };
 
-/// Multiplies a tile: `rows` x depth of packed A (a[k * rows + i]) by depth x `columns` of packed B
-/// (b[k * columns + j]), whose address is a multiple of 64. Each sum runs over k upwards, so that it does not depend on the
-/// tile's place.
+/// Multiplies a tile: `rows` x depth of packed A (a[k * rows + i]) by depth x `columns` of packed B (b[k *
+/// columns + j]), whose address is a multiple of 64. Each sum runs over k upwards, so that it does not depend
+/// on the tile's place.
 template <typename T>
 struct Microkernel {
   int rows, columns;

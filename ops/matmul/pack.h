@@ -48,7 +48,8 @@ inline void transpose_square(const T* from, int64_t from_stride, T* to, int64_t 
   }
 }
 
-/// Transposes `columns` columns of `depth` numbers that lie in order: to[k * width + j] = from[j * from_stride + k].
+/// Transposes `columns` columns of `depth` numbers that lie in order: to[k * width + j] = from[j *
+/// from_stride + k].
 template <typename scalar_t, typename acc_t>
 inline void pack_transposed(const scalar_t* from, int64_t from_stride, int64_t columns, int64_t depth,
                             int64_t width, acc_t* to) {
@@ -70,8 +71,9 @@ inline void pack_transposed(const scalar_t* from, int64_t from_stride, int64_t c
   }
 }
 
-/// Packs columns [begin, end) of `depth` rows into panels of `width` columns. Panel p has element [k, j] at
-/// p * width * depth + k * width + j. Columns beyond `end` are 0. A is packed by rows, as if it were transposed.
+/// Packs columns [begin, end) of `depth` rows into panels of `width` columns. Panel p has element [k, j] at p
+/// * width * depth + k * width + j. Columns beyond `end` are 0. A is packed by rows, as if it were
+/// transposed.
 template <typename scalar_t, typename acc_t>
 void pack(const Strided<scalar_t>& from, int64_t first_row, int64_t depth, int64_t begin, int64_t end,
           int64_t width, acc_t* to) {

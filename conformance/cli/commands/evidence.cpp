@@ -46,8 +46,8 @@ void print_limits(const RunState& run, const Evidences& evidence) {
   print_notes("note", not_followed);
 }
 
-// Throws SetupError if the files cannot be signed. A signature vouches for a whole file, so whatever stays in the file must have
-// been signed before.
+// Throws SetupError if the files cannot be signed. A signature vouches for a whole file, so whatever stays in
+// the file must have been signed before.
 void demand_signable(const EvidenceOptions& options, const Config& config, const Evidences& evidence) {
   if (config.signers.empty()) {
     throw SetupError(

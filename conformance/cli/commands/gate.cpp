@@ -47,8 +47,8 @@ struct GateOptions {
   bool no_speed = false;
 };
 
-// Returns whether only some of the base's operators were run, and removes from `base` what the checks of the head
-// cannot show. Throws SetupError if the two runs cannot be compared.
+// Returns whether only some of the base's operators were run, and removes from `base` what the checks of the
+// head cannot show. Throws SetupError if the two runs cannot be compared.
 bool some_operators(GateBase& base, const RunState& head) {
   if (base.run && chose_the_same(base.run->header, head.header)) return false;
   const std::vector<std::string> checks = checks_of(head);

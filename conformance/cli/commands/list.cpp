@@ -1,4 +1,5 @@
-// opgate list ops|checks|cases|tests|sources|coverage: lists what a run would cover, without running any of it.
+// opgate list ops|checks|cases|tests|sources|coverage: lists what a run would cover, without running any of
+// it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

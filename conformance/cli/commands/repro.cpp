@@ -73,14 +73,14 @@ Plan plan_of_one(const Project& project, const Filter& filter, const std::string
 }
 
 struct Repeated {
-  std::optional<Judgement> judgement;  // none where it was interrupted
+  std::optional<Judgement> judgement;  // none if it was interrupted
   int status = kInterrupted;
-  std::string script;  // only where it was asked for
+  std::string script;  // only if it was asked for
   std::optional<SmallerCall> smaller;
 };
 
-// Runs the case alone. With `as_script`, writes its script, and otherwise prints the call and what is found. Looks for a
-// smaller call where that is wanted and the case is broken.
+// Runs the case alone. With `as_script`, writes its script, and otherwise prints the call and what is found.
+// Looks for a smaller call where that is wanted and the case is broken.
 Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_script, bool look_for_smaller) {
   Project project = open_project(options);
   const CaseParts parts = parts_of_case(id);

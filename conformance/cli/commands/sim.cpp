@@ -68,8 +68,8 @@ struct Runs {
   SimulatorReport report;
 };
 
-// Runs the program once as it is. As long as nothing is found and the seconds last, it runs again with further seeds, without input
-// and output, and only if one more run is likely to end in time.
+// Runs the program once as it is. As long as nothing is found and the seconds last, it runs again with
+// further seeds, without input and output, and only if one more run is likely to end in time.
 Runs run_with_seeds(const SimOptions& options, const fs::path& file, const fs::path& output) {
   using Clock = std::chrono::steady_clock;
   const std::set<std::string> tools{options.tools.begin(), options.tools.end()};

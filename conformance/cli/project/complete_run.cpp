@@ -113,7 +113,7 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   std::fflush(stdout);
 }
 
-// The ids of the cases that are broken in the results of the last run. Throws SetupError where there is none.
+// The ids of the cases that are broken in the results of the last run. Throws SetupError if there is none.
 std::vector<std::string> last_failed(const fs::path& file) {
   if (!fs::exists(file))
     throw SetupError(

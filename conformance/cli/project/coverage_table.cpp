@@ -133,7 +133,7 @@ std::string in_columns(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string coverage_table(const Project& project, const Plan& plan, const std::vector<std::string>& ops) {
-  std::map<std::string, const Spec*> specs;  // null where there is none
+  std::map<std::string, const Spec*> specs;  // null if there is none
   for (const std::string& name : project.operators) specs[name] = nullptr;
   for (const Spec& spec : project.subjects) {
     if (spec.kind == Spec::Kind::op) specs[spec.name] = &spec;

@@ -42,7 +42,7 @@ void declare_devices(CommandLine& app, std::vector<std::string>& devices);
 void declare_no_simulator(CommandLine& app, bool& no_simulator);
 
 /// Decides whether the calls on CUDA are planned on the simulated device as well: where there is no GPU and
-/// `no_simulator` is false, or where the filter asks for the device `sim`. Throws SetupError where it does
+/// `no_simulator` is false, or where the filter asks for the device `sim`. Throws SetupError if it does
 /// and there is none.
 void choose_simulator(Filter& filter, bool no_simulator);
 

@@ -43,10 +43,11 @@ struct ShardOptions {
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part = {});
 
-/// Gives each case of `todo` a verdict (by evidence if this machine lacks the device) and reports it to `journal`, which begins
-/// with `header`, to `listener`, and to the progress on stderr. `known` is the number of cases that already have a verdict. A quiet
-/// run shows no progress. Returns the time that the calls took, or nothing if the run was interrupted or stopped by `listener`. Throws SetupError if a case is
-/// left without a verdict.
+/// Gives each case of `todo` a verdict (by evidence if this machine lacks the device) and reports it to
+/// `journal`, which begins with `header`, to `listener`, and to the progress on stderr. `known` is the number
+/// of cases that already have a verdict. A quiet run shows no progress. Returns the time that the calls took,
+/// or nothing if the run was interrupted or stopped by `listener`. Throws SetupError if a case is left
+/// without a verdict.
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                                size_t jobs, size_t known, Journal& journal, RunListener& listener,
                                Verbosity verbosity = Verbosity::usual);

@@ -22,7 +22,8 @@ class RunProgress : public RunListener {
   /// no news.
   void on_verdict(const JudgedCase& judged) override;
 
-  /// Prints the first finding of each operator since the last time, and the progress line, if it is time for it.
+  /// Prints the first finding of each operator since the last time, and the progress line, if it is time for
+  /// it.
   void on_progress(const std::vector<std::string>& current) override;
 
   size_t done() const { return done_; }

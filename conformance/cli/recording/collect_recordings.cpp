@@ -208,7 +208,7 @@ bool is_known_whole(const json& tensor) {
          !tensor.contains("offset") && !tensor.contains("view") && !tensor.contains("requires_grad");
 }
 
-// The arguments of a call that raised, as those of a sample; none where they do not say what was refused.
+// The arguments of a call that raised, as those of a sample; none if they do not say what was refused.
 std::optional<json> rejection_of(json arguments) {
   for (json& argument : arguments) {
     for (json* tensor : tensors_of(argument)) {

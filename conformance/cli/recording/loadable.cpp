@@ -26,7 +26,8 @@ std::vector<std::string> texts(const std::vector<fs::path>& files) {
   return all;
 }
 
-// Writes the order in which the libraries were loaded to `descriptor`. A library of the user's may end the process.
+// Writes the order in which the libraries were loaded to `descriptor`. A library of the user's may end the
+// process.
 [[noreturn]] void load_in_child(const Recording& recording, int descriptor) {
   std::string said;
   try {

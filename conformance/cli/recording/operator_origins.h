@@ -15,8 +15,8 @@ namespace opgate {
 
 class OperatorOrigins {
  public:
-  /// Takes one line of a log: {"torch"}, {"library"}, {"package", "folder"}, {"op", "module", "file"}, {"program",
-  /// "file"}, or {"variable", "value"}.
+  /// Takes one line of a log: {"torch"}, {"library"}, {"package", "folder"}, {"op", "module", "file"},
+  /// {"program", "file"}, or {"variable", "value"}.
   void read(const nlohmann::json& line);
 
   /// Fills in the fields of `recording` that say where its operators come from.

@@ -18,8 +18,8 @@ namespace opgate {
 
 class DetectionMatrix : public RunListener {
  public:
-  /// `planned` are those of `subjects` that are run. Throws SetupError if the twin of a defect has no spec
-  /// or is a defect itself, or if a defect is planted for a check that is not among `checks`. Every verdict of
+  /// `planned` are those of `subjects` that are run. Throws SetupError if the twin of a defect has no spec or
+  /// is a defect itself, or if a defect is planted for a check that is not among `checks`. Every verdict of
   /// the checks named in `blind` counts as a pass.
   DetectionMatrix(const std::vector<Spec>& subjects, const std::vector<const Spec*>& planned,
                   const std::vector<Check>& checks, std::vector<std::string> blind);
@@ -29,20 +29,20 @@ class DetectionMatrix : public RunListener {
 
   void on_verdict(const JudgedCase& judged) override;
 
-  /// One line for each defect: "found", or "sim" where only the simulated device showed it; the check that it was planted
-  /// for, opcheck's verdict, and the other checks that find it.
+  /// One line for each defect: "found", or "sim" where only the simulated device showed it; the check that it
+  /// was planted for, opcheck's verdict, and the other checks that find it.
   std::string table() const;
 
   /// A line for each defect that escaped, and a paragraph for each finding about a correct twin. `options`
   /// go into the commands that findings end with: " --config my.toml".
   std::string faults(const std::string& options) const;
 
-  /// "64 of 64 defects found by the check they were planted for, 5 of them on the simulated device, 41 not found by opcheck;
-  /// 60 of 60 correct twins not flagged by any check; 6 defects owed: ..."
+  /// "64 of 64 defects found by the check they were planted for, 5 of them on the simulated device, 41 not
+  /// found by opcheck; 60 of 60 correct twins not flagged by any check; 6 defects owed: ..."
   std::string summary() const;
 
-  /// As how many defects the planted ones are shown: "180 of 190 as one defect, 1.04 on average", after a line for
-  /// each that is shown as several. One that escaped is not counted.
+  /// As how many defects the planted ones are shown: "180 of 190 as one defect, 1.04 on average", after a
+  /// line for each that is shown as several. One that escaped is not counted.
   std::string groups() const;
 
   /// True if every defect is found by its check (or owed, because the check could not run here), and every

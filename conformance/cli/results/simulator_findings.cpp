@@ -23,7 +23,8 @@ std::string with_actor(const std::string& text, const simulator::FindingPlace& p
   return actor.empty() ? text : fmt::format("{} ({})", text, actor);
 }
 
-// Of threads, any two that execute the same instructions are at the same place. If there is no kernel, the text says what it was.
+// Of threads, any two that execute the same instructions are at the same place. If there is no kernel, the
+// text says what it was.
 PlaceOfFinding place_of(const Report& finding) {
   std::string other = finding.other ? access_at(*finding.other) : "";
   if (finding.other && finding.other->stream) other = with_actor(other, *finding.other);

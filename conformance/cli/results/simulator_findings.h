@@ -12,13 +12,15 @@
 namespace opgate {
 
 struct SimulatorReport {
-  /// In the order in which they first appeared. Those of one tool at one place of the source are one: the first stands for all.
+  /// In the order in which they first appeared. Those of one tool at one place of the source are one: the
+  /// first stands for all.
   std::vector<simulator::Finding> findings;
   std::vector<std::string> unsupported;  ///< what the program asked for and is not simulated; each once
   size_t processes = 0;                  ///< how many processes used a device
 };
 
-/// Reads the lines of a report; findings of tools that are not wanted are left out. Throws SetupError if the file cannot be read.
+/// Reads the lines of a report; findings of tools that are not wanted are left out. Throws SetupError if the
+/// file cannot be read.
 SimulatorReport read_simulator_report(const std::filesystem::path& file, const std::set<std::string>& tools);
 
 /// For people: some lines for each finding.

@@ -1,4 +1,5 @@
-// The results of a run: counts by operator, device and check, the defects that broken cases show, and their text.
+// The results of a run: counts by operator, device and check, the defects that broken cases show, and their
+// text.
 #pragma once
 
 #include <array>
@@ -37,19 +38,20 @@ class Tally : public RunListener {
   /// 0: all promises kept; 1: a promise broken; 2: only specs are wrong.
   int exit_status() const;
 
-  /// A table of operators and devices by check, or by group of checks: cell_text(), "." if nothing was planned.
+  /// A table of operators and devices by check, or by group of checks: cell_text(), "." if nothing was
+  /// planned.
   enum class Columns { checks, groups };
   std::string table(Columns columns) const;
 
-  /// Lines of results.jsonl behind the verdicts, from which the reports are made: for each operator, device and check its cell and
-  /// the text of its first finding, then the defects, with the text of their examples.
+  /// Lines of results.jsonl behind the verdicts, from which the reports are made: for each operator, device
+  /// and check its cell and the text of its first finding, then the defects, with the text of their examples.
   std::vector<nlohmann::json> closing_lines() const;
 
   /// The defects as text, the most severe first: as many as `most`, and how many more there are.
   std::string defects_text(size_t most) const;
 
-  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator and fault, with
-  /// the number of cases of each check. Empty where there is none.
+  /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator
+  /// and fault, with the number of cases of each check. Empty if there is none.
   std::string notes() const;
 
   /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
@@ -87,7 +89,8 @@ class Tally : public RunListener {
   Defects defects_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Row>::iterator last_row_ = rows_.end();  // cases come in long runs of one operator
-  // Cases that are owed and asked on the simulated device, by check: the table shows the rows of that device alone.
+  // Cases that are owed and asked on the simulated device, by check: the table shows the rows of that device
+  // alone.
   std::map<RowKey, std::map<std::string, VerdictCounts>> simulated_instead_;
   WorstError worst_accepted_;  // relative to its bound, among passing cases
   double worst_fraction_ = 0;

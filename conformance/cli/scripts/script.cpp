@@ -154,7 +154,8 @@ class Script {
     return fmt::format(".to({})", python_text(c10::Device(device_).str()));
   }
 
-  // Lines without numbers for a tensor of ones, or of 0, 1, 2 ..., also where its storage has gaps; empty for other tensors.
+  // Lines without numbers for a tensor of ones, or of 0, 1, 2 ..., also if its storage has gaps; empty for
+  // other tensors.
   std::string plain_text(const TensorInput& input) const {
     const at::Tensor& tensor = input.tensor;
     const bool is_alone = std::ranges::count(arguments_.tensors, input.storage, &TensorInput::storage) == 1;

@@ -146,7 +146,7 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
       app.parse(argc, argv);
     }
     if (argc > 1 && programs.contains(argv[1])) {
-      // What CLI11 does not know it leaves to the program, even where it stands before the program's name.
+      // What CLI11 does not know it leaves to the program, even if it stands before the program's name.
       const auto own = words.begin() + 2;
       const auto program = is_cut ? end : std::find(own, words.end(), programs.at(argv[1])->front());
       for (const std::string& left : app.get_subcommand(argv[1])->remaining()) {

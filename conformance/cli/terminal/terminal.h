@@ -31,7 +31,8 @@ class ProgressLine {
  public:
   /// Returns true if enough time has passed for another line. Callers make the text only then.
   bool is_due();
-  /// `state` says what has come of the work, without times. In a log, a line whose state is that of the last one is left out.
+  /// `state` says what has come of the work, without times. In a log, a line whose state is that of the last
+  /// one is left out.
   void show(const std::string& text, const std::string& state);
   void show(const std::string& text) { show(text, text); }
   /// Prints a line that stays, above the progress line.

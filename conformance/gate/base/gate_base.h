@@ -22,12 +22,12 @@ struct GateBase {
   std::optional<RunState> run = {};               ///< none if the state is a ledger's
   std::filesystem::path output = {};              ///< folder of the run and its packages; empty for a ledger
   std::optional<BaseBuild> build = {};            ///< set if the base is a build that can be run and timed
-  std::optional<OperatorNames> not_covered = {};  ///< none where the ledger does not say it
+  std::optional<OperatorNames> not_covered = {};  ///< none if the ledger does not say it
   std::optional<std::set<std::string>> signers = {};  ///< of the evidence; none if the base is not a commit
   std::optional<std::vector<Waiver>> waivers = {};    ///< by which the head is judged instead of by its own
 };
 
-/// The ledger of the configuration. Throws SetupError where it names none, or one that cannot be read.
+/// The ledger of the configuration. Throws SetupError if it names none, or one that cannot be read.
 GateBase base_of_ledger(const Config& config);
 
 /// The ledger and the waivers of a commit, which is checked out and not built. Throws SetupError and

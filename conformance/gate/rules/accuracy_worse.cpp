@@ -1,4 +1,4 @@
-// accuracy.worse: the worst error is not larger than a factor times the accepted one, even where it is
+// accuracy.worse: the worst error is not larger than a factor times the accepted one, even if it is
 // still within the tolerance.
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@ namespace opgate::accuracy_worse {
 namespace {
 
 constexpr auto kRule = "accuracy.worse";
-// Smaller errors are not compared. A correctly rounded result is off by up to half an ulp of the reference's, which is
-// computed in Double. Where results are in Double, too, the reference's own rounding counts, and it is another on other
-// processors: MKL's sine is.
+// Smaller errors are not compared. A correctly rounded result is off by up to half an ulp of the reference's,
+// which is computed in Double. Where results are in Double, too, the reference's own rounding counts, and it
+// is another on other processors: MKL's sine is.
 double rounding_of(const std::string& dtype) {
   const bool is_double = dtype == "float64" || dtype == "complex128";
   return is_double ? 1 : 0.5;

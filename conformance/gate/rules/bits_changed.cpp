@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kRule = "bits.changed";
 
-// The bits that the head returned for the base's arguments; null where it was not called with them here.
+// The bits that the head returned for the base's arguments; null if it was not called with them here.
 const ByDtype<std::string>* bits_now(const Change& change, const std::string& id, const std::string& device,
                                      const std::string& sample) {
   const RunState* run = run_on_base_sample(change, id, sample);

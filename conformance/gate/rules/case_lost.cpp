@@ -73,8 +73,8 @@ class Losses {
     remarks_.push_back({Remark::Kind::refused, kRule, id, std::move(what), std::move(shown)});
   }
 
-  // A kernel that moves from a Python module into a library is not lost; one that moves the other way is, for C++
-  // programs.
+  // A kernel that moves from a Python module into a library is not lost; one that moves the other way is, for
+  // C++ programs.
   void judge_kernels(const std::string& id, const SubjectFacts& base, const SubjectFacts& head) {
     Names head_all = head.kernels;
     head_all.insert(head_all.end(), head.python_kernels.begin(), head.python_kernels.end());

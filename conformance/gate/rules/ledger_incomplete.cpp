@@ -1,4 +1,5 @@
-// ledger.incomplete: every operator that is run is in the ledger, so that there is something to compare it with.
+// ledger.incomplete: every operator that is run is in the ledger, so that there is something to compare it
+// with.
 #include <fmt/format.h>
 
 #include "gate/rule.h"

@@ -27,13 +27,13 @@ std::string text_of(const Texts& texts, const std::string& variant) {
   return "";
 }
 
-// True where the variant has an entry for each dtype instead of one for all of them.
+// True if the variant has an entry for each dtype instead of one for all of them.
 bool told_apart(const Texts& texts, const std::string& variant) {
   const auto next = texts.lower_bound(variant + ", ");
   return next != texts.end() && next->first.starts_with(variant + ", ");
 }
 
-// True where a call of the variant is planned: "x=stepped" or "x=stepped, float64".
+// True if a call of the variant is planned: "x=stepped" or "x=stepped, float64".
 bool is_planned(const PlannedCases& planned, const std::string& sample, const std::string& variant) {
   return planned.find(sample, variant.substr(0, variant.rfind(", "))) != nullptr;
 }

@@ -1,4 +1,5 @@
-// owed.more: on the CPU and on the simulated device, no more cases are owed than before; with --strict-gpu, no case is owed on a GPU.
+// owed.more: on the CPU and on the simulated device, no more cases are owed than before; with --strict-gpu,
+// no case is owed on a GPU.
 #include <fmt/format.h>
 
 #include "gate/partial.h"

@@ -74,8 +74,9 @@ class Comparing {
     if (base == head) return;
     const std::string then = base ? base->scale : "", now = head ? head->scale : "";
     const std::string dtype_then = base ? base->dtype : "", dtype_now = head ? head->dtype : "";
-    // A scale other than the result is never narrower than the result; two such scales cannot be compared. The same
-    // holds for the ulps of a dtype, but there the change from one to another is refused, because it may be wider.
+    // A scale other than the result is never narrower than the result; two such scales cannot be compared.
+    // The same holds for the ulps of a dtype, but there the change from one to another is refused, because it
+    // may be wider.
     const bool wider = width(head) > width(base) || (then.empty() && !now.empty()) ||
                        (dtype_now != dtype_then && !dtype_now.empty());
     const bool narrower = width(head) < width(base) || (!then.empty() && now.empty()) ||

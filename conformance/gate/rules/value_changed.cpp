@@ -17,8 +17,8 @@ namespace {
 constexpr auto kRule = "value.changed";
 constexpr std::string_view kBetween = "; ";  // two results of a call
 
-// Two correct results differ by no more than twice the tolerance that the base promised. An accuracy scaled by
-// inputs allows larger errors than that of the result, by an amount that the summaries do not show.
+// Two correct results differ by no more than twice the tolerance that the base promised. An accuracy scaled
+// by inputs allows larger errors than that of the result, by an amount that the summaries do not show.
 constexpr double kTwoResults = 2;
 constexpr double kScaled = 16;
 constexpr double kDraftUlps = 64;  // where nothing is promised
@@ -44,7 +44,7 @@ bool may_be_same(std::string_view base, std::string_view head, double error) {
   }
 }
 
-// True where the base is a run in which the operator did not agree with its reference there: then other values
+// True if the base is a run in which the operator did not agree with its reference there: then other values
 // are expected.
 bool was_wrong(const Change& change, const std::string& case_id) {
   if (change.base_run == nullptr) return false;

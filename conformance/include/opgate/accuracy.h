@@ -28,9 +28,9 @@ struct Accuracy {
     return scaled;
   }
 
-  /// The same number of ulps, but of `computed`, a floating dtype: ulps(2).of(at::kFloat) is for results that are
-  /// computed in float and returned in double. Results of a dtype that is no more precise than `computed` are
-  /// measured in ulps of their own dtype. exact() has no ulps.
+  /// The same number of ulps, but of `computed`, a floating dtype: ulps(2).of(at::kFloat) is for results that
+  /// are computed in float and returned in double. Results of a dtype that is no more precise than `computed`
+  /// are measured in ulps of their own dtype. exact() has no ulps.
   constexpr Accuracy of(c10::ScalarType computed) const {
     Accuracy other = *this;
     other.dtype = computed;
@@ -38,9 +38,9 @@ struct Accuracy {
     return other;
   }
 
-  /// The same number of ulps, but of the dtype that the spec tries on the sample: for operators that return, say,
-  /// statistics in double of data in float, half or double. Results of a dtype that is no more precise, and those
-  /// of integers, are measured in ulps of their own dtype. exact() has no ulps.
+  /// The same number of ulps, but of the dtype that the spec tries on the sample: for operators that return,
+  /// say, statistics in double of data in float, half or double. Results of a dtype that is no more precise,
+  /// and those of integers, are measured in ulps of their own dtype. exact() has no ulps.
   constexpr Accuracy of_input_dtype() const {
     Accuracy other = *this;
     other.dtype = std::nullopt;

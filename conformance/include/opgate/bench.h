@@ -45,7 +45,7 @@ class BenchWriter {
   /// The forward call must be at least `ratio` times as fast as the baseline, where the ratio is the
   /// baseline's time divided by the operator's: 0.95 allows the operator 5 % less speed. On every device,
   /// or on one device alone, whose limit replaces the general one. Without a limit the speed is measured,
-  /// and nothing is demanded. Throws SpecError where `ratio` is not above 0 and finite.
+  /// and nothing is demanded. Throws SpecError if `ratio` is not above 0 and finite.
   BenchWriter& forward(double ratio);
   BenchWriter& forward(c10::DeviceType device, double ratio);
 

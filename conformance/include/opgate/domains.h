@@ -44,9 +44,9 @@ TensorArgument permutation(int64_t count);
 
 /// These numbers, in row-major order: boxes, weights, a test vector. For floating dtypes they are rounded
 /// to float and from there to the dtype (not for Double, which keeps them). For integers they are truncated
-/// toward zero and limited to the range of the dtype; for bools they are true where not 0. Imaginary parts
+/// toward zero and limited to the range of the dtype; for bools they are true if not 0. Imaginary parts
 /// are 0. A derived case of another size takes the first numbers, or repeats them from the first after the
-/// last. Throws SpecError where there are not as many numbers as the shape has elements.
+/// last. Throws SpecError if there are not as many numbers as the shape has elements.
 TensorArgument values(Shape shape, std::vector<double> numbers);
 
 /// Ordinary values mixed with the dtype's largest, lowest and smallest positive normal number.

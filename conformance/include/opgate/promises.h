@@ -21,7 +21,8 @@ enum class Promise {
   clear_errors,             ///< exceptions name the argument that is wrong, and what was wrong or expected
   /// Raises where an argument that is written shares memory with another one or overlaps itself.
   refuses_overlap,
-  /// Takes tensors of 2^32 elements that lie in little memory (stride 0), and allocates no tensor of that size.
+  /// Takes tensors of 2^32 elements that lie in little memory (stride 0), and allocates no tensor of that
+  /// size.
   large_sizes,
   /// A class has def_pickle. The engine sets this itself, where the class has it or is meant for
   /// torch.export.

@@ -84,8 +84,8 @@ struct Sample {
 /// arguments as they print: "2x8,1e-05,[3, 3]".
 std::string default_name(const std::vector<Argument>& arguments);
 
-/// What the values of a sample are generated from. It is the name, but for numbers in default names: these are written with
-/// 17 digits here, as they once were in names, so that samples keep their values.
+/// What the values of a sample are generated from. It is the name, but for numbers in default names: these
+/// are written with 17 digits here, as they once were in names, so that samples keep their values.
 std::string value_name(const Sample& sample);
 
 }  // namespace opgate

@@ -37,9 +37,9 @@ class SpecWriter {
  public:
   SpecWriter(Spec& spec) : spec_(spec) {}
 
-  /// The dtypes accepted on the CPU and on accelerators (CUDA). A call in any other dtype must raise an error that names
-  /// the dtype, unless the spec is a draft. On a machine without a GPU the CUDA cases run on the simulated device, or are owed: not run
-  /// here, because this machine lacks what they need.
+  /// The dtypes accepted on the CPU and on accelerators (CUDA). A call in any other dtype must raise an error
+  /// that names the dtype, unless the spec is a draft. On a machine without a GPU the CUDA cases run on the
+  /// simulated device, or are owed: not run here, because this machine lacks what they need.
   SpecWriter& dtypes(Dtypes accepted);
 
   /// The dtypes accepted on one device, where devices differ. Replaces what was said of this device before.
@@ -47,9 +47,10 @@ class SpecWriter {
   SpecWriter& dtypes(c10::DeviceType device, Dtypes accepted);
 
   /// The reference: another operator that takes the same arguments, such as "aten::clone". It runs on the
-  /// CPU, whatever the case's device, on contiguous copies of the same values: floating tensors are widened to Double and
-  /// complex ones to ComplexDouble, and all other arguments stay as they are. Further arguments of that
-  /// operator have their defaults. The cases are invalid where no loaded library defines the operator.
+  /// CPU, whatever the case's device, on contiguous copies of the same values: floating tensors are widened
+  /// to Double and complex ones to ComplexDouble, and all other arguments stay as they are. Further arguments
+  /// of that operator have their defaults. The cases are invalid where no loaded library defines the
+  /// operator.
   SpecWriter& reference(std::string op_name);
 
   /// The reference as a callable over the operator's C++ argument types. It gets the same arguments.
@@ -106,17 +107,18 @@ class SpecWriter {
   }
 
   /// The values of this result are not promised (the order of ties, a workspace); its shape and dtype are.
-  /// `index`, from 0, is that of the result in the schema; for a list it stands for all of its tensors, and for
-  /// a written argument that the call returns, for that argument.
+  /// `index`, from 0, is that of the result in the schema; for a list it stands for all of its tensors, and
+  /// for a written argument that the call returns, for that argument.
   SpecWriter& unspecified(size_t index) { return names("unspecified", index); }
 
-  /// This result lies on the CPU wherever the arguments are, such as lengths that a launch needs. All others lie on the
-  /// device of the arguments. `index`, from 0, is that of the result in the schema; for a list it stands for all of its
-  /// tensors.
+  /// This result lies on the CPU wherever the arguments are, such as lengths that a launch needs. All others
+  /// lie on the device of the arguments. `index`, from 0, is that of the result in the schema; for a list it
+  /// stands for all of its tensors.
   SpecWriter& on_cpu(size_t index) { return names("on_cpu", index); }
 
-  /// Results are not promised under this condition, and the cases that bring it about are not planned. "overlap": an
-  /// argument that is written shares memory with another one. "nan": an element of an argument is NaN or infinite.
+  /// Results are not promised under this condition, and the cases that bring it about are not planned.
+  /// "overlap": an argument that is written shares memory with another one. "nan": an element of an argument
+  /// is NaN or infinite.
   SpecWriter& unspecified_for(std::string condition) {
     return names("unspecified_for", std::move(condition));
   }
@@ -128,9 +130,9 @@ class SpecWriter {
 
   /// The spec is not finished: what it does not say is not checked. It needs no reference. Without one,
   /// checks that compare with a reference are not planned, and two calls that must agree are compared with
-  /// each other, within `accuracy` (by default `ulps(64).of_input_dtype()`) at the largest element. Undeclared dtypes are not
-  /// tried. An input that the engine damages must not make the operator crash or access memory outside its
-  /// arguments, but the operator may accept it, and messages are not judged.
+  /// each other, within `accuracy` (by default `ulps(64).of_input_dtype()`) at the largest element.
+  /// Undeclared dtypes are not tried. An input that the engine damages must not make the operator crash or
+  /// access memory outside its arguments, but the operator may accept it, and messages are not judged.
   SpecWriter& draft();
 
   /// This operator is wrong on purpose: `opgate selftest` demands that `check` fails for it, and that no

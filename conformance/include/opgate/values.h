@@ -18,7 +18,7 @@ struct Domain {
 /// "uniform" or "uniform(0,1)".
 std::string to_string(const Domain& domain);
 
-/// The inverse of to_string. Throws SpecError where the text names no registered family, or where a
+/// The inverse of to_string. Throws SpecError if the text names no registered family, or where a
 /// parameter is not a number or their count is wrong.
 Domain domain_from_string(const std::string& text);
 

@@ -58,8 +58,9 @@ struct State {
   std::vector<Check> checks = native_checks();
 };
 
-// Exceptions and frames of a kernel that is written in Python keep tensors alive until the next collection. The first
-// call of an operator may import large parts of torch, whose objects a collection would look at each time.
+// Exceptions and frames of a kernel that is written in Python keep tensors alive until the next collection.
+// The first call of an operator may import large parts of torch, whose objects a collection would look at
+// each time.
 void collect_garbage(bool keep_the_rest) {
   const py::gil_scoped_acquire locked;
   const py::module_ gc = py::module_::import("gc");
@@ -77,7 +78,8 @@ State& state() {
   return only;
 }
 
-// As native workers load it. A library's initialisers may start threads of Python, so that the GIL is released.
+// As native workers load it. A library's initialisers may start threads of Python, so that the GIL is
+// released.
 std::string load_operators(const std::string& library) {
   const py::gil_scoped_release released;
   const auto failure = try_load(library);
@@ -85,7 +87,8 @@ std::string load_operators(const std::string& library) {
 }
 
 // load_operators() must have loaded the operator libraries before. `references` and `scales` hold the
-// functions of specs that are written in Python, by operator name, `models` those of models, by class and method.
+// functions of specs that are written in Python, by operator name, `models` those of models, by class and
+// method.
 void load(const std::vector<std::string>& spec_libraries, const std::string& described,
           const std::map<std::string, py::object>& references,
           const std::map<std::string, py::object>& scales,
@@ -112,7 +115,8 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
   state() = std::move(loaded);
 }
 
-// The dispatcher of this process has kernels for Meta that only raise: those of a custom_op without register_fake.
+// The dispatcher of this process has kernels for Meta that only raise: those of a custom_op without
+// register_fake.
 void set_without_fake(const std::vector<std::string>& operators) {
   for (Spec& spec : state().subjects) {
     if (std::ranges::find(operators, spec.name) != operators.end()) spec.lacks_fake = true;
@@ -235,7 +239,8 @@ std::vector<std::string> sample_variants(const std::string& id, const std::strin
   return texts;
 }
 
-// Whether the operator raises. Where the simulated device fails, or lacks what the call needs, the checks tell of it.
+// Whether the operator raises. Where the simulated device fails, or lacks what the call needs, the checks
+// tell of it.
 bool is_refused(const CallKey& key, ValueCache& values) {
   try {
     return !observe(key, values).outcome.ok();
@@ -408,7 +413,7 @@ PYBIND11_MODULE(_engine, module) {
   module.def("simulated_failure", &opgate::simulated_failure,
              "What has gone wrong on the simulated device since the last call, whether the device failed, "
              "whether something was asked for that is not simulated, the kernel with its place (\"\" if "
-             "there was none), and the error in CUDA's words; None where nothing has. Repairs the device.");
+             "there was none), and the error in CUDA's words; None if nothing has. Repairs the device.");
   module.def("unsimulated_library", &opgate::unsimulated_library,
              "The library or compiler that is not simulated and that the message of an exception names, or "
              "None.",

@@ -1,5 +1,5 @@
-// What operators are registered with in a Python process, where the modules of opgate.toml have registered kernels,
-// too.
+// What operators are registered with in a Python process, where the modules of opgate.toml have registered
+// kernels, too.
 #pragma once
 
 #include <string>

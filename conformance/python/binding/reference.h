@@ -6,8 +6,8 @@
 
 namespace opgate {
 
-/// Calls `function`; the caller holds the GIL. An exception of it becomes std::runtime_error with its type and message:
-/// "ValueError: ...".
+/// Calls `function`; the caller holds the GIL. An exception of it becomes std::runtime_error with its type
+/// and message: "ValueError: ...".
 pybind11::object call_function(const pybind11::object& function, const pybind11::list& positional,
                                const pybind11::dict& keywords);
 

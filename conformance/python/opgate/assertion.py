@@ -48,12 +48,12 @@ def check(
     `reference` and `accuracy` are those of a spec. Without a reference, the operator itself in double takes
     its place, which checks the rounding but not the formula; if it does not take double, there is none.
     `checks` are ids; by default, all checks run
-    except those that compile. Raises ValueError where there is nothing to check, TypeError for an `op` or an
+    except those that compile. Raises ValueError if there is nothing to check, TypeError for an `op` or an
     argument of another type and for arguments that do not fit the schema, and RuntimeError for an `op`
     that does not exist.
     """
     name = operator_name(op)
-    _engine.schema(name)  # raises RuntimeError where there is no such operator
+    _engine.schema(name)  # raises RuntimeError if there is no such operator
     if is_sequence(args) and len(args) == 0 and not kwargs:
         raise ValueError("opgate.check: there are no samples, so nothing would be checked")
     try:
@@ -103,7 +103,7 @@ def takes_double(name: str, samples: Sequence[Sequence[Any]]) -> bool:
 
 
 def operator_name(op: Any) -> str:
-    """The name of the operator, as specs write it. Raises ValueError or TypeError where there is none."""
+    """The name of the operator, as specs write it. Raises ValueError or TypeError if there is none."""
     if isinstance(op, str):
         return op
     op = getattr(op, "_opoverload", op)  # of the object that torch.library.custom_op returns

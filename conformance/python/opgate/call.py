@@ -68,13 +68,13 @@ class Packages(Protocol):
     """The AOTInductor packages of a run, as checks see them; `opgate.package.PackageStore` implements it."""
 
     def not_tried(self, call: Call) -> str | None:
-        """The reason why no package of the call was attempted; None where one was."""
+        """The reason why no package of the call was attempted; None if one was."""
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
-        """What the package returned for the call. Raises RuntimeError where it returned nothing."""
+        """What the package returned for the call. Raises RuntimeError if it returned nothing."""
 
     def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        """What the package returns for the call with other inputs. Raises RuntimeError where it raises."""
+        """What the package returns for the call with other inputs. Raises RuntimeError if it raises."""
 
 
 class Refused(RuntimeError):
@@ -138,7 +138,7 @@ class Call:
         return not self.is_model and is_compiled_in_pieces(self.module(), self.tensors(), self.overload)
 
     def difference(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
-        """How a compiled result differs from eager's; None where it does not.
+        """How a compiled result differs from eager's; None if it does not.
 
         They have the same bits if the compiled graph holds the operator itself, and one call gives the bits
         of another: on CUDA only if the operator promises `deterministic`. Values of operators that draw
@@ -182,7 +182,7 @@ class Call:
     def eager(self) -> list[torch.Tensor]:
         """What the module returns for new inputs, as a flat list.
 
-        Raises Refused or OtherValues where the module raises.
+        Raises Refused or OtherValues if the module raises.
         """
         try:
             with torch.no_grad():

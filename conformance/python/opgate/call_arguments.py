@@ -65,7 +65,7 @@ def with_keywords(schema: torch.FunctionSchema, args: Sequence[Any], kwargs: Map
 
 
 def misfit(schema: torch.FunctionSchema, given: Sequence[Any]) -> str:
-    """Why these values, in schema order, are no arguments of the operator; empty where they are."""
+    """Why these values, in schema order, are no arguments of the operator; empty if they are."""
     formals = schema.arguments
     if len(given) > len(formals):
         return f"{len(given)} arguments are given, and {schema.name} takes {len(formals)}"

@@ -8,7 +8,7 @@ import shutil
 
 
 def missing_compiler() -> str:
-    """Why nothing can be compiled here; empty where the compiler that torch would call is there."""
+    """Why nothing can be compiled here; empty if the compiler that torch would call is there."""
     named = os.environ.get("CXX")
     command = shlex.split(named or "g++")[:1]
     if command and shutil.which(command[0]):

@@ -55,7 +55,7 @@ def generator(seed: int) -> GeneratorArgument:
 def uniform(*shape: int, low: float | None = None, high: float | None = None) -> TensorArgument:
     """Values spread evenly over [low, high), by default [-1, 1); integers by default in [-100, 100].
 
-    Raises ValueError where only one of low and high is given.
+    Raises ValueError if only one of low and high is given.
     """
     if (low is None) != (high is None):
         raise ValueError("uniform: give both low and high, or neither")
@@ -70,7 +70,7 @@ def positive(*shape: int) -> TensorArgument:
 def indices(*shape: int, n: int) -> TensorArgument:
     """Integers in [0, n), int64 unless fixed otherwise with .of(torch.int32).
 
-    Raises ValueError where n is negative, or 0 for a shape that has elements.
+    Raises ValueError if n is negative, or 0 for a shape that has elements.
     """
     return _integers(shape, "indices", n, least=0 if 0 in shape else 1)
 

@@ -37,7 +37,7 @@ class Form:
     def table(self) -> Table:
         """The translation table for torch.onnx.export.
 
-        Raises ImportError or AttributeError where it cannot be imported, and ValueError where it lacks an
+        Raises ImportError or AttributeError if it cannot be imported, and ValueError where it lacks an
         operator.
         """
         if not isinstance(self.given, str):

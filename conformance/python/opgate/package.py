@@ -420,7 +420,7 @@ class PackageStore:
         (self.folder / f"{device}.python.json").write_text(json.dumps(digests))
 
     def not_tried(self, call: Call) -> str | None:
-        """The reason why no package was tried for `call`, so that its cases are owed; None where one was."""
+        """The reason why no package was tried for `call`, so that its cases are owed; None if one was."""
         return self._state(call.place).get("not_tried", {}).get(call.id)
 
     def outputs(self, call: Call) -> list[torch.Tensor]:

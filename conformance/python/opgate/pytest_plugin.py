@@ -88,7 +88,7 @@ class OpGateItem(pytest.Item):
         self.add_marker(pytest.mark.xdist_group(op))
 
     def runtest(self) -> None:
-        """Raises Broken for cases that did not pass; skips where all are owed (not run on this machine)."""
+        """Raises Broken for cases that did not pass; skips if all are owed (not run on this machine)."""
         result = results_of(self.session)[self]
         if not result.verdicts:
             raise Broken([f"{self.name} has no verdict: `opgate run` ended before it"])

@@ -37,11 +37,11 @@ class Check:
     first_sample: bool = False
     """Whether to plan the check for the first sample only."""
     promised: str | None = None
-    """If set, the check is planned only where the spec makes this promise."""
+    """If set, the check is planned only if the spec makes this promise."""
     device: str = ""
     """`cpu` or an accelerator such as `cuda`, for a check that is planned on that device only."""
     reference: bool = False
-    """Whether to plan the check only where the spec has a reference, which a draft may lack."""
+    """Whether to plan the check only if the spec has a reference, which a draft may lack."""
     ops: bool = True
     models: bool = False
     classes: bool = False
@@ -62,7 +62,7 @@ class Check:
     """Returns the only operators that the check is for, once the modules of opgate.toml are imported."""
 
     def missing(self) -> str:
-        """What must be installed before the check can judge; empty where all is there."""
+        """What must be installed before the check can judge; empty if all is there."""
         absent = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if not absent:
             return missing_compiler() if self.needs_compiler else ""

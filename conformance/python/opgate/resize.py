@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def other_inputs(call: Call, tensors: list[torch.Tensor]) -> Iterator[tuple[int, list[torch.Tensor]]]:
-    """For each size, that size and the inputs with one more; nothing where the spec trusts an argument."""
+    """For each size, that size and the inputs with one more; nothing if the spec trusts an argument."""
     if not call.described["trusted"]:
         for size in _sizes(tensors):
             yield size, _resized_all(tensors, size, size + 1)

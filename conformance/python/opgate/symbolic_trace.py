@@ -116,6 +116,6 @@ def metadata(sizes_: list[int | None], strides: list[int | None]) -> str:
 
 
 def value_of(size: int | torch.SymInt, values: dict[sympy.Symbol, sympy.Integer]) -> int | None:
-    """A size of the result for these input sizes; None where it depends on values."""
+    """A size of the result for these input sizes; None if it depends on values."""
     found = expression(size).xreplace(values)
     return None if found.free_symbols else int(found)

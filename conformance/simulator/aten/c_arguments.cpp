@@ -19,7 +19,8 @@ const T& at_address(const void* address) {
   return *static_cast<const T*>(address);
 }
 
-// The C value at an address: an argument itself, an element of a list, or what a pointer to an optional value points to.
+// The C value at an address: an argument itself, an element of a list, or what a pointer to an optional value
+// points to.
 c10::IValue value_at(const c10::Type& type, const void* address) {
   switch (type.kind()) {
     case TypeKind::TensorType:

@@ -23,12 +23,12 @@ union CArgument {
   const void* pointer;
 };
 
-/// The arguments of the operator in the order of its schema. Those that an earlier version of the C function lacks get their
-/// defaults. Raises c10::Error if a type cannot be passed to C.
+/// The arguments of the operator in the order of its schema. Those that an earlier version of the C function
+/// lacks get their defaults. Raises c10::Error if a type cannot be passed to C.
 torch::jit::Stack arguments_from_c(const c10::FunctionSchema& schema, std::span<const CArgument> given);
 
-/// Gives the results of the operator, which lie on the stack, to the C function's last arguments; a null pointer gets none. What
-/// the operator writes to and returns as well is not given.
+/// Gives the results of the operator, which lie on the stack, to the C function's last arguments; a null
+/// pointer gets none. What the operator writes to and returns as well is not given.
 void results_to_c(const c10::FunctionSchema& schema, torch::jit::Stack& stack,
                   std::span<const CArgument> given);
 

@@ -24,10 +24,10 @@ namespace {
 struct DeferredCall {
   c10::OperatorHandle op;
   torch::jit::Stack arguments;      // of the CPU, on device memory
-  std::vector<at::Tensor> results;  // where new results go; none where the operator writes to its arguments
+  std::vector<at::Tensor> results;  // where new results go; none if the operator writes to its arguments
 
-  // In the thread that waits for the stream. What that thread does meanwhile, such as watching operators in Python, must not
-  // reach it.
+  // In the thread that waits for the stream. What that thread does meanwhile, such as watching operators in
+  // Python, must not reach it.
   void run() {
     const PlainDispatch plain;
     torch::jit::Stack stack = arguments;
@@ -36,7 +36,8 @@ struct DeferredCall {
       for (std::size_t i = 0; i < results.size(); ++i) {
         if (results[i].numel() == 0) continue;
         const at::Tensor computed = stack[stack.size() - results.size() + i].toTensor();
-        // Without training, batch_norm of CUDA saves statistics, which nothing reads, and that of the CPU saves none.
+        // Without training, batch_norm of CUDA saves statistics, which nothing reads, and that of the CPU
+        // saves none.
         if (computed.numel() == 0)
           results[i].zero_();
         else
@@ -84,8 +85,8 @@ std::optional<ResultPlan> plan_results(const c10::FunctionSchema& schema, const 
   return in_place || functional ? std::optional(plan) : std::nullopt;
 }
 
-// A copy between host and device returns when it is done, unless it is asynchronous, from or to pinned memory. What the
-// CPU's kernel would refuse must be refused at once.
+// A copy between host and device returns when it is done, unless it is asynchronous, from or to pinned
+// memory. What the CPU's kernel would refuse must be refused at once.
 bool can_defer_copy(const c10::IValue* arguments) {
   const at::Tensor to = arguments[0].toTensor(), from = arguments[1].toTensor();
   if (at::has_internal_overlap(to) != at::MemOverlap::No || !at::is_expandable_to(from.sizes(), to.sizes()))
@@ -95,7 +96,8 @@ bool can_defer_copy(const c10::IValue* arguments) {
   return arguments[2].toBool() && host.is_pinned();
 }
 
-// The current stream of one device waits for that of another, as ATen makes both wait before and after a copy between them.
+// The current stream of one device waits for that of another, as ATen makes both wait before and after a copy
+// between them.
 void make_wait(c10::Device waiting, c10::Device for_device) {
   at::cuda::CUDAEvent event;
   event.record(c10::cuda::getCurrentCUDAStream(for_device.index()));
@@ -137,8 +139,8 @@ bool has_tag(const c10::OperatorHandle& op, at::Tag tag) {
   return std::ranges::find(tags, tag) != tags.end();
 }
 
-// The results of the call without its values; none where they depend on values, or where the call is wrong. Many of ATen's
-// operators have a meta kernel in Python only, which this process need not have loaded.
+// The results of the call without its values; none if they depend on values, or where the call is wrong. Many
+// of ATen's operators have a meta kernel in Python only, which this process need not have loaded.
 std::optional<torch::jit::Stack> results_without_values(const c10::OperatorHandle& op,
                                                         const c10::IValue* arguments, std::size_t count) {
   const bool on_meta_device = op.hasKernelForDispatchKey(c10::DispatchKey::Meta);

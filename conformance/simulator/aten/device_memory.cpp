@@ -12,7 +12,8 @@
 namespace opgate::simulator::aten {
 namespace {
 
-// The runtime that the process has loaded, which this library must not link: it would bring a second one along.
+// The runtime that the process has loaded, which this library must not link: it would bring a second one
+// along.
 template <class Function>
 Function* of_runtime(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

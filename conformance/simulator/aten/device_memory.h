@@ -13,14 +13,15 @@ namespace opgate::simulator::aten {
 /// Whether libcudart.so.13 in this process is the simulated one.
 bool is_simulated();
 
-/// A CPU tensor on the same memory, with the same sizes and strides. It does not keep the memory alive, as a kernel does not.
-/// Nothing is read; the memory may only be accessed in the order of the stream.
+/// A CPU tensor on the same memory, with the same sizes and strides. It does not keep the memory alive, as a
+/// kernel does not. Nothing is read; the memory may only be accessed in the order of the stream.
 at::Tensor alias_on_host(const at::Tensor& tensor);
 
 /// A new tensor on the current device with the values of one of the CPU. Waits for the current stream.
 at::Tensor copy_to_device(const at::Tensor& tensor);
 
-/// Makes `function` an operation of the current stream, as a kernel is: that of the operator `op`, with these accesses.
+/// Makes `function` an operation of the current stream, as a kernel is: that of the operator `op`, with these
+/// accesses.
 void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses, void (*function)(void*),
             void* data);
 

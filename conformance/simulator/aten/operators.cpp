@@ -1,5 +1,5 @@
-// ATen's CUDA kernels are in libtorch_cuda.so as machine code only, which is not simulated. Loading this library replaces them
-// by the CPU's kernels, which work on the memory of the simulated device.
+// ATen's CUDA kernels are in libtorch_cuda.so as machine code only, which is not simulated. Loading this
+// library replaces them by the CPU's kernels, which work on the memory of the simulated device.
 #include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -68,7 +68,8 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
   return found.value_or(c10::Device(at::kCUDA, c10::cuda::current_device()));
 }
 
-// The kernels of cuDNN's rival for depthwise convolutions exist on CUDA only. The CPU's convolution computes the same.
+// The kernels of cuDNN's rival for depthwise convolutions exist on CUDA only. The CPU's convolution computes
+// the same.
 at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntArrayRef /*kernel_size*/,
                      const std::optional<at::Tensor>& bias, at::IntArrayRef stride, at::IntArrayRef padding,
                      at::IntArrayRef dilation) {
@@ -77,7 +78,8 @@ at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntAr
                          self.size(1));
 }
 
-// Of such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes depend on values.
+// Of such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes
+// depend on values.
 bool waits_on_a_gpu(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::dynamic_output_shape) || op.hasTag(at::Tag::data_dependent_output) ||
          op.operator_name().name == "aten::copy_";
@@ -112,8 +114,8 @@ void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, to
   }
 }
 
-// Where ATen chooses between kernels, those that exist on the CPU too are to be chosen: convolution without cuDNN, attention by
-// its definition.
+// Where ATen chooses between kernels, those that exist on the CPU too are to be chosen: convolution without
+// cuDNN, attention by its definition.
 void prefer_portable_kernels() {
   at::Context& context = at::globalContext();
   context.setUserEnabledCuDNN(false);

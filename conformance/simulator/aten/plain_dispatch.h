@@ -5,8 +5,8 @@
 
 namespace opgate::simulator::aten {
 
-/// While it lives, this thread calls the kernels of devices themselves: neither autograd nor a mode of Python, such as one that
-/// records calls, sees the operators.
+/// While it lives, this thread calls the kernels of devices themselves: neither autograd nor a mode of
+/// Python, such as one that records calls, sees the operators.
 class PlainDispatch {
  public:
   PlainDispatch()

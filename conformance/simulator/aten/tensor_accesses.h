@@ -14,8 +14,8 @@ namespace opgate::simulator::aten {
 
 class TensorAccesses {
  public:
-  /// `op`: such as "aten::add". Operators that choose elements by other tensors or by a mask are known to read those, and to
-  /// write new results, but not which elements they access.
+  /// `op`: such as "aten::add". Operators that choose elements by other tensors or by a mask are known to
+  /// read those, and to write new results, but not which elements they access.
   explicit TensorAccesses(const std::string& op);
 
   void reads(const c10::IValue& argument);

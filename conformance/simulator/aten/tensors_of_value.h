@@ -11,8 +11,9 @@
 
 namespace opgate::simulator::aten {
 
-/// The value with `convert(tensor)` in the place of each defined tensor, in lists as well. A list keeps the type of its elements:
-/// TorchScript makes lists whose elements have types of their own, such as "float tensors of two dimensions".
+/// The value with `convert(tensor)` in the place of each defined tensor, in lists as well. A list keeps the
+/// type of its elements: TorchScript makes lists whose elements have types of their own, such as "float
+/// tensors of two dimensions".
 template <class Convert>
 c10::IValue with_tensors(const c10::IValue& value, const Convert& convert) {
   if (value.isTensor()) return value.toTensor().defined() ? convert(value.toTensor()) : value.toTensor();
@@ -31,7 +32,8 @@ void for_each_tensor(const c10::IValue& value, const Visit& visit) {
   });
 }
 
-/// The devices of the tensors, as of a copy between two devices, other than the one on whose stream the call is made.
+/// The devices of the tensors, as of a copy between two devices, other than the one on whose stream the call
+/// is made.
 inline std::vector<c10::Device> other_devices(const c10::IValue* arguments, std::size_t count,
                                               c10::Device device) {
   std::vector<c10::Device> others;

@@ -46,7 +46,7 @@ std::string read_all(int from) {
   }
 }
 
-// True where the program ends with 0. Its output, also of errors, is in `output`.
+// True if the program ends with 0. Its output, also of errors, is in `output`.
 bool run(const std::vector<std::string>& arguments, std::string& output) {
   Pipe pipe;
   if (pipe.ends[0] < 0) return false;

@@ -16,7 +16,7 @@ class CCompiler {
   /// What the results depend on: the compiler, its version and its options.
   const std::string& identity() const { return identity_; }
 
-  /// Makes a shared object of a file. False where that fails, with what the compiler says in `why`.
+  /// Makes a shared object of a file. False if that fails, with what the compiler says in `why`.
   bool compile(const std::string& source, const std::string& object, std::string& why) const;
 
  private:

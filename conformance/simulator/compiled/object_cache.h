@@ -15,15 +15,15 @@ using LoadedObject = std::shared_ptr<void>;
 
 class ObjectCache {
  public:
-  /// $OPGATE_SIM_CACHE, or opgate/kernels in the folder for caches of XDG. Empty where neither is known.
+  /// $OPGATE_SIM_CACHE, or opgate/kernels in the folder for caches of XDG. Empty if neither is known.
   static std::string default_folder();
 
   explicit ObjectCache(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Null where the folder has no such object, or one that is not whole.
+  /// Null if the folder has no such object, or one that is not whole.
   LoadedObject load(const Digest& key) const;
 
-  /// Compiles the code and keeps the object. Null where that fails, with the reason.
+  /// Compiles the code and keeps the object. Null if that fails, with the reason.
   LoadedObject build(const Digest& key, const std::string& code, const CCompiler& compiler,
                      std::string& why) const;
 

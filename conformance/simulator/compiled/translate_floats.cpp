@@ -22,8 +22,8 @@ std::string operation(const std::string& name, bool approximate, Type type, cons
   return {};
 }
 
-// The result of what may be rounded from a subnormal to the least normal number, which `.ftz` must not do: the interpreter
-// knows.
+// The result of what may be rounded from a subnormal to the least normal number, which `.ftz` must not do:
+// the interpreter knows.
 void set_flushed(Emitter& out, Source& source, const std::string& value) {
   std::string sources;
   for (std::size_t i = 1; i <= 3; ++i)

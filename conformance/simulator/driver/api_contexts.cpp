@@ -1,4 +1,5 @@
-// The driver's functions for devices, contexts and errors. Devices always have their primary context, and no other.
+// The driver's functions for devices, contexts and errors. Devices always have their primary context, and no
+// other.
 #include <cstdint>
 
 #include "simulator/driver/driver_call.h"

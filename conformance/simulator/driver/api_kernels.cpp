@@ -80,7 +80,8 @@ OPGATE_SIM_DRIVER_API cuFuncGetAttribute(int* value, CUfunction_attribute attrib
 
 // The numbers of attributes are the same in both libraries.
 OPGATE_SIM_DRIVER_API cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  // A mode of CUDA 13.1 in which shared memory may be larger: programs ask for it, and take another way if the driver is older.
+  // A mode of CUDA 13.1 in which shared memory may be larger: programs ask for it, and take another way if
+  // the driver is older.
   constexpr int kSharedMemoryMode = 17;
   if (static_cast<int>(attribute) >= kSharedMemoryMode) return CUDA_ERROR_INVALID_VALUE;
   return driver_call([&](Simulator& simulator) {

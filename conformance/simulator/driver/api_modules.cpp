@@ -1,4 +1,5 @@
-// The driver's functions for modules and libraries. A library is a module here: each is loaded for all devices.
+// The driver's functions for modules and libraries. A library is a module here: each is loaded for all
+// devices.
 #include <string>
 
 #include "simulator/driver/driver_call.h"
@@ -58,7 +59,8 @@ CUresult find_variable(CUdeviceptr* address, std::size_t* bytes, void* module, c
 
 OPGATE_SIM_DRIVER_API cuModuleLoadData(CUmodule* module, const void* image) { return load(module, image); }
 
-// The options are those of a compiler that does not run here: registers, optimisation, and places for its log.
+// The options are those of a compiler that does not run here: registers, optimisation, and places for its
+// log.
 OPGATE_SIM_DRIVER_API cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned /*count*/,
                                          CUjit_option* /*options*/, void** /*values*/) {
   return load(module, image);

@@ -13,7 +13,8 @@ namespace opgate::simulator {
 /// The driver's number for an error of the runtime. Most are the same.
 CUresult driver_error(cudaError_t code);
 
-/// Runs the body of a function, as api_answer() does for those of the runtime. The driver keeps no last error.
+/// Runs the body of a function, as api_answer() does for those of the runtime. The driver keeps no last
+/// error.
 template <class Body>
 CUresult driver_answer(Body&& body, const char* function = __builtin_FUNCTION()) {
   try {
@@ -28,7 +29,8 @@ CUresult driver_answer(Body&& body, const char* function = __builtin_FUNCTION())
   }
 }
 
-/// The same for functions that fail at once after a fault of a kernel, and in a function that the driver calls.
+/// The same for functions that fail at once after a fault of a kernel, and in a function that the driver
+/// calls.
 template <class Body>
 CUresult driver_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   if (const cudaError_t fault = errors::told_sticky(); fault != cudaSuccess) return driver_error(fault);
@@ -39,7 +41,8 @@ CUresult driver_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return fault != cudaSuccess ? driver_error(fault) : status;
 }
 
-/// Calls a function of the runtime that does what the driver's one does, without a trace in the runtime's last error.
+/// Calls a function of the runtime that does what the driver's one does, without a trace in the runtime's
+/// last error.
 template <class Function>
 CUresult through_runtime(Function&& function) {
   const cudaError_t before = errors::peek();

@@ -19,7 +19,8 @@ void* own_library() {
   return library != nullptr ? library : dlopen(nullptr, RTLD_LAZY);
 }
 
-// A name may stand for a later version of the function, whose symbol has a suffix. Null for a name that is not known.
+// A name may stand for a later version of the function, whose symbol has a suffix. Null for a name that is
+// not known.
 void* driver_function(const std::string& name) {
   static void* const library = own_library();
   if (!name.starts_with("cu") || name.size() < 3 || std::isupper(static_cast<unsigned char>(name[2])) == 0)

@@ -1,4 +1,5 @@
-// Modules that a program loads while it runs: what Triton, NVRTC and libraries that compile their own kernels do.
+// Modules that a program loads while it runs: what Triton, NVRTC and libraries that compile their own kernels
+// do.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ DeviceBinary* load_module(Simulator& simulator, const void* image, const std::st
 /// The same from a file. Refuses with cudaErrorFileNotFound.
 DeviceBinary* load_module_file(Simulator& simulator, const std::string& file);
 
-/// Work that was issued before holds what it needs of the module. Refuses with cudaErrorInvalidResourceHandle.
+/// Work that was issued before holds what it needs of the module. Refuses with
+/// cudaErrorInvalidResourceHandle.
 void unload_module(Simulator& simulator, void* handle);
 
 /// Refuses with cudaErrorInvalidResourceHandle, or with cudaErrorSymbolNotFound.

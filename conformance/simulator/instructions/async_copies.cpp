@@ -21,7 +21,8 @@ std::uint32_t bytes_to_read(const Thread& thread, const Instruction& in, Reads r
                     *in.text + " of " + std::to_string(bytes) + " bytes that reads " + std::to_string(given)};
 }
 
-// cp.async [to], [from], bytes, how many of them are read. Both sides are checked now; the copy happens later.
+// cp.async [to], [from], bytes, how many of them are read. Both sides are checked now; the copy happens
+// later.
 template <Reads reads>
 void begin(Thread& thread, const Instruction& in) {
   const auto bytes = read<std::uint32_t>(thread, in, 3);

@@ -21,7 +21,8 @@ enum class Operation : std::uint8_t {
   maximum
 };
 
-// `add` in global memory flushes subnormal numbers of single precision, and passes NaN of double precision on as it is.
+// `add` in global memory flushes subnormal numbers of single precision, and passes NaN of double precision on
+// as it is.
 struct GlobalFloat {
   float value;
 };

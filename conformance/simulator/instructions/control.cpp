@@ -51,9 +51,7 @@ Handler select_no_effect(Draft& draft) {
 
 void execute_nothing(Thread&, const Instruction&) {}
 
-void execute_unsupported(Thread&, const Instruction& in) {
-  throw KernelFault{Fault::unsupported, *in.text + " is not simulated"};
-}
+void execute_unsupported(Thread&, const Instruction& in) { throw KernelFault{Fault::unsupported, *in.text}; }
 
 void execute_call(Thread& thread, const Instruction& in) {
   thread.call(thread.function().calls[static_cast<std::size_t>(in.immediate)]);

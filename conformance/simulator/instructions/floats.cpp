@@ -129,8 +129,8 @@ T finished(T value) {
   return prepared<T, flush>(value);
 }
 
-// Of several NaNs of double precision, sums and products of an H100 pass on the second source, then the third, then the
-// first.
+// Of several NaNs of double precision, sums and products of an H100 pass on the second source, then the
+// third, then the first.
 template <class Operation>
 constexpr bool kIsSumOrProduct =
     std::is_same_v<Operation, Add> || std::is_same_v<Operation, Subtract> ||
@@ -151,8 +151,8 @@ T computed(T a, T b, T c) {
   }
 }
 
-// Whether a result is flushed by `.ftz` although it is rounded to the least normal number: with 24 bits and without a
-// limit of the exponent it would have been smaller. Sums and roots never are.
+// Whether a result is flushed by `.ftz` although it is rounded to the least normal number: with 24 bits and
+// without a limit of the exponent it would have been smaller. Sums and roots never are.
 template <class Operation>
 bool is_below_normal(float a, float b, float c, Rounding rounding, bool negative) {
   constexpr double kLeastNormal = 0x1p-126;

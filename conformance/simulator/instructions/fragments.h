@@ -11,8 +11,8 @@
 
 namespace opgate::simulator {
 
-/// Where an element is: in a register of a lane, of whose elements it is the one with index `part`, counted from the lowest
-/// bits.
+/// Where an element is: in a register of a lane, of whose elements it is the one with index `part`, counted
+/// from the lowest bits.
 struct Place {
   unsigned lane = 0;
   unsigned reg = 0;
@@ -49,8 +49,8 @@ inline void put_bits(Thread* const* lanes, const Place& place, Type type, std::u
   target = (place.part == 0 ? 0 : target) | bits << place.part * bits_of_element(type);
 }
 
-/// `Layout` visits the elements of each matrix: `Layout::a(product, visit)` calls `visit(place, row, column)`, and `b` and `c`
-/// do so as well; `c` needs the type, because `c` and `d` may differ in it.
+/// `Layout` visits the elements of each matrix: `Layout::a(product, visit)` calls `visit(place, row,
+/// column)`, and `b` and `c` do so as well; `c` needs the type, because `c` and `d` may differ in it.
 template <class Layout, class Numbers>
 void multiply_fragments(Thread* const* lanes, const Product& product) {
   using Factor = typename Numbers::Factor;

@@ -1,6 +1,6 @@
 // Approximated functions of one number. Those of the hardware are computed in double precision and rounded
-// once: they are better here than on a device, unless OPGATE_SIM_APPROXIMATE moves them to the edge of what the manual of PTX
-// allows.
+// once: they are better here than on a device, unless OPGATE_SIM_APPROXIMATE moves them to the edge of what
+// the manual of PTX allows.
 #include <cmath>
 #include <numbers>
 
@@ -70,8 +70,8 @@ void execute_double(Thread& thread, const Instruction& in) {
   write<double>(thread, in, 0, function(read<double>(thread, in, 1)));
 }
 
-// With `.ftz`, rcp and rsqrt of double precision compute the upper half of the result from that of the source. The lower
-// halves count as 0.
+// With `.ftz`, rcp and rsqrt of double precision compute the upper half of the result from that of the
+// source. The lower halves count as 0.
 template <Function function>
 void execute_upper_half(Thread& thread, const Instruction& in) {
   double value = from_bits<double>(read<std::uint64_t>(thread, in, 1) & 0xffffffff00000000u);

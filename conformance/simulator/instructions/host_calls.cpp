@@ -82,7 +82,8 @@ std::string without_stars(std::string how, Arguments& arguments) {
   return how;
 }
 
-// What stands for a conversion such as "%-8.3lld", and an empty text for one that nobody knows. `lengths` are "ll" here.
+// What stands for a conversion such as "%-8.3lld", and an empty text for one that nobody knows. `lengths` are
+// "ll" here.
 std::string converted(const std::string& how, const std::string& lengths, char conversion,
                       Arguments& arguments) {
   if (std::strchr("diouxX", conversion) != nullptr && lengths.find_first_of("ljzt") != std::string::npos)
@@ -132,7 +133,8 @@ void execute_assertion(Thread& thread, const Instruction& in) {
                                           std::to_string(argument_of(thread, call, 2)) + ", in " + text(3)};
 }
 
-// int vprintf(format, arguments): a device writes into a buffer, which the host prints when it waits for the kernel.
+// int vprintf(format, arguments): a device writes into a buffer, which the host prints when it waits for the
+// kernel.
 void execute_print(Thread& thread, const Instruction& in) {
   using namespace host_calls;
   const Call& call = thread.function().calls[static_cast<std::size_t>(in.immediate)];

@@ -1,5 +1,5 @@
-// ldmatrix, stmatrix and movmatrix: matrices of eight rows of eight numbers of 16 bits. Lane 4 i + j holds the elements 2 j and
-// 2 j + 1 of row i, or of column i where the matrix is transposed on the way.
+// ldmatrix, stmatrix and movmatrix: matrices of eight rows of eight numbers of 16 bits. Lane 4 i + j holds
+// the elements 2 j and 2 j + 1 of row i, or of column i where the matrix is transposed on the way.
 #include <array>
 #include <cstring>
 #include <optional>
@@ -36,7 +36,8 @@ struct Matrix {
   }
 };
 
-// The addresses of the rows are those of the first lanes, in their order. Each is checked as an access of its thread.
+// The addresses of the rows are those of the first lanes, in their order. Each is checked as an access of its
+// thread.
 template <Space space, Access access>
 unsigned char* row_of(Thread& thread, int address) {
   thread.block->running_thread(thread.linear);

@@ -65,8 +65,8 @@ void count_bytes(Thread& thread, const Instruction& in) {
   write_mbarrier(*thread.block, place, barrier);
 }
 
-// test_wait and try_wait: predicate, [address], and the state that an arrival gave, or the parity of the phase. What has been
-// promised to the object happens after the first look that was in vain.
+// test_wait and try_wait: predicate, [address], and the state that an arrival gave, or the parity of the
+// phase. What has been promised to the object happens after the first look that was in vain.
 template <Space space, bool by_parity>
 void look(Thread& thread, const Instruction& in) {
   const MBarrierPlace place = place_at<space>(thread, in, 1);

@@ -1,5 +1,5 @@
-// mma.m8n8k4 of halves: the warp executes four products at once. Lanes 4 i to 4 i + 3 and 16 + 4 i to 19 + 4 i have the
-// matrices of product i.
+// mma.m8n8k4 of halves: the warp executes four products at once. Lanes 4 i to 4 i + 3 and 16 + 4 i to 19 + 4
+// i have the matrices of product i.
 #include <array>
 #include <optional>
 
@@ -20,7 +20,8 @@ struct Layout {
     return {kLanes / elements_of_register(product.d), 2, 2, kLanes / elements_of_register(product.c)};
   }
 
-  // Four lanes with four elements each: along k, where lanes follow each other along the other side, or the other way round.
+  // Four lanes with four elements each: along k, where lanes follow each other along the other side, or the
+  // other way round.
   template <class Visit>
   static void factor(bool along_k, Visit visit) {
     for (unsigned lane = 0; lane < kLanes; ++lane) {

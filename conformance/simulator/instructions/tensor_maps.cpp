@@ -31,7 +31,7 @@ constexpr std::array<std::uint8_t, 11> kElementBytes{1, 2, 4, 4, 8, 8, 2, 4, 4, 
 constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
 
 [[noreturn]] void refuse(const Instruction& in, std::uint64_t value) {
-  throw KernelFault{Fault::unsupported, *in.text + " with " + std::to_string(value) + " is not simulated"};
+  throw KernelFault{Fault::unsupported, *in.text + " with " + std::to_string(value)};
 }
 
 template <class T, std::size_t size>

@@ -238,8 +238,8 @@ void wait_for_groups(Thread* const* lanes, std::uint32_t mask) {
   const auto kept = read<std::uint32_t>(first, first.current(), 0);
   for (const BegunProduct& begun : first.block->products_of(first).take_all_but(kept)) {
     if (begun.function != &first.function())
-      throw KernelFault{Fault::unsupported, *first.current().text + " in another function than " +
-                                                *begun.instruction->text + " is not simulated"};
+      throw KernelFault{Fault::unsupported,
+                        *first.current().text + " in another function than " + *begun.instruction->text};
     if (Shape::of(*begun.instruction).is_of_integers()) {
       Computation<Integers>(lanes, begun).perform();
     } else {

@@ -1,6 +1,6 @@
-// wmma: products of matrices whose elements lie in registers as the device likes. PTX leaves open where; here the lanes share
-// the elements row by row, each with as many neighbours as the matrix has for it. Where a lane has more registers than it
-// needs, as for `a` and `b` of halves, they hold its elements once more.
+// wmma: products of matrices whose elements lie in registers as the device likes. PTX leaves open where; here
+// the lanes share the elements row by row, each with as many neighbours as the matrix has for it. Where a
+// lane has more registers than it needs, as for `a` and `b` of halves, they hold its elements once more.
 #include "simulator/instructions/wmma.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ struct Matrix {
   std::uint16_t unused = 0;
 };
 
-// Slots of an instruction that moves a matrix: its registers, the address and its offset, and the stride. A store begins with
-// the address.
+// Slots of an instruction that moves a matrix: its registers, the address and its offset, and the stride. A
+// store begins with the address.
 struct Slots {
   unsigned registers;
   unsigned address;
@@ -77,8 +77,8 @@ std::uint64_t slot_bits(const Thread& thread, unsigned operand) {
   return thread.registers[thread.current().slot(operand)];
 }
 
-// The manual of PTX wants each row or column to begin at a multiple of the bytes that a lane has of the matrix, that of CUDA
-// only at a multiple of 16 bytes. What both forbid is a fault.
+// The manual of PTX wants each row or column to begin at a multiple of the bytes that a lane has of the
+// matrix, that of CUDA only at a multiple of 16 bytes. What both forbid is a fault.
 void check_alignment(const Instruction& in, const Matrix& matrix, std::uint64_t base, std::uint64_t stride) {
   const unsigned of_lane = matrix.registers * (matrix.type == Type::f64 ? 8u : 4u);
   if (base % of_lane != 0) report_misaligned(in, base, of_lane);

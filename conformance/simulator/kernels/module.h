@@ -1,5 +1,5 @@
-// What executes kernels: PTX in, effects on the simulated device's memory out. It knows nothing of the CUDA runtime API,
-// of streams or of torch.
+// What executes kernels: PTX in, effects on the simulated device's memory out. It knows nothing of the CUDA
+// runtime API, of streams or of torch.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace opgate::simulator {
 /// One module of PTX. Not thread-safe: one launch at a time.
 class Module {
  public:
-  /// Reads declarations; bodies are read when a kernel is first wanted. `threads_hold_copies`: see Program. Throws
-  /// std::runtime_error with the line and what was not understood.
+  /// Reads declarations; bodies are read when a kernel is first wanted. `threads_hold_copies`: see Program.
+  /// Throws std::runtime_error with the line and what was not understood.
   static std::unique_ptr<Module> parse(std::string ptx, bool threads_hold_copies = false);
 
   virtual ~Module() = default;
@@ -25,7 +25,7 @@ class Module {
   /// Names of all entries.
   virtual std::vector<std::string> kernels() const = 0;
 
-  /// Null where the module has no such entry. Throws std::runtime_error where its body cannot be read.
+  /// Null if the module has no such entry. Throws std::runtime_error if its body cannot be read.
   virtual const Signature* find(const std::string& kernel) = 0;
 
   virtual std::vector<Variable> variables() const = 0;
@@ -36,7 +36,8 @@ class Module {
   /// By default as the environment says.
   virtual void set_compilation(const CompilationSettings& settings) = 0;
 
-  /// Runs a kernel to its end. What an instruction does that is not simulated is `Fault::unsupported`, with its name.
+  /// Runs a kernel to its end. What an instruction does that is not simulated is `Fault::unsupported`, with
+  /// its name.
   virtual Outcome run(const Launch& launch, DeviceMemory& memory) = 0;
 };
 

@@ -14,8 +14,8 @@ namespace opgate::simulator {
 namespace {
 
 constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
-// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it. Most blocks end
-// before. One that has stopped before may still be waiting, and has few.
+// A block in which a thread used up so many turns lets another one run: the threads may be waiting for it.
+// Most blocks end before. One that has stopped before may still be waiting, and has few.
 constexpr int kFirstTurnsOfBlock = 1 << 6;
 constexpr int kTurnsOfBlock = 1;
 
@@ -109,7 +109,8 @@ bool Block::run() {
 
 bool Block::run_warps() {
   const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
-  // Compiled code begins the threads one after the other, so that only launches that are watched have an order.
+  // Compiled code begins the threads one after the other, so that only launches that are watched have an
+  // order.
   const std::uint64_t seed =
       observer_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + number_;
   const BlockOrder order(warps, seed);

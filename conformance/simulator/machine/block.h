@@ -25,7 +25,8 @@ constexpr unsigned kBarriers = 16;
 
 /// Instructions. A thread that runs longer may be waiting for another one, as at a lock.
 constexpr int kTurnOfThread = 1 << 10;
-/// How often a warp meets before the next one has its turn. One that meets more often may be waiting, as a thread may.
+/// How often a warp meets before the next one has its turn. One that meets more often may be waiting, as a
+/// thread may.
 constexpr int kTurnsOfWarp = 1 << 6;
 
 class Block {

@@ -1,4 +1,5 @@
-// The order in which the blocks of a grid begin. On a device it is unspecified, and in practice another one each time.
+// The order in which the blocks of a grid begin. On a device it is unspecified, and in practice another one
+// each time.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 
 namespace opgate::simulator {
 
-/// A permutation of so many blocks. Of a few blocks, it may be any one. Of more, it needs no memory: position i has block
-/// (factor * i + first) modulo their number, with a factor that is coprime to it.
+/// A permutation of so many blocks. Of a few blocks, it may be any one. Of more, it needs no memory: position
+/// i has block (factor * i + first) modulo their number, with a factor that is coprime to it.
 class BlockOrder {
  public:
   static constexpr std::uint64_t kFew = 16;
@@ -76,8 +77,9 @@ class BlocksToBegin {
     return next_++;
   }
 
-  /// From now on, those that are left begin in the order of their indices. A block may be waiting for one with a lower index,
-  /// as in the scans of CUB. Devices begin them in this order, although CUDA does not promise it.
+  /// From now on, those that are left begin in the order of their indices. A block may be waiting for one
+  /// with a lower index, as in the scans of CUB. Devices begin them in this order, although CUDA does not
+  /// promise it.
   void go_on_by_index() {
     if (by_index_) return;
     by_index_ = true;

@@ -1,4 +1,5 @@
-// Threads of a block that run in compiled code one after the other, from where they meet to where they meet again.
+// Threads of a block that run in compiled code one after the other, from where they meet to where they meet
+// again.
 #include <algorithm>
 #include <array>
 

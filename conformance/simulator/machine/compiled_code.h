@@ -76,7 +76,7 @@ struct CompiledContext {
   double (*exp2)(double) = nullptr;
   double (*log2)(double) = nullptr;
   double (*tanh)(double) = nullptr;
-  Thread* thread = nullptr;  ///< null where the interpreter has not been asked about it yet
+  Thread* thread = nullptr;  ///< null if the interpreter has not been asked about it yet
   Block* block = nullptr;
   const Function* function = nullptr;  ///< that runs
   std::uint64_t budget_before = 0;     ///< when instructions were last counted

@@ -16,8 +16,9 @@ struct Copy {
   void perform() const;
 };
 
-/// The copies of one thread, in the order in which it has begun them, and the groups that it has put them into. A copy
-/// happens when the thread waits for it, and not before, so that a kernel which forgets to wait finds what was there before.
+/// The copies of one thread, in the order in which it has begun them, and the groups that it has put them
+/// into. A copy happens when the thread waits for it, and not before, so that a kernel which forgets to wait
+/// finds what was there before.
 class CopyQueue {
  public:
   void begin(const Copy& copy) { pending_.push_back({copy, groups_, begun_++, {}, false}); }

@@ -10,7 +10,8 @@
 namespace opgate::simulator {
 namespace {
 
-// So many blocks are begun before the first has ended. More are only where none of them seems to end without others.
+// So many blocks are begun before the first has ended. More are only where none of them seems to end without
+// others.
 constexpr std::size_t kFewResident = 256;
 
 // The host may flush subnormal numbers or round in another direction. The kernel does not.

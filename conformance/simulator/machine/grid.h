@@ -19,7 +19,8 @@ class ProgressListener;
 
 class Grid {
  public:
-  /// `observer` is null if nothing watches the launch. A launch that is watched must not run in compiled code.
+  /// `observer` is null if nothing watches the launch. A launch that is watched must not run in compiled
+  /// code.
   Grid(const Program& program, const Launch& launch, DeviceMemory& memory, ProgressListener& listener,
        LaunchObserver* observer);
   Grid(const Grid&) = delete;
@@ -32,7 +33,7 @@ class Grid {
 
   LaunchObserver* observer() { return observer_; }
 
-  /// Where the host can access global memory. Throws KernelFault where it is not allowed to. `site` is that
+  /// Where the host can access global memory. Throws KernelFault if it is not allowed to. `site` is that
   /// of the instruction: what was allowed before needs no question to DeviceMemory.
   unsigned char* global(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                         const std::string& text) {

@@ -31,8 +31,9 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  /// Where the host can access `bytes` bytes of the device address, or null with `why` ("past the end of an allocation of
-  /// 96 bytes by 4"). `until` is how many bytes from there on may be accessed without asking again, until a kernel ends.
+  /// Where the host can access `bytes` bytes of the device address, or null with `why` ("past the end of an
+  /// allocation of 96 bytes by 4"). `until` is how many bytes from there on may be accessed without asking
+  /// again, until a kernel ends.
   virtual void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                           std::string& why) = 0;
 };
@@ -49,10 +50,12 @@ struct Launch {
       0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
   /// How many blocks the device holds at once; 0: 256. Others begin when one of those has ended.
   std::size_t most_resident = 0;
-  /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on hardware.
+  /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on
+  /// hardware.
   std::uint64_t grid_workspace = 0;
-  /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run in an
-  /// order of their own for each `order_seed`. The machine does not look at it: Module::run makes a LaunchObserver of it.
+  /// What watches the launch; may be null. Such a launch is interpreted and never compiled, and its warps run
+  /// in an order of their own for each `order_seed`. The machine does not look at it: Module::run makes a
+  /// LaunchObserver of it.
   Observer* observer = nullptr;
 };
 

@@ -1,4 +1,5 @@
-// What may watch a launch while the interpreter executes it. The machine knows only these interfaces; the tools implement them.
+// What may watch a launch while the interpreter executes it. The machine knows only these interfaces; the
+// tools implement them.
 #pragma once
 
 #include <cstddef>

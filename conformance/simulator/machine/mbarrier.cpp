@@ -8,8 +8,8 @@
 namespace opgate::simulator {
 namespace {
 
-// The fields, from the lowest bits on: expected, pending, bytes, phase, and a mark that neither zeros nor the fill of new
-// memory have.
+// The fields, from the lowest bits on: expected, pending, bytes, phase, and a mark that neither zeros nor the
+// fill of new memory have.
 constexpr unsigned kCountBits = 20;
 constexpr unsigned kPendingAt = kCountBits;
 constexpr unsigned kBytesAt = 2 * kCountBits;

@@ -14,8 +14,8 @@ class Block;
 class Thread;
 struct Instruction;
 
-/// What an object of 8 bytes holds. PTX leaves open how; here all of it is in the object, so that a kernel which overwrites it
-/// or has not initialized it is found.
+/// What an object of 8 bytes holds. PTX leaves open how; here all of it is in the object, so that a kernel
+/// which overwrites it or has not initialized it is found.
 struct MBarrier {
   static constexpr std::uint32_t kMostCount = (1u << 20) - 1;
 
@@ -26,7 +26,7 @@ struct MBarrier {
   bool phase = false;  ///< changes when a phase is complete
 
   std::uint64_t packed() const;
-  /// False where the bits are not those of an object.
+  /// False if the bits are not those of an object.
   bool unpack(std::uint64_t bits);
 
   /// The phase is complete when nothing is missing: then the next one begins.
@@ -40,9 +40,9 @@ using MBarrierPlace = std::uint32_t;
 MBarrier read_mbarrier(Block& block, MBarrierPlace place, const Instruction& in);
 void write_mbarrier(Block& block, MBarrierPlace place, const MBarrier& barrier);
 
-/// Counts arrivals. Throws KernelFault where the phase does not expect so many.
+/// Counts arrivals. Throws KernelFault if the phase does not expect so many.
 void arrive(MBarrier& barrier, std::uint32_t count, const Instruction& in);
-/// Adds to the bytes that the phase waits for. Throws KernelFault where an object cannot count so many.
+/// Adds to the bytes that the phase waits for. Throws KernelFault if an object cannot count so many.
 void expect_bytes(MBarrier& barrier, std::int64_t bytes, const Instruction& in);
 
 /// Where the object of the operand lies, which takes one slot: the offset of the address is given.
@@ -60,8 +60,8 @@ struct Promise {
   std::uint32_t bytes = 0;
 };
 
-/// The promises of a block. They are kept when a thread has looked at the object and found its phase incomplete, so that a
-/// kernel which looks once and goes on finds what was there before.
+/// The promises of a block. They are kept when a thread has looked at the object and found its phase
+/// incomplete, so that a kernel which looks once and goes on finds what was there before.
 class Promises {
  public:
   void add(Promise promise) { pending_.push_back(std::move(promise)); }

@@ -9,8 +9,9 @@ class ProgressListener {
  public:
   virtual ~ProgressListener() = default;
 
-  /// Is called now and then, between the turns of two blocks, so that it may let the functions of the program run in compiled
-  /// code from then on. `executed` and `remaining` count instructions; `remaining` is an estimate.
+  /// Is called now and then, between the turns of two blocks, so that it may let the functions of the program
+  /// run in compiled code from then on. `executed` and `remaining` count instructions; `remaining` is an
+  /// estimate.
   virtual void go_on(std::uint64_t executed, std::uint64_t remaining) = 0;
 };
 

@@ -1,5 +1,6 @@
-// Where the results of instructions that PTX calls approximate lie: at the exact value, or as far from it as the manual allows.
-// A kernel that is right at both edges is right on every device, as far as these instructions are concerned.
+// Where the results of instructions that PTX calls approximate lie: at the exact value, or as far from it as
+// the manual allows. A kernel that is right at both edges is right on every device, as far as these
+// instructions are concerned.
 #pragma once
 
 #include <cmath>
@@ -16,8 +17,8 @@ ApproximationEdge approximation_edge();
 /// The error of a result that is right to `bits` bits, in the units of the result.
 inline double of_relative_error(double result, double bits) { return std::fabs(result) * std::exp2(-bits); }
 
-/// `result` moved in a direction by at most `error`, less what rounding to `digits` binary digits may add. Infinities, NaN and
-/// zeros stay: the manual gives them exactly.
+/// `result` moved in a direction by at most `error`, less what rounding to `digits` binary digits may add.
+/// Infinities, NaN and zeros stay: the manual gives them exactly.
 inline double moved_to_edge(double result, double error, int digits, ApproximationEdge edge) {
   if (!std::isfinite(result) || result == 0) return result;
   const double left = error - of_relative_error(result, digits);

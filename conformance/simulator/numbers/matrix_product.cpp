@@ -10,7 +10,8 @@
 namespace opgate::simulator {
 namespace matrix_product {
 
-// Rows have a multiple of so many elements: compilers compute as many sums at once, where they know the number.
+// Rows have a multiple of so many elements: compilers compute as many sums at once, where they know the
+// number.
 constexpr std::size_t kSideBySide = 8;
 
 template <class Numbers, class Step>

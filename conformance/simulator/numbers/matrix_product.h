@@ -10,8 +10,8 @@
 
 namespace opgate::simulator {
 
-/// d = a * b + c, where `a` has m rows and k columns, and `b` has k rows and n columns. It fits into the immediate of an
-/// instruction.
+/// d = a * b + c, where `a` has m rows and k columns, and `b` has k rows and n columns. It fits into the
+/// immediate of an instruction.
 struct Product {
   std::uint8_t m = 0;
   std::uint8_t n = 0;
@@ -51,9 +51,9 @@ struct Matrices {
   std::array<typename Numbers::Sum, kMostSums> sums;
 };
 
-/// Adds the products. PTX leaves the order of the additions open, and how a sum is rounded; in single precision they are added
-/// as an H100 does it (matrix_sums.cpp). In double precision each step is one fused multiplication and addition. Integers are
-/// added exactly.
+/// Adds the products. PTX leaves the order of the additions open, and how a sum is rounded; in single
+/// precision they are added as an H100 does it (matrix_sums.cpp). In double precision each step is one fused
+/// multiplication and addition. Integers are added exactly.
 void multiply(const Product& product, Matrices<Singles>& matrices);
 void multiply(const Product& product, Matrices<Doubles>& matrices);
 void multiply(const Product& product, Matrices<Integers>& matrices);

@@ -1,5 +1,6 @@
-// How an H100 adds the products of matrices whose sums have single precision or less. PTX leaves it open; this is what products of
-// random and of special numbers on a card have in common, bit for bit (cpp_tests/card).
+// How an H100 adds the products of matrices whose sums have single precision or less. PTX leaves it open;
+// this is what products of random and of special numbers on a card have in common, bit for bit
+// (cpp_tests/card).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,8 +12,8 @@
 namespace opgate::simulator {
 namespace matrix_sums {
 
-// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest of them, and what
-// is left is added exactly.
+// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
+// of them, and what is left is added exactly.
 constexpr int kFractionBits = 25;
 constexpr int kNoExponent = -100'000;  // of zero
 
@@ -20,7 +21,8 @@ bool is_byte(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
 
 bool is_quad(const Product& product) { return product.m == 8 && product.k == 4; }
 
-// The order in which blocks take products. Numbers of eight bits are widened to halves first, two of each four at a time.
+// The order in which blocks take products. Numbers of eight bits are widened to halves first, two of each
+// four at a time.
 std::vector<std::size_t> order_of(const Product& product) {
   std::vector<std::size_t> order;
   const bool in_pairs = is_byte(product.a);

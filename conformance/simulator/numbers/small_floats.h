@@ -40,8 +40,9 @@ Half rounded<Half>(double value, Rounding rounding);
 template <>
 Bfloat16 rounded<Bfloat16>(double value, Rounding rounding);
 
-/// Zero of the same sign for a number that is subnormal in half precision, as `.ftz` asks for. A result is flushed if it
-/// would be subnormal when it is rounded to nearest with 11 bits and without a limit of the exponent.
+/// Zero of the same sign for a number that is subnormal in half precision, as `.ftz` asks for. A result is
+/// flushed if it would be subnormal when it is rounded to nearest with 11 bits and without a limit of the
+/// exponent.
 double flushed_half(double value);
 
 /// The single-precision number next to `value` in this direction of rounding.

@@ -89,8 +89,8 @@ class Reader {
     }
   }
 
-  // .loc 1 23 5, function_name $L__info_string0, inlined_at 1 50 3
-  // LLVM gives each line of inline assembly the line after that of the one before: only the first is that of the source.
+  // .loc 1 23 5, function_name $L__info_string0, inlined_at 1 50 3 LLVM gives each line of inline assembly
+  // the line after that of the one before: only the first is that of the source.
   void read_location(unsigned inline_asm) {
     const bool counts = inline_asm == 0 || inline_asm != located_asm_;
     located_asm_ = inline_asm;
@@ -193,7 +193,8 @@ class Reader {
                                       std::to_string(count));
   }
 
-  // The offset of the first address is the immediate, as a rule; behind each further one follows a slot with its offset.
+  // The offset of the first address is the immediate, as a rule; behind each further one follows a slot with
+  // its offset.
   void put_operands(Draft& draft) {
     std::vector<Slot> slots;
     if (!draft.operands.empty()) form_.first = static_cast<std::uint8_t>(draft.operands.front().slots.size());

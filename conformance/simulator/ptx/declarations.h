@@ -58,7 +58,7 @@ struct Declarations {
   std::map<std::uint64_t, std::string> files;  ///< by the number that `.loc` uses
   std::map<std::string, std::string> aliases;
 
-  /// Null where there is none.
+  /// Null if there is none.
   const Declared* variable(const std::string& name) const;
   const DeclaredFunction* function(const std::string& name) const;
 

@@ -43,7 +43,7 @@ struct Draft {
   }
 };
 
-/// Chooses what executes an instruction, by its modifiers and operands. Null where it is not simulated, as is
+/// Chooses what executes an instruction, by its modifiers and operands. Null if it is not simulated, as is
 /// an instruction of which words are left over.
 using Selector = Handler (*)(Draft& draft);
 

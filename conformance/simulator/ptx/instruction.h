@@ -33,7 +33,8 @@ struct Instruction {
   std::uint32_t line = 0;
   std::uint32_t location = 0;  ///< index of the `.loc` in the program; 0 where there is none
   std::uint32_t site = 0;      ///< numbers the instructions that access global memory
-  /// What an observer must know of it. Null if it only has to be executed, or if no observer has needed it yet.
+  /// What an observer must know of it. Null if it only has to be executed, or if no observer has needed it
+  /// yet.
   const Annotation* annotation = nullptr;
 
   /// Of any instruction, wide or not.

@@ -58,13 +58,14 @@ struct Call {
 
 struct Opcode;
 
-/// What an instruction is, and how its operands fill its slots, which a translation of the instruction must know.
-/// Instructions themselves do not hold it, because their handlers know.
+/// What an instruction is, and how its operands fill its slots, which a translation of the instruction must
+/// know. Instructions themselves do not hold it, because their handlers know.
 struct OperandForm {
   std::uint8_t first = 0;    ///< slots of the first operand
   std::uint8_t total = 0;    ///< of all operands
   bool names_local = false;  ///< an address of the parameter space that lies in local memory
-  /// Null for calls, for `brx.idx`, for what is inserted in front of an instruction, and for what is not simulated.
+  /// Null for calls, for `brx.idx`, for what is inserted in front of an instruction, and for what is not
+  /// simulated.
   const Opcode* opcode = nullptr;
 };
 
@@ -108,7 +109,8 @@ struct Program {
   std::uint32_t sites = 0;
   std::set<std::string> texts;         ///< of opcodes; instructions refer to them
   std::vector<std::string> locations;  ///< "file:line"; the first is empty
-  /// Whether threads of a block may hold copies of the same elements, as Triton's compiler lays out small tensors.
+  /// Whether threads of a block may hold copies of the same elements, as Triton's compiler lays out small
+  /// tensors.
   bool threads_hold_copies = false;
 };
 

@@ -30,7 +30,7 @@ struct Variable {
   std::size_t bytes = 0;
   std::size_t alignment = 1;
   bool constant = false;
-  std::vector<unsigned char> initial;  ///< empty where the PTX gives no initializer: zeros
+  std::vector<unsigned char> initial;  ///< empty if the PTX gives no initializer: zeros
 };
 
 }  // namespace opgate::simulator

@@ -1,6 +1,7 @@
-// Stands in for ptxas where kernels run on the simulated device: it keeps the PTX beside the machine code, which the simulator
-// cannot read. The real ptxas runs first if there is one, so that its errors and its counts of registers are reported as they
-// are; without one, the file holds the PTX alone. Called as Triton and PyTorch call ptxas.
+// Stands in for ptxas where kernels run on the simulated device: it keeps the PTX beside the machine code,
+// which the simulator cannot read. The real ptxas runs first if there is one, so that its errors and its
+// counts of registers are reported as they are; without one, the file holds the PTX alone. Called as Triton
+// and PyTorch call ptxas.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What Triton and Inductor make part of the key of their caches: nothing that was compiled for a real device is read, or
-// written over.
+// What Triton and Inductor make part of the key of their caches: nothing that was compiled for a real device
+// is read, or written over.
 constexpr const char* kVersion = "with PTX kept for OpGate's simulated device, 1";
 // The release decides which version of PTX Triton writes.
 constexpr const char* kReleaseWithoutPtxas = "Cuda compilation tools, release 12.8, V12.8.0";

@@ -1,5 +1,6 @@
-// What the simulator reports: the findings of its tools, the faults of kernels and of the host, functions that are refused, and
-// what is not simulated. The simulator writes each as a line of JSON, which the engine and `opgate sim` read.
+// What the simulator reports: the findings of its tools, the faults of kernels and of the host, functions
+// that are refused, and what is not simulated. The simulator writes each as a line of JSON, which the engine
+// and `opgate sim` read.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace opgate::simulator {
 
-/// One access, or one arrival at a barrier; of the tool `stream`, an operation; of a fault, where it happened.
+/// One access, or one arrival at a barrier; of the tool `stream`, an operation; of a fault, where it
+/// happened.
 struct FindingPlace {
   std::string
       instruction;       ///< "st.shared.f32"; of an operation, what it is. Empty: only the location is known
@@ -24,8 +26,8 @@ struct FindingPlace {
 };
 
 struct Finding {
-  /// What reports it. The last two are no mistakes of the program: it uses the devices (the message is its process id), and it
-  /// needs what is not simulated (the message is its name).
+  /// What reports it. The last two are no mistakes of the program: it uses the devices (the message is its
+  /// process id), and it needs what is not simulated (the message is its name).
   enum class Kind : std::uint8_t { memory, api, init, race, sync, stream, start, unsupported };
 
   Kind kind = Kind::race;
@@ -34,7 +36,7 @@ struct Finding {
   FindingPlace place = {};
   std::optional<FindingPlace> other = {};  ///< of a race, and of the tool `stream`: what came before
   std::string error = {};                  ///< "cudaErrorIllegalAddress"; empty if no function fails for it
-  std::string space = {};                  ///< "global", "shared" or "local"; empty where no memory is meant
+  std::string space = {};                  ///< "global", "shared" or "local"; empty if no memory is meant
   std::uint64_t address = 0;               ///< in that space
   std::size_t bytes = 0;
   std::uint64_t count = 1;  ///< how often it was found at the same two instructions
@@ -52,7 +54,8 @@ std::optional<Finding> finding_from_line(std::string_view line);
 /// One line for people.
 std::string to_text(const Finding& finding);
 
-/// Who was at the place: "block 0,0,0, thread 3,0,0", "stream 2" or "the host"; empty if only the location is known.
+/// Who was at the place: "block 0,0,0, thread 3,0,0", "stream 2" or "the host"; empty if only the location is
+/// known.
 std::string actor_at(const FindingPlace& place);
 
 /// "reduce.cu:41, block 0,0,0, thread 3,0,0"

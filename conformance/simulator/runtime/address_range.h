@@ -1,5 +1,5 @@
-// The addresses of all simulated devices. The host gets a range without any access, so that it faults where it dereferences
-// device memory. Kernels and copies use a second mapping of the same memory, the alias.
+// The addresses of all simulated devices. The host gets a range without any access, so that it faults where
+// it dereferences device memory. Kernels and copies use a second mapping of the same memory, the alias.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace opgate::simulator {
 
 class AddressRange {
  public:
-  /// Throws std::bad_alloc where the system refuses the mappings.
+  /// Throws std::bad_alloc if the system refuses the mappings.
   AddressRange(int devices, std::size_t bytes_of_each);
 
   /// Whether a pointer lies in the range of any device, allocated or not.

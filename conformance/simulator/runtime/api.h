@@ -1,4 +1,5 @@
-// What every function of the CUDA runtime has in common: the lock, the errors, and that its symbol is exported.
+// What every function of the CUDA runtime has in common: the lock, the errors, and that its symbol is
+// exported.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,8 +20,9 @@
 
 namespace opgate::simulator {
 
-/// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator, and may refuse. A
-/// body that takes nothing leaves the devices untouched, so that a child process may still use them. `function` is the caller.
+/// Runs the body of a function that still answers after a kernel has faulted. `body` takes the simulator, and
+/// may refuse. A body that takes nothing leaves the devices untouched, so that a child process may still use
+/// them. `function` is the caller.
 template <class Body>
 cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION()) {
   try {
@@ -38,7 +40,8 @@ cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION())
   }
 }
 
-/// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime calls.
+/// Runs the body of any other function. Fails at once after a fault, and in a function that the runtime
+/// calls.
 template <class Body>
 cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   if (const cudaError_t fault = errors::told_sticky(); fault != cudaSuccess) return errors::keep_fault(fault);
@@ -49,9 +52,10 @@ cudaError_t api_call(Body&& body, const char* function = __builtin_FUNCTION()) {
   return fault != cudaSuccess ? errors::keep_fault(fault) : status;
 }
 
-/// Runs the body of a function that gives something back. It reports no fault of a kernel, unlike that of CUDA, which fails: torch
-/// calls it in destructors, where an exception ends the process, and with its cache, which the simulator replaces, it would not
-/// call it at all. The next function that programs check reports the fault.
+/// Runs the body of a function that gives something back. It reports no fault of a kernel, unlike that of
+/// CUDA, which fails: torch calls it in destructors, where an exception ends the process, and with its cache,
+/// which the simulator replaces, it would not call it at all. The next function that programs check reports
+/// the fault.
 template <class Body>
 cudaError_t api_release(Body&& body, const char* function = __builtin_FUNCTION()) {
   if (Execution::in_host_call()) return errors::keep(cudaErrorNotPermitted);

@@ -10,7 +10,8 @@
 
 using namespace opgate::simulator;
 
-// Torch asks for devices before it uses one. Its own kernels are machine code; the library beside this one replaces them.
+// Torch asks for devices before it uses one. Its own kernels are machine code; the library beside this one
+// replaces them.
 OPGATE_SIM_API cudaError_t cudaGetDeviceCount(int* count) {
   load_operators_of_torch();
   return api_answer([&] {

@@ -52,7 +52,8 @@ void refuse_implicit(Simulator& simulator, const Stream& stream) {
 
 void instantiate(Simulator& simulator, cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
   require(result);
-  // Uploads and priorities change no result; a launch by a kernel and memory that is freed at each launch are not simulated.
+  // Uploads and priorities change no result; a launch by a kernel and memory that is freed at each launch are
+  // not simulated.
   constexpr unsigned long long kKnown = cudaGraphInstantiateFlagUpload |
                                         cudaGraphInstantiateFlagUseNodePriority |
                                         cudaGraphInstantiateFlagAutoFreeOnLaunch;

@@ -1,5 +1,5 @@
-// What makes programs faster on a device: where managed memory lies, and what stays in caches. It changes nothing here. Limits of
-// stacks and buffers are kept, and there is always enough of them.
+// What makes programs faster on a device: where managed memory lies, and what stays in caches. It changes
+// nothing here. Limits of stacks and buffers are kept, and there is always enough of them.
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -31,16 +31,16 @@ void allocate_on_host(Simulator& simulator, void** result, std::size_t bytes, Ho
   if (simulator.stream_watch != nullptr) simulator.stream_watch->begins(address_of(*result), bytes);
 }
 
-// Without its cache (PYTORCH_NO_CUDA_MEMORY_CACHING), torch asks the runtime for what a captured graph needs, and gives it back
-// while the graph still uses it. With its cache, it would do neither.
+// Without its cache (PYTORCH_NO_CUDA_MEMORY_CACHING), torch asks the runtime for what a captured graph needs,
+// and gives it back while the graph still uses it. With its cache, it would do neither.
 bool is_torch_in_capture(Simulator& simulator, const void* caller) {
   Dl_info info{};
   return simulator.captures.any() && dladdr(caller, &info) != 0 &&
          std::string_view(info.dli_fname).ends_with("libc10_cuda.so");
 }
 
-// The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a device. No
-// manual promises that, so that for the tool `stream` it is no wait of the host.
+// The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a
+// device. No manual promises that, so that for the tool `stream` it is no wait of the host.
 void complete_all(Simulator& simulator) {
   for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
 }

@@ -1,5 +1,6 @@
-// What the host code that nvcc writes calls when a library is loaded, and before each launch. These functions are declared in
-// crt/host_runtime.h only, and several return nothing, so that a mistake can only be reported.
+// What the host code that nvcc writes calls when a library is loaded, and before each launch. These functions
+// are declared in crt/host_runtime.h only, and several return nothing, so that a mistake can only be
+// reported.
 #include <dlfcn.h>
 #include <vector_types.h>
 
@@ -26,7 +27,8 @@ struct CallConfiguration {
   cudaStream_t stream = nullptr;
 };
 
-// `<<<...>>>` pushes its values before the arguments of the kernel are computed, which may launch other kernels.
+// `<<<...>>>` pushes its values before the arguments of the kernel are computed, which may launch other
+// kernels.
 thread_local std::vector<CallConfiguration> configurations;
 
 DeviceBinary* binary_of(void** handle) { return reinterpret_cast<DeviceBinary*>(handle); }

@@ -1,5 +1,6 @@
-// The limits of a simulated device, by its compute capability: "Technical Specifications per Compute Capability" of the CUDA
-// programming guide. Counts of multiprocessors and caches are those of one product of each.
+// The limits of a simulated device, by its compute capability: "Technical Specifications per Compute
+// Capability" of the CUDA programming guide. Counts of multiprocessors and caches are those of one product of
+// each.
 #pragma once
 
 #include <cstddef>

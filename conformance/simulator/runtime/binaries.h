@@ -17,8 +17,8 @@
 
 namespace opgate::simulator {
 
-/// The device code of one library, or of a module that a program loads while it runs. Every device has variables of its own,
-/// and so a module of its own.
+/// The device code of one library, or of a module that a program loads while it runs. Every device has
+/// variables of its own, and so a module of its own.
 class DeviceBinary {
  public:
   /// For a library: `data` stays where it is as long as this object.
@@ -26,8 +26,8 @@ class DeviceBinary {
   /// For a module: the program may free what it was loaded from.
   DeviceBinary(DeviceCode code, std::string path) : path_(std::move(path)), code_(std::move(code)) {}
 
-  /// The module on a device, which is read when it is first needed. Refuses with cudaErrorNoKernelImageForDevice where the
-  /// library has no PTX for it.
+  /// The module on a device, which is read when it is first needed. Refuses with
+  /// cudaErrorNoKernelImageForDevice where the library has no PTX for it.
   Module& on(int device, MemoryMap& memory);
 
   /// The device address and size of a variable. Refuses with cudaErrorInvalidSymbol.
@@ -92,8 +92,8 @@ class Binaries {
   std::map<const void*, Variable> variables_;  // by the address of the host's variable
 };
 
-/// Libraries register themselves while they are loaded, also in processes that never use a device, or whose children do. That
-/// is why this exists without the other parts of the simulator.
+/// Libraries register themselves while they are loaded, also in processes that never use a device, or whose
+/// children do. That is why this exists without the other parts of the simulator.
 Binaries& registered_binaries();
 
 }  // namespace opgate::simulator

@@ -63,8 +63,8 @@ class Captures {
   /// Whether any stream is captured.
   bool any() const { return !active_.empty(); }
 
-  /// For calls that may wait for the device, or change what a captured graph depends on. Captures that forbid them become
-  /// invalid.
+  /// For calls that may wait for the device, or change what a captured graph depends on. Captures that forbid
+  /// them become invalid.
   void refuse_unsafe_call();
 
   /// For calls that wait for, or ask about, a stream or a device: never while it captures.

@@ -29,8 +29,9 @@ struct CopyShape {
 
 enum class HostWaits : bool { no, yes };
 
-/// Issues a copy. `yes`: as cudaMemcpy, which returns after the copy where the host's memory takes part in it; `no`: as
-/// cudaMemcpyAsync, which does so where that memory is not pinned. Refuses regions and directions that are wrong.
+/// Issues a copy. `yes`: as cudaMemcpy, which returns after the copy where the host's memory takes part in
+/// it; `no`: as cudaMemcpyAsync, which does so where that memory is not pinned. Refuses regions and
+/// directions that are wrong.
 void copy(Simulator& simulator, const CopySide& to, const CopySide& from, const CopyShape& shape,
           cudaMemcpyKind kind, Stream& stream, HostWaits waits);
 

@@ -13,9 +13,10 @@ struct DeviceCode {
   bool is_of_triton = false;
 };
 
-/// Reads a fat binary, what nvcc wraps one into, PTX as text that ends with a 0, or machine code (an ELF file). Machine code
-/// has PTX if OpGate's stand-in for ptxas has kept it there. In the fat binary of a module, which is small, all machine code is
-/// looked through for it, and in that of a library only if there is no other PTX. Throws std::runtime_error for anything else.
+/// Reads a fat binary, what nvcc wraps one into, PTX as text that ends with a 0, or machine code (an ELF
+/// file). Machine code has PTX if OpGate's stand-in for ptxas has kept it there. In the fat binary of a
+/// module, which is small, all machine code is looked through for it, and in that of a library only if there
+/// is no other PTX. Throws std::runtime_error for anything else.
 DeviceCode read_device_code(const unsigned char* image, unsigned architecture, bool is_module);
 
 /// The section of an ELF file in which the stand-in for ptxas keeps the PTX; it ends with a 0.

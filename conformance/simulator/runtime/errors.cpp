@@ -3,7 +3,6 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "simulator/runtime/host_fault.h"
@@ -31,13 +30,7 @@ Texts& texts() {
   return *only;
 }
 
-// "wgmma.fence (kernel multiply(float*), matrix.cu:41)" for "wgmma.fence is not simulated"
-std::string what_is_missing(std::string why, const FaultPlace& place) {
-  constexpr std::string_view kWords = " is not simulated";
-  if (const std::size_t at = why.find(kWords); at != std::string::npos) why.erase(at, kWords.size());
-  if (!place.kernel.empty()) why += " (kernel " + place.kernel + ", " + place.location + ")";
-  return why;
-}
+std::string is_not_simulated(const std::string& what) { return what + " is not simulated"; }
 
 }  // namespace error_state
 
@@ -79,8 +72,8 @@ std::string take_refused_in_capture() {
   return std::exchange(error_state::texts().refused_in_capture, {});
 }
 
-// Libraries that poll for an event, as those in AOTInductor packages do, leave cudaErrorNotReady where a device is slower than
-// most. The next check of a launch would blame it on the operator.
+// Libraries that poll for an event, as those in AOTInductor packages do, leave cudaErrorNotReady where a
+// device is slower than most. The next check of a launch would blame it on the operator.
 cudaError_t keep(cudaError_t code) {
   if (code != cudaSuccess && code != cudaErrorNotReady) error_state::last = code;
   if (code != cudaSuccess && code == error_state::sticky) error_state::untold = false;
@@ -99,21 +92,36 @@ cudaError_t take() {
   return fault != cudaSuccess ? fault : last;
 }
 
+}  // namespace errors
+
+namespace error_state {
+
+void keep_first(cudaError_t code, const std::string& why, const FaultPlace& place) {
+  cudaError_t none = cudaSuccess;
+  if (!sticky.compare_exchange_strong(none, code)) return;
+  untold = true;
+  const std::lock_guard lock(texts().mutex);
+  texts().sticky = why;
+  texts().place = place;
+}
+
+}  // namespace error_state
+
+namespace errors {
+
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
-  if (code == cudaErrorNotSupported)
-    report_unsupported(error_state::what_is_missing(why, place));
-  else if (!why.empty())
+  if (!why.empty())
     report({.kind = Finding::Kind::memory,
             .kernel = place.kernel,
             .message = why,
             .place = {.instruction = {}, .location = place.location},
             .error = error_name(code)});
-  cudaError_t none = cudaSuccess;
-  if (!error_state::sticky.compare_exchange_strong(none, code)) return;
-  error_state::untold = true;
-  const std::lock_guard lock(error_state::texts().mutex);
-  error_state::texts().sticky = why;
-  error_state::texts().place = place;
+  error_state::keep_first(code, why, place);
+}
+
+void set_sticky_unsupported(const std::string& what, const FaultPlace& place) {
+  report_unsupported(what + " (kernel " + place.kernel + ", " + place.location + ")");
+  error_state::keep_first(cudaErrorNotSupported, error_state::is_not_simulated(what), place);
 }
 
 cudaError_t sticky() { return error_state::sticky; }
@@ -135,7 +143,7 @@ Failure take_failure() {
                   std::exchange(error_state::texts().place, {}), false};
   const std::string unsupported = std::exchange(error_state::texts().unsupported, {});
   failure.unsupported = failure.error == cudaErrorNotSupported || !unsupported.empty();
-  if (failure.what.empty() && failure.unsupported) failure.what = unsupported + " is not simulated";
+  if (failure.what.empty() && failure.unsupported) failure.what = error_state::is_not_simulated(unsupported);
   error_state::last = cudaSuccess;
   if (fault) {  // whatever else has happened, a process with a GPU would not have come to it
     report({.kind = Finding::Kind::memory,

@@ -35,32 +35,36 @@ class Refusal : public std::exception {
 
 /// Where a kernel failed.
 struct FaultPlace {
-  std::string kernel;    ///< as people write it; empty where it was no kernel
+  std::string kernel;    ///< as people write it; empty if it was no kernel
   std::string location;  ///< "twice.cu:41"
 };
 
 namespace errors {
 
-/// Keeps the function's name where it is refused because a graph is captured. Where findings are collected, a function of the
-/// runtime that fails is one, unless programs use its error as an answer.
+/// Keeps the function's name where it is refused because a graph is captured. Where findings are collected, a
+/// function of the runtime that fails is one, unless programs use its error as an answer.
 void report_refusal(const char* function, const Refusal& refusal);
 
-/// The first function that was refused since the last time because a graph is captured; empty where there was none.
+/// The first function that was refused since the last time because a graph is captured; empty if there was
+/// none.
 std::string take_refused_in_capture();
 
 /// Keeps the error for cudaGetLastError of this thread, and returns it. Success keeps the former error.
 cudaError_t keep(cudaError_t code);
 
-/// The same for the error of a device that has failed. If devices recover, the one function that fails has told it.
+/// The same for the error of a device that has failed. If devices recover, the one function that fails has
+/// told it.
 cudaError_t keep_fault(cudaError_t code);
 
 /// The error that this thread keeps; `take` forgets it, unless it is sticky.
 cudaError_t peek();
 cudaError_t take();
 
-/// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the process must end.
-/// The first fault counts. `why` is written to stderr, unless it is empty.
+/// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the
+/// process must end. The first fault counts. `why` is written to stderr, unless it is empty.
 void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place = {});
+/// cudaErrorNotSupported: the kernel of `place` needs `what`, which is not simulated.
+void set_sticky_unsupported(const std::string& what, const FaultPlace& place);
 cudaError_t sticky();
 
 /// The same for a function that returns it: where the devices recover, it is forgotten then.
@@ -69,7 +73,8 @@ cudaError_t told_sticky();
 /// Something that is not simulated was asked for: written to stderr once, and remembered for take_failure().
 void note_unsupported(const std::string& what);
 
-/// What went wrong since the last time; `error` is the sticky one, or success where only something unsupported was asked for.
+/// What went wrong since the last time; `error` is the sticky one, or success where only something
+/// unsupported was asked for.
 struct Failure {
   cudaError_t error = cudaSuccess;
   std::string what;
@@ -77,8 +82,8 @@ struct Failure {
   bool unsupported = false;
 };
 
-/// Forgets all errors, so that the devices work again, which no real device would: a program that examines one call after
-/// another need not end for each fault.
+/// Forgets all errors, so that the devices work again, which no real device would: a program that examines
+/// one call after another need not end for each fault.
 Failure take_failure();
 
 }  // namespace errors

@@ -34,8 +34,8 @@ bool is_held_up(const Stream& stream, std::uint64_t position) {
 
 }  // namespace execution
 
-// The right to run operations, which a thread may take again while it has it: an operation that waits for another stream runs
-// that stream's operations.
+// The right to run operations, which a thread may take again while it has it: an operation that waits for
+// another stream runs that stream's operations.
 class Execution::Turn {
  public:
   explicit Turn(Execution& execution) : execution_(execution) {

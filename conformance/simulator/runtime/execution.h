@@ -1,5 +1,5 @@
-// When operations run: as late as a device may run them, which is when the host waits for them. A program that forgot to wait
-// then reads old values each time and not only now and then.
+// When operations run: as late as a device may run them, which is when the host waits for them. A program
+// that forgot to wait then reads old values each time and not only now and then.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +28,8 @@ class Execution {
   /// The host has found out that the mark is reached.
   void host_knows(const Mark& mark);
 
-  /// Refuses the legacy default stream while a blocking stream of its device captures: the capture would depend on it.
+  /// Refuses the legacy default stream while a blocking stream of its device captures: the capture would
+  /// depend on it.
   void refuse_implicit_capture(const Stream& stream);
 
   /// What an operation of the legacy default stream of a device would wait for.
@@ -38,8 +39,8 @@ class Execution {
   void finish(const Mark& mark);
   void finish(Stream& stream) { finish(stream.end()); }
 
-  /// Runs everything on a device. What nothing orders runs against the order of its issue: the stream that was given work
-  /// last comes first.
+  /// Runs everything on a device. What nothing orders runs against the order of its issue: the stream that
+  /// was given work last comes first.
   void finish_device(int device);
 
   /// The same, although the host does not wait for it.
@@ -48,7 +49,8 @@ class Execution {
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
 
-  /// Calls a function of the simulated program. Other threads may call the runtime meanwhile, this one may not.
+  /// Calls a function of the simulated program. Other threads may call the runtime meanwhile, this one may
+  /// not.
   static void call_host(const std::function<void()>& function);
 
   /// Whether the calling thread runs a function of `call_host`.
@@ -64,7 +66,7 @@ class Execution {
 
   Streams& streams_;
   bool eager_;
-  std::shared_ptr<StreamWatch> watch_;  ///< null where the tool `stream` is not asked for
+  std::shared_ptr<StreamWatch> watch_;  ///< null if the tool `stream` is not asked for
   std::uint64_t issues_ = 0;
 
   // One thread at a time runs operations: while a host function runs, the lock of the simulator is free.

@@ -18,7 +18,8 @@ Header read(const unsigned char* data) {
   return header;
 }
 
-// PTX with a target such as sm_90a or sm_100f uses instructions of that architecture alone; other PTX runs on all later ones.
+// PTX with a target such as sm_90a or sm_100f uses instructions of that architecture alone; other PTX runs on
+// all later ones.
 bool only_for_its_target(const std::string& ptx) {
   const std::size_t target = ptx.find(".target sm_");
   if (target == std::string::npos) return false;

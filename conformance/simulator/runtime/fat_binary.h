@@ -1,4 +1,5 @@
-// A fat binary: what nvcc puts into a library, with the same kernels as PTX and as machine code for several architectures.
+// A fat binary: what nvcc puts into a library, with the same kernels as PTX and as machine code for several
+// architectures.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace opgate::simulator {
 
-/// The header of one entry. It is not documented; this is what nvcc 12 and 13 write. The payload follows `header_bytes` after
-/// the begin of the header.
+/// The header of one entry. It is not documented; this is what nvcc 12 and 13 write. The payload follows
+/// `header_bytes` after the begin of the header.
 struct FatEntryHeader {
   std::uint16_t kind;  ///< `kPtx`, or machine code (2)
   std::uint16_t version;
@@ -46,13 +47,13 @@ static_assert(sizeof(FatHeader) == 16);
 
 class FatBinary {
  public:
-  /// Throws std::runtime_error where the data is no fat binary. The data must outlive this object.
+  /// Throws std::runtime_error if the data is no fat binary. The data must outlive this object.
   explicit FatBinary(const unsigned char* data);
 
-  /// The PTX with the highest target that a device of this architecture can run. Where there is only PTX for later ones, but
-  /// machine code for this one, the oldest of the later ones, which nvcc made of the same kernels: what is published holds
-  /// machine code for each architecture and PTX for the last. Empty where there is neither. Throws std::runtime_error where
-  /// it cannot be decompressed.
+  /// The PTX with the highest target that a device of this architecture can run. Where there is only PTX for
+  /// later ones, but machine code for this one, the oldest of the later ones, which nvcc made of the same
+  /// kernels: what is published holds machine code for each architecture and PTX for the last. Empty if there
+  /// is neither. Throws std::runtime_error where it cannot be decompressed.
   std::string ptx_for(unsigned architecture) const;
 
   /// Whether OpGate's stand-in for ptxas has made machine code that is in it.

@@ -1,4 +1,5 @@
-// What the program holds as a pointer of a type that it cannot see: a stream, an event, a graph. Unknown handles are refused.
+// What the program holds as a pointer of a type that it cannot see: a stream, an event, a graph. Unknown
+// handles are refused.
 #pragma once
 
 #include <memory>

@@ -9,14 +9,15 @@ namespace heap {
 
 constexpr std::size_t kAlignment = 512;  // what torch's allocator expects of cudaMalloc
 
-// Kernels that run over the end of a tensor by some rows reach this guard and not the next tensor. Addresses cost nothing.
+// Kernels that run over the end of a tensor by some rows reach this guard and not the next tensor. Addresses
+// cost nothing.
 constexpr std::size_t kGuard = std::size_t{64} << 10;
 
 // Freed memory holds addresses only, see `Heap::release`, so much of it can be kept.
 constexpr std::size_t kQuarantineShare = 4;  // a quarter of the device's addresses
 
-// Huge allocations are filled at both ends only: a test that asks for 8 GB for the sake of their indices must not make the
-// system provide all of it.
+// Huge allocations are filled at both ends only: a test that asks for 8 GB for the sake of their indices must
+// not make the system provide all of it.
 constexpr std::size_t kFilledWhole = std::size_t{1} << 30;
 constexpr std::size_t kFilledEnds = std::size_t{64} << 20;
 
@@ -101,7 +102,8 @@ std::size_t Heap::remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap)
   return bytes;
 }
 
-// The smallest gap that suffices is taken, so that there is still a large one when somebody asks for gigabytes.
+// The smallest gap that suffices is taken, so that there is still a large one when somebody asks for
+// gigabytes.
 std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
   const auto smallest = gaps_by_size_.lower_bound({room, 0});
   if (smallest == gaps_by_size_.end()) return std::nullopt;

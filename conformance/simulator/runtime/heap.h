@@ -1,5 +1,5 @@
-// The memory of one device: allocations with guards between them. Freed memory is kept out of use for a while, so that a later
-// access is a fault and not another tensor's value.
+// The memory of one device: allocations with guards between them. Freed memory is kept out of use for a
+// while, so that a later access is a fault and not another tensor's value.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ class Heap {
   /// `capacity`: how many bytes may be allocated at a time. `fill`: the byte that new memory holds.
   Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill);
 
-  /// The address of new memory, a multiple of 512; none where the device has no more.
+  /// The address of new memory, a multiple of 512; none if the device has no more.
   std::optional<std::uint64_t> allocate(std::size_t bytes);
 
-  /// False where no live allocation begins at the address.
+  /// False if no live allocation begins at the address.
   bool release(std::uint64_t address);
 
   /// The live allocation that an address lies in, or null.

@@ -55,8 +55,8 @@ void describe(char* line, std::size_t bytes, std::uint64_t address) {
                 reinterpret_cast<void*>(address), watched->device_of(address));
 }
 
-// The former handler is restored, and the instruction that faulted runs again into it: a debugger or a crash handler of the
-// program then sees the fault as if this handler did not exist.
+// The former handler is restored, and the instruction that faulted runs again into it: a debugger or a crash
+// handler of the program then sees the fault as if this handler did not exist.
 void on_fault(int /*signal*/, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (watched->holds(address)) {

@@ -8,12 +8,13 @@
 
 namespace opgate::simulator {
 
-/// Installs a handler of SIGSEGV. A fault at another address, and every fault after the report, goes to the handler that was
-/// there before. `range` must live until the process ends.
+/// Installs a handler of SIGSEGV. A fault at another address, and every fault after the report, goes to the
+/// handler that was there before. `range` must live until the process ends.
 void report_host_faults(const AddressRange& range);
 
-/// From now on the process does not die of it: the host reads zeros there, and the first fault is kept for take_host_fault(). That
-/// holds for 1 GiB of device memory; code of the host that waits for a value there waits for ever.
+/// From now on the process does not die of it: the host reads zeros there, and the first fault is kept for
+/// take_host_fault(). That holds for 1 GiB of device memory; code of the host that waits for a value there
+/// waits for ever.
 void survive_host_faults();
 
 struct HostFault {

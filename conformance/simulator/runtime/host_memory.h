@@ -21,13 +21,13 @@ struct HostBlock {
 
 class HostMemory {
  public:
-  /// New pinned or managed memory, which is filled as device memory is; null where the system has no more.
+  /// New pinned or managed memory, which is filled as device memory is; null if the system has no more.
   void* allocate(std::size_t bytes, HostBlock::Kind kind, unsigned flags, int device, unsigned char fill);
 
-  /// False where no block of this kind begins at the address.
+  /// False if no block of this kind begins at the address.
   bool release(std::uint64_t address, HostBlock::Kind kind);
 
-  /// False where some of the memory is registered or pinned already.
+  /// False if some of the memory is registered or pinned already.
   bool add_registered(std::uint64_t address, std::size_t bytes, unsigned flags, int device);
   bool remove_registered(std::uint64_t address);
 

@@ -18,8 +18,8 @@
 namespace opgate::simulator {
 namespace host_turns {
 
-// So often in a row a thread must be found asleep before it counts as waiting: it may sleep for a moment, in malloc or for
-// the lock of the simulator.
+// So often in a row a thread must be found asleep before it counts as waiting: it may sleep for a moment, in
+// malloc or for the lock of the simulator.
 constexpr int kLooks = 50;
 // The other threads may compute, or spin for a lock that this one holds.
 constexpr std::chrono::milliseconds kLongest{250};

@@ -1,14 +1,14 @@
-// Threads of the host that take turns, so that what one of them does between two functions of the runtime is met by those of
-// another one.
+// Threads of the host that take turns, so that what one of them does between two functions of the runtime is
+// met by those of another one.
 #pragma once
 
 #include "simulator/runtime/lock.h"
 
 namespace opgate::simulator {
 
-/// From now on this thread is one of so many, of which each waits, after a function of the runtime, until another one has called
-/// as many, or can call none: it has left, or it waits for something, such as a lock that this thread holds. Returns once
-/// all of them have joined, and those with a lower position have begun.
+/// From now on this thread is one of so many, of which each waits, after a function of the runtime, until
+/// another one has called as many, or can call none: it has left, or it waits for something, such as a lock
+/// that this thread holds. Returns once all of them have joined, and those with a lower position have begun.
 void join_turns(unsigned threads, unsigned position);
 
 void leave_turns();

@@ -38,7 +38,8 @@ cudaFuncAttributes kernel_attributes(Kernel& kernel, int device, MemoryMap& memo
   result.maxDynamicSharedSizeBytes = static_cast<int>(opted != kernel.dynamic_shared.end()
                                                           ? opted->second
                                                           : kSharedByDefault - signature.static_shared_bytes);
-  // PTX does not say how many registers the machine code needs. This is what a block of the largest size may have.
+  // PTX does not say how many registers the machine code needs. This is what a block of the largest size may
+  // have.
   result.numRegs = static_cast<int>(kRegisters / kThreadsOfBlock / 2);
   result.ptxVersion = static_cast<int>(signature.target);
   result.binaryVersion = static_cast<int>(architecture().capability);

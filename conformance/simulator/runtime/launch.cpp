@@ -75,15 +75,18 @@ void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device)
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
                   " instructions");
   if (outcome.fault == Fault::none) return;
-  std::string message = outcome.message;
-  if (outcome.fault != Fault::unsupported)
-    message +=
-        " (block " + in_short(outcome.block_index) + ", thread " + in_short(outcome.thread_index) + ")";
-  errors::set_sticky(error_of(outcome.fault), message, {readable_name(kernel.name), outcome.location});
+  const FaultPlace place{readable_name(kernel.name), outcome.location};
+  if (outcome.fault == Fault::unsupported)
+    errors::set_sticky_unsupported(outcome.message, place);
+  else
+    errors::set_sticky(error_of(outcome.fault),
+                       outcome.message + " (block " + in_short(outcome.block_index) + ", thread " +
+                           in_short(outcome.thread_index) + ")",
+                       place);
 }
 
-// Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated stream waits in any
-// case until somebody waits for it.
+// Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated
+// stream waits in any case until somebody waits for it.
 bool only_passes_time(const std::string& kernel) { return kernel.find("spin_kernel") != std::string::npos; }
 
 }  // namespace launching

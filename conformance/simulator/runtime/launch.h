@@ -23,7 +23,8 @@ struct LaunchRequest {
   bool cooperative = false;
 };
 
-/// Issues the kernel to the stream. What the device would refuse is refused here; faults appear when the kernel runs.
+/// Issues the kernel to the stream. What the device would refuse is refused here; faults appear when the
+/// kernel runs.
 void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, const LaunchRequest& request,
                    Stream& stream);
 
@@ -40,11 +41,12 @@ void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative)
 /// The signature of a kernel on a device. Refuses where the kernel cannot be run.
 const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);
 
-/// How many blocks of so many threads a multiprocessor can hold at a time. Registers do not limit it: PTX does not say how
-/// many a kernel needs.
+/// How many blocks of so many threads a multiprocessor can hold at a time. Registers do not limit it: PTX
+/// does not say how many a kernel needs.
 unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared);
 
-/// The same for a kernel on the current device, as functions of occupancy answer it. Refuses if there are no threads.
+/// The same for a kernel on the current device, as functions of occupancy answer it. Refuses if there are no
+/// threads.
 int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared);
 
 }  // namespace opgate::simulator

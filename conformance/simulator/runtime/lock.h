@@ -1,5 +1,5 @@
-// One lock guards the whole simulator. A function of the CUDA runtime takes it once, at its begin; what it calls inside the
-// simulator expects it to be held.
+// One lock guards the whole simulator. A function of the CUDA runtime takes it once, at its begin; what it
+// calls inside the simulator expects it to be held.
 #pragma once
 
 #include <mutex>

@@ -62,8 +62,8 @@ class MemoryMap {
   /// The host may write all of the allocation that an address lies in.
   void mark_allocation_written(std::uint64_t address);
 
-  /// Where a region of memory is. Empty `why`: it may be accessed. A pointer of the host that nothing is known about is
-  /// pageable memory, which the system checks itself.
+  /// Where a region of memory is. Empty `why`: it may be accessed. A pointer of the host that nothing is
+  /// known about is pageable memory, which the system checks itself.
   Location locate(const void* pointer, std::size_t bytes, std::string& why);
 
   /// `device` may access the memory of `owner`.

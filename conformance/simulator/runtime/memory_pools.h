@@ -1,5 +1,5 @@
-// Memory pools of cudaMallocAsync. Memory is given out at once, because no operation can run before it is issued; it is freed
-// in the order of the stream.
+// Memory pools of cudaMallocAsync. Memory is given out at once, because no operation can run before it is
+// issued; it is freed in the order of the stream.
 #pragma once
 
 #include <driver_types.h>

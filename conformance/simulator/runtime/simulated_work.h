@@ -1,5 +1,5 @@
-// What libraries that take part in the simulation call. The functions are exported, and found by dlsym, so that such a library
-// needs no other runtime.
+// What libraries that take part in the simulation call. The functions are exported, and found by dlsym, so
+// that such a library needs no other runtime.
 #pragma once
 
 #include <driver_types.h>
@@ -8,8 +8,8 @@
 
 extern "C" {
 
-/// Where the host can access what lies at a device address; the pointer itself where it is none of a device. The memory may
-/// only be accessed in the order of its stream.
+/// Where the host can access what lies at a device address; the pointer itself where it is none of a device.
+/// The memory may only be accessed in the order of its stream.
 void* opgate_sim_host_view(const void* pointer);
 
 /// Device memory that such an operation accesses; `writes` is 0 where it only reads.
@@ -19,9 +19,9 @@ struct OpgateSimAccess {
   int writes;
 };
 
-/// Runs a function as an operation of a stream. Unlike a function of cudaLaunchHostFunc, it stands for a kernel: it may
-/// access device memory, and call the runtime. For the tool `stream`, its name ("aten::add") and what is known of its `count`
-/// accesses.
+/// Runs a function as an operation of a stream. Unlike a function of cudaLaunchHostFunc, it stands for a
+/// kernel: it may access device memory, and call the runtime. For the tool `stream`, its name ("aten::add")
+/// and what is known of its `count` accesses.
 cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data, const char* operation,
                               const OpgateSimAccess* accesses, size_t count);
 
@@ -31,55 +31,61 @@ void opgate_sim_fail(const char* message);
 /// Such a function, or one of the host, needs what is not simulated.
 void opgate_sim_note_unsupported(const char* what);
 
-/// What has gone wrong since the last call; the devices work again afterwards. 0: nothing; otherwise the sum of 1, where every
-/// later call would have failed, and 2, where something was asked for that is not simulated. `text` gets four lines: the
-/// error in words, what happened, the kernel, and the place in its source. The last two may be empty.
+/// What has gone wrong since the last call; the devices work again afterwards. 0: nothing; otherwise the sum
+/// of 1, where every later call would have failed, and 2, where something was asked for that is not
+/// simulated. `text` gets four lines: the error in words, what happened, the kernel, and the place in its
+/// source. The last two may be empty.
 int opgate_sim_take_failure(char* text, std::size_t bytes);
 
-/// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names with commas between
-/// them, or "" for none. What was written before counts as written, and what was found before is forgotten.
+/// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names
+/// with commas between them, or "" for none. What was written before counts as written, and what was found
+/// before is forgotten.
 cudaError_t opgate_sim_watch(const char* tools);
 
-/// Takes what a tool has found, the oldest first: a line of JSON, which finding_from_line() of simulator/reports/finding.h reads.
-/// Gives its length, or 0 if there is none. A line for which `bytes` is not larger than its length stays, so that it can be asked
-/// for with more room.
+/// Takes what a tool has found, the oldest first: a line of JSON, which finding_from_line() of
+/// simulator/reports/finding.h reads. Gives its length, or 0 if there is none. A line for which `bytes` is
+/// not larger than its length stays, so that it can be asked for with more room.
 std::size_t opgate_sim_take_finding(char* text, std::size_t bytes);
 
-/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that takes memory back
-/// in the order of streams, for the tool `stream`.
+/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that
+/// takes memory back in the order of streams, for the tool `stream`.
 cudaError_t opgate_sim_will_wait(const void* pointer, cudaStream_t stream);
 
-/// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once where nothing that
-/// it must wait for is held up: what a device does while a kernel of that stream takes long.
+/// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once
+/// where nothing that it must wait for is held up: what a device does while a kernel of that stream takes
+/// long.
 cudaError_t opgate_sim_hold_up(cudaStream_t stream);
 
-/// From now on code of the host that dereferences device memory reads zeros, and opgate_sim_take_failure() tells of it.
+/// From now on code of the host that dereferences device memory reads zeros, and opgate_sim_take_failure()
+/// tells of it.
 void opgate_sim_survive_host_faults();
 
-/// The blocks of kernels that are launched from now on begin in the same orders as after each other call with this number, so
-/// that what atomic accesses compute has the same bits. No call with another number gives the same orders.
+/// The blocks of kernels that are launched from now on begin in the same orders as after each other call with
+/// this number, so that what atomic accesses compute has the same bits. No call with another number gives the
+/// same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
 
-/// Takes the name of the first function that was refused since the last time because a graph is captured: its length, or 0 where
-/// there was none.
+/// Takes the name of the first function that was refused since the last time because a graph is captured: its
+/// length, or 0 where there was none.
 size_t opgate_sim_take_refused_in_capture(char* name, size_t bytes);
 
-/// What shared and local memory holds when a block of a kernel that is launched from now on begins: this byte, or that of
-/// OPGATE_SIM_FILL where it is negative.
+/// What shared and local memory holds when a block of a kernel that is launched from now on begins: this
+/// byte, or that of OPGATE_SIM_FILL where it is negative.
 cudaError_t opgate_sim_fill_kernels(int byte);
 
-/// Copies memory of a device for somebody who only watches the program. What the device has been given before runs first, and
-/// where it fails, the program's own next function fails. 0 where the memory holds nothing that is known: it is not allocated, a
-/// kernel has failed, or a graph is captured.
+/// Copies memory of a device for somebody who only watches the program. What the device has been given before
+/// runs first, and where it fails, the program's own next function fails. 0 where the memory holds nothing
+/// that is known: it is not allocated, a kernel has failed, or a graph is captured.
 int opgate_sim_peek(void* to, const void* from, size_t bytes);
 
-/// From now on this thread of the host and others, `threads` together, take turns: none calls more functions than another
-/// one has called, unless that one waits for something. The one with position 0 begins. Returns once all have joined.
+/// From now on this thread of the host and others, `threads` together, take turns: none calls more functions
+/// than another one has called, unless that one waits for something. The one with position 0 begins. Returns
+/// once all have joined.
 void opgate_sim_join_turns(unsigned threads, unsigned position);
 void opgate_sim_leave_turns();
 
-/// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room. To be asked before
-/// any other function, which would end the process.
+/// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room.
+/// To be asked before any other function, which would end the process.
 std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
 
 /// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.

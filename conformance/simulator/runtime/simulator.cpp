@@ -17,13 +17,14 @@
 namespace opgate::simulator {
 namespace simulator_life {
 
-// A child process cannot use the devices of its parent. On a device too, every function fails there with this error.
+// A child process cannot use the devices of its parent. On a device too, every function fails there with this
+// error.
 void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError, ""); }
 
 pid_t process_of_simulator = 0;
 
-// Streams run as late as they may, so that what a program never waits for has not run when it ends. A GPU runs it, mostly, and
-// its mistakes are the program's.
+// Streams run as late as they may, so that what a program never waits for has not run when it ends. A GPU
+// runs it, mostly, and its mistakes are the program's.
 void run_to_the_end() {
   const std::unique_lock lock(simulator_mutex(), std::try_to_lock);
   if (!lock.owns_lock() || getpid() != process_of_simulator) return;

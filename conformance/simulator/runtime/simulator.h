@@ -30,8 +30,8 @@ struct Simulator {
   /// Changes which tools watch the kernels that begin from now on.
   void watch(const Tools& tools);
 
-  std::unique_ptr<Observer> observer;         ///< null where no tool is asked for
-  std::shared_ptr<StreamWatch> stream_watch;  ///< null where the tool `stream` is not asked for
+  std::unique_ptr<Observer> observer;         ///< null if no tool is asked for
+  std::shared_ptr<StreamWatch> stream_watch;  ///< null if the tool `stream` is not asked for
   MemoryMap memory;
   Binaries& binaries;
   Streams streams;
@@ -47,14 +47,16 @@ struct Simulator {
   Handles<cudaGraphExec_t, GraphProgram> graph_programs;
   Handles<cudaUserObject_t, UserObject> user_objects;
 
-  /// Device memory of kBytesOfGridWorkspace bytes, for the cooperative launches of a device, of which one runs at a time.
+  /// Device memory of kBytesOfGridWorkspace bytes, for the cooperative launches of a device, of which one
+  /// runs at a time.
   std::uint64_t grid_workspace(int device);
 
   /// The stream of a handle that a function got, with the calling thread's current device.
   std::shared_ptr<Stream> stream(cudaStream_t handle);
 };
 
-/// Made by the first function that needs it, and never destroyed: libraries free their memory while the process ends.
+/// Made by the first function that needs it, and never destroyed: libraries free their memory while the
+/// process ends.
 Simulator& simulator();
 
 }  // namespace opgate::simulator

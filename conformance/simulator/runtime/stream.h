@@ -19,14 +19,15 @@ namespace opgate::simulator {
 class Capture;
 class Stream;
 
-/// For the tool `stream`: how many operations of each stream come before something. By the ids of the streams.
+/// For the tool `stream`: how many operations of each stream come before something. By the ids of the
+/// streams.
 using StreamClock = std::map<unsigned long long, std::uint64_t>;
 
 /// A position in a stream: reached when that many of its operations are done.
 struct Mark {
   std::shared_ptr<Stream> stream;
   std::uint64_t position = 0;
-  std::shared_ptr<const StreamClock> known;  ///< what comes before the last of them; null where no tool asks
+  std::shared_ptr<const StreamClock> known;  ///< what comes before the last of them; null if no tool asks
 
   bool reached() const;
 };
@@ -41,7 +42,7 @@ struct Work {
 struct QueuedWork {
   Work work;
   std::vector<Mark> after;                   ///< other streams' work that must be done first
-  std::shared_ptr<const StreamClock> known;  ///< what comes before it; null where no tool asks
+  std::shared_ptr<const StreamClock> known;  ///< what comes before it; null if no tool asks
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -66,10 +67,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;
   std::uint64_t done = 0;
-  std::uint64_t last_issue = 0;  ///< grows with each operation of any stream
-  std::shared_ptr<const StreamClock>
-      known;                         ///< what comes before the last operation; null where no tool asks
-  std::shared_ptr<Capture> capture;  ///< null where the stream captures no graph
+  std::uint64_t last_issue = 0;              ///< grows with each operation of any stream
+  std::shared_ptr<const StreamClock> known;  ///< what comes before the last operation; null if no tool asks
+  std::shared_ptr<Capture> capture;          ///< null if the stream captures no graph
 };
 
 class Streams {
@@ -78,8 +78,8 @@ class Streams {
 
   cudaStream_t create(int device, unsigned flags, int priority);
 
-  /// The stream of a handle; null and cudaStreamLegacy name the legacy default stream of `device`, cudaStreamPerThread the
-  /// calling thread's one. Refuses unknown handles.
+  /// The stream of a handle; null and cudaStreamLegacy name the legacy default stream of `device`,
+  /// cudaStreamPerThread the calling thread's one. Refuses unknown handles.
   std::shared_ptr<Stream> resolve(cudaStream_t handle, int device);
 
   /// The stream's work goes on to its end.

@@ -27,8 +27,8 @@ class StreamShadow {
  public:
   using Report = std::function<void(const StreamAccess& before, std::uint64_t address, std::size_t bytes)>;
 
-  /// Looks at an access, of which `known` says what comes before it, and remembers it. Calls `report` for each access that
-  /// nothing orders with it, and one of which writes.
+  /// Looks at an access, of which `known` says what comes before it, and remembers it. Calls `report` for
+  /// each access that nothing orders with it, and one of which writes.
   void access(const StreamAccess& access, const StreamClock& known, std::uint64_t begin, std::size_t bytes,
               const Report& report);
 

@@ -1,5 +1,6 @@
-// The tool `stream`: two operations of different streams that access the same memory, of which at least one writes, and which
-// nothing orders: neither an event, nor the rules of the default stream, nor that the host has waited in between.
+// The tool `stream`: two operations of different streams that access the same memory, of which at least one
+// writes, and which nothing orders: neither an event, nor the rules of the default stream, nor that the host
+// has waited in between.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +58,8 @@ class StreamWatch {
   /// The memory is no more.
   void ends(std::uint64_t begin, std::size_t bytes);
 
-  /// The host frees memory at a moment when it knew this. That one stream alone has used it is no mistake: it is also the order
-  /// in which an allocator above the runtime takes it back.
+  /// The host frees memory at a moment when it knew this. That one stream alone has used it is no mistake: it
+  /// is also the order in which an allocator above the runtime takes it back.
   void frees(const Known& known, std::uint64_t begin, std::size_t bytes);
 
   /// Whoever frees the memory will wait for the stream, as an allocator above the runtime does.

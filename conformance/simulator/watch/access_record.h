@@ -5,8 +5,8 @@
 
 namespace opgate::simulator {
 
-/// Blocks are numbered in the order in which they begin, from 1; `clock` is a time of the block. One is kept for each few
-/// bytes of memory, and looked at for each access, so thread, site and flags share one number.
+/// Blocks are numbered in the order in which they begin, from 1; `clock` is a time of the block. One is kept
+/// for each few bytes of memory, and looked at for each access, so thread, site and flags share one number.
 struct AccessRecord {
   static constexpr std::uint32_t kStrong = std::uint32_t{1} << 29;
   static constexpr std::uint32_t kVolatile = std::uint32_t{1} << 30;

@@ -184,8 +184,9 @@ Guess guess_of(const Instruction& instruction, const Annotation& annotation, Slo
   return {instruction.slot(annotation.operand), instruction.immediate, annotation.bytes, value};
 }
 
-// The loads whose value an `atom.cas` of the same place compares with, directly or after moves: the first guess of a loop, as the
-// programming guide shows it, and as CUDA's own headers have it. A stale value costs one more turn.
+// The loads whose value an `atom.cas` of the same place compares with, directly or after moves: the first
+// guess of a loop, as the programming guide shows it, and as CUDA's own headers have it. A stale value costs
+// one more turn.
 std::set<Guess> guesses_of(const Function& function) {
   std::set<Guess> guesses;
   for (std::size_t at = 0; at < function.code.size(); ++at) {
@@ -206,7 +207,8 @@ std::set<Guess> guesses_of(const Function& function) {
   return guesses;
 }
 
-// The site of a load before the store that has the same space, size and address register. `known`: the annotations so far.
+// The site of a load before the store that has the same space, size and address register. `known`: the
+// annotations so far.
 std::uint32_t load_of_the_same(const Function& function, const Instruction& store, const Annotation& how,
                                const std::vector<Annotation>& known) {
   for (const Annotation& load : known) {

@@ -61,8 +61,8 @@ struct Annotation {
   bool acquires = false;  ///< by itself, as `ld.acquire` does
   bool releases = false;
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
-  /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same register, so that
-  /// the element is changed in place. 0 if there is none.
+  /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same
+  /// register, so that the element is changed in place. 0 if there is none.
   std::uint32_t changes_what = 0;
   /// Whether it names a register that a product of the function uses.
   bool names_product_register = false;
@@ -79,8 +79,8 @@ struct Annotation {
   }
 };
 
-/// The annotations of all instructions of a program, in the order of their numbers. Instructions that a tool must watch refer to
-/// them, for as long as the result exists.
+/// The annotations of all instructions of a program, in the order of their numbers. Instructions that a tool
+/// must watch refer to them, for as long as the result exists.
 std::vector<Annotation> annotate(Program& program);
 
 }  // namespace opgate::simulator

@@ -28,11 +28,11 @@ struct WatchedCopy {
   std::uint32_t bytes_read = 0;
   std::uint64_t end = 0;                 ///< how many copies the thread had begun when it had begun this one
   bool is_read = false;                  ///< whether its thread has waited until the source was read
-  std::shared_ptr<const Release> begin;  ///< what its thread knew; null where nobody looks for races
+  std::shared_ptr<const Release> begin;  ///< what its thread knew; null if nobody looks for races
 };
 
-/// What happens to an object of `mbarrier` when copies are complete: those of a thread that has asked for an arrival, or one
-/// that announces its bytes.
+/// What happens to an object of `mbarrier` when copies are complete: those of a thread that has asked for an
+/// arrival, or one that announces its bytes.
 struct WatchedPromise {
   std::uint64_t place = 0;
   bool is_bulk = false;
@@ -45,8 +45,8 @@ struct WatchedBarrier {
   std::shared_ptr<const Release> complete;              ///< all that arrived in the phase before
 };
 
-/// A product of `wgmma` that a thread has begun and not waited for. The first thread of a warp stands for what all of them read
-/// of shared memory.
+/// A product of `wgmma` that a thread has begun and not waited for. The first thread of a warp stands for
+/// what all of them read of shared memory.
 struct WatchedProduct {
   std::uint32_t site = 0;
   std::uint64_t group = 0;

@@ -12,8 +12,8 @@
 
 namespace opgate::simulator {
 
-/// The time of a block goes on with each synchronisation. A barrier of the whole block moves one base, in place of
-/// the clocks of each thread, and one of a whole warp the base of the warp.
+/// The time of a block goes on with each synchronisation. A barrier of the whole block moves one base, in
+/// place of the clocks of each thread, and one of a whole warp the base of the warp.
 class BlockClocks {
  public:
   void start(std::uint32_t block, std::size_t threads);

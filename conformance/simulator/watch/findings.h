@@ -19,8 +19,8 @@ class Findings {
   /// In place of a site, for what has one cause wherever the kernel shows it.
   static constexpr std::uint32_t kEverySite = ~std::uint32_t{0};
 
-  /// Whether a finding is new, so that it must be described with `add`. Otherwise it is counted here. The sites number
-  /// the instructions of a kernel.
+  /// Whether a finding is new, so that it must be described with `add`. Otherwise it is counted here. The
+  /// sites number the instructions of a kernel.
   bool is_new(Finding::Kind kind, const std::string& kernel, std::uint32_t site,
               std::uint32_t other_site = 0);
 

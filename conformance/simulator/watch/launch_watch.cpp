@@ -164,8 +164,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       leave(block, thread, instruction);
       return;
     case Kind::unknown:
-      throw KernelFault{Fault::unsupported,
-                        *instruction.text + " is not simulated while tools watch (OPGATE_SIM_TOOLS)"};
+      throw KernelFault{Fault::unsupported, *instruction.text + " while tools watch (OPGATE_SIM_TOOLS)"};
     case Kind::none:
     case Kind::barrier:
     case Kind::warp_barrier:
@@ -241,9 +240,10 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
   report_race(thread, access, race);
 }
 
-// A small tensor of Triton has fewer elements than its block has threads: several threads load an element, and one of them stores
-// what it has become, while the copies that others load later are used for nothing. And the lanes of a warp that store copies
-// of an element to shared memory together store the same but for rounding.
+// A small tensor of Triton has fewer elements than its block has threads: several threads load an element,
+// and one of them stores what it has become, while the copies that others load later are used for nothing.
+// And the lanes of a warp that store copies of an element to shared memory together store the same but for
+// rounding.
 bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
                                const RaceDetector::Race& race) const {
   const AccessRecord& before = race.before;

@@ -1,5 +1,6 @@
 // The tool `race`: two accesses to the same bytes by different threads, of which at least one writes, and
-// which no barrier, fence or atomic access orders. That warps run in lock step on some devices orders nothing.
+// which no barrier, fence or atomic access orders. That warps run in lock step on some devices orders
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +74,8 @@ class RaceDetector {
     }
   }
 
-  /// Looks at what a copy writes, which may have done so at any time since it has begun, and remembers it as an access at
-  /// this time of the block. Accesses of its own thread race with it, too.
+  /// Looks at what a copy writes, which may have done so at any time since it has begun, and remembers it as
+  /// an access at this time of the block. Accesses of its own thread race with it, too.
   template <class Report>
   void finish_copy(BlockRaces& block, const WatchedAccess& access, const Release& begin, std::uint32_t clock,
                    Report&& report) {

@@ -1,5 +1,5 @@
-// What copies that happen later mean to the tools. Nothing orders such a copy with what happens between its begin and the end
-// of the wait for it, not even with what its own thread does.
+// What copies that happen later mean to the tools. Nothing orders such a copy with what happens between its
+// begin and the end of the wait for it, not even with what its own thread does.
 #include <algorithm>
 #include <bit>
 #include <iterator>

@@ -1,4 +1,5 @@
-// What objects of `mbarrier` mean to the tools: who finds a phase complete knows what those knew who arrived in it.
+// What objects of `mbarrier` mean to the tools: who finds a phase complete knows what those knew who arrived
+// in it.
 #include <cstring>
 #include <utility>
 

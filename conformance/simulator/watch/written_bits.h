@@ -13,8 +13,8 @@ class WrittenBits {
   /// Of so many bytes, none of which is written.
   void start(std::size_t bytes) { words_.assign((bytes + 63) / 64, 0); }
 
-  /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number. What lies outside
-  /// counts as written.
+  /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number. What lies
+  /// outside counts as written.
   std::uint32_t unwritten(std::uint64_t address, std::size_t bytes) const {
     if (address / 64 >= words_.size()) return 0;
     return static_cast<std::uint32_t>(~words_[address / 64] >> (address % 64)) &

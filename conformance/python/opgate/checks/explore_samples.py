@@ -83,7 +83,7 @@ def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -
 
 
 def judge_example(call: Call, example: Example) -> None:
-    """Raises Found where a check or the device fails; rejects examples that operator or reference refuse.
+    """Raises Found if a check or the device fails; rejects examples that operator or reference refuse.
 
     The example is judged contiguous, too, because only a contiguous call is compared with the reference.
     Where the device fails in another layout only, other examples say more.

@@ -22,7 +22,7 @@ FATAL = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIG
 
 
 def wrong_in_child(call: Call) -> str:
-    """What is wrong with the call in this process; empty where nothing is."""
+    """What is wrong with the call in this process; empty if nothing is."""
     torch.set_num_threads(1)  # as in a DataLoader's worker: OpenMP's threads are not there after a fork
     try:
         results = call.eager()
@@ -45,7 +45,7 @@ def be_child(call: Call, answers: int) -> None:
 
 
 def answer_of(child: int, answers: int) -> tuple[str, int] | None:
-    """What the child wrote and its status, once it has ended. None where it was killed for its silence."""
+    """What the child wrote and its status, once it has ended. None if it was killed for its silence."""
     text = b""
     until = time.monotonic() + PATIENCE
     while not text.endswith(b"\n"):

@@ -1,6 +1,6 @@
-// libnvidia-ml.so.1, as far as torch asks it how many devices there are. torch.cuda.device_count() does so first, and
-// torch.cuda.is_available() where PYTORCH_NVML_BASED_CUDA_CHECK=1: on a GPU, a process that has asked the driver could use no device
-// after a fork.
+// libnvidia-ml.so.1, as far as torch asks it how many devices there are. torch.cuda.device_count() does so
+// first, and torch.cuda.is_available() where PYTORCH_NVML_BASED_CUDA_CHECK=1: on a GPU, a process that has
+// asked the driver could use no device after a fork.
 #include <cuda_runtime_api.h>
 
 #define OPGATE_SIM_API extern "C" __attribute__((visibility("default")))
