@@ -188,7 +188,7 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(effect_alias, {.name = "effect.alias",
                                      .worker = Worker::native,
-                                     .scope = {.variants = Scope::Variants::every},
+                                     .scope = {.variants = Scope::Variants::every, .registered = true},
                                      .judge = &judge});
 
 }  // namespace

@@ -44,6 +44,7 @@ OPGATE_REGISTER_CHECK(effect_version, {.name = "effect.version",
                                        .scope = {.variants = Scope::Variants::contiguous,
                                                  .dtypes = Scope::Dtypes::first,
                                                  .first_sample = true,
+                                                 .registered = true,
                                                  .writes = true},
                                        .judge = &judge});
 

@@ -28,7 +28,8 @@ OPGATE_REGISTER_CHECK(fake_exists, {.name = "fake.exists",
                                     .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::first,
-                                              .first_sample = true},
+                                              .first_sample = true,
+                                              .registered = true},
                                     .obstacle = &obstacle,
                                     .judge = &judge});
 

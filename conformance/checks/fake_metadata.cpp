@@ -174,7 +174,7 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(fake_metadata, {.name = "fake.metadata",
                                       .worker = Worker::native,
-                                      .scope = {.variants = Scope::Variants::every},
+                                      .scope = {.variants = Scope::Variants::every, .registered = true},
                                       .needs_fake = true,
                                       .obstacle = &fake_lives_in_python,
                                       .judge = &judge});

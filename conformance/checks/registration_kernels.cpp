@@ -89,7 +89,8 @@ OPGATE_REGISTER_CHECK(registration_kernels, {.name = "registration.kernels",
                                              .worker = Worker::native,
                                              .scope = {.variants = Scope::Variants::contiguous,
                                                        .dtypes = Scope::Dtypes::first,
-                                                       .first_sample = true},
+                                                       .first_sample = true,
+                                                       .registered = true},
                                              .needs_device = false,
                                              .judge = &judge});
 

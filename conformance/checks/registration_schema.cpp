@@ -90,7 +90,8 @@ OPGATE_REGISTER_CHECK(registration_schema, {.name = "registration.schema",
                                             .worker = Worker::native,
                                             .scope = {.variants = Scope::Variants::contiguous,
                                                       .dtypes = Scope::Dtypes::first,
-                                                      .first_sample = true},
+                                                      .first_sample = true,
+                                                      .registered = true},
                                             .judge = &judge});
 
 }  // namespace

@@ -79,7 +79,8 @@ OPGATE_REGISTER_CHECK(registration_tags, {.name = "registration.tags",
                                           .scope = {.variants = Scope::Variants::contiguous,
                                                     .dtypes = Scope::Dtypes::first,
                                                     .first_sample = true,
-                                                    .drafts = false},
+                                                    .drafts = false,
+                                                    .registered = true},
                                           .judge = &judge});
 
 }  // namespace

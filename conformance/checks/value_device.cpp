@@ -1,4 +1,5 @@
 // value.device: the CPU and an accelerator agree within the promised accuracy.
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 
 #include <functional>

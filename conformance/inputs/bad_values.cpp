@@ -30,7 +30,7 @@ struct NamedInteger {
   const char* text;
   int64_t value;
 };
-constexpr std::array<NamedInteger, 3> kIntegers{{{"0", 0}, {"-1", -1}, {"2^62", kHuge}}};
+constexpr std::array<NamedInteger, 3> kIntegers{{{"0", 0}, {"-1", -1}, {kHugeInteger, kHuge}}};
 
 constexpr std::array<c10::ScalarType, 5> kDtypes{c10::kFloat, c10::kHalf, c10::kLong, c10::kBool,
                                                  c10::kComplexFloat};

@@ -5,6 +5,7 @@
 #include "compare/float_format.h"
 #include "inputs/tensor_slots.h"
 #include "judging/cpu_kernel.h"
+#include "spec/function_name.h"
 #include "values/domain.h"
 
 namespace opgate {
@@ -165,6 +166,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
+         !(scope.registered && is_function(key.spec->name)) &&
          (!scope.device || is_of_kind(key, *scope.device)) &&
          (!scope.on_cpu_too || is_compared_with_cpu(key)) &&
          (!scope.writes || writes_to_an_argument(*key.spec)) &&

@@ -62,6 +62,7 @@ struct Scope {
   bool reference = false;    ///< only if the spec has a reference, which a draft need not have
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call
+  bool registered = false;   ///< only operators of a dispatcher, and no functions
   std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
   bool writes = false;                           ///< only operators that write to an argument
   /// Only dtypes that the spec declares on the CPU as well; of a draft without a reference, only operators

@@ -11,6 +11,8 @@
 #include <set>
 #include <string_view>
 
+#include "device/accelerator.h"
+
 namespace opgate {
 namespace fs = std::filesystem;
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "judging/assumed_index.h"
+#include "judging/step_count.h"
 #include "process/interrupt.h"
 #include "run/obstacles.h"
 #include "run/package_jobs.h"
@@ -96,6 +97,7 @@ std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer&
     std::optional<Judgement> note;
     if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout)
       note = note_of_lost_worker(calls.key(call), judgement);
+    if (!note) note = note_of_step_count(calls.key(call), judgement);
     observer.listener.verdict(call, check, note.value_or(judgement));
   };
   CostTracker cost_tracker(calls, todo);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "judging/step_count.h"
 
 namespace opgate {
 namespace {
@@ -67,7 +68,7 @@ std::optional<Job> Queue::next() {
       job.call = next_call_;
       job.checks = checks_of(next_call_++);
       job.every_check = job.checks.size() == all;
-      job.limit = limit_;
+      job.limit = may_count_steps(calls_.key(*job.call)) ? std::min(limit_, kLimitOfStepCount) : limit_;
     }
     if (!give_up_if_hopeless(job)) return job;
   }

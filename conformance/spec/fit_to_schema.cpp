@@ -67,12 +67,12 @@ void check_names(const Spec& spec) {
   const auto demand_argument = [&](const std::string& name, std::string_view word) {
     if (schema.argumentIndexWithName(name)) return;
     throw SpecError(fmt::format("{}: spec.{}(\"{}\"): {} has no such argument: {}", spec.where, word, name,
-                                spec.name, c10::toString(schema)));
+                                spec.name, schema_text(spec)));
   };
   const auto demand_result = [&](size_t result, std::string_view word) {
     if (result < schema.returns().size()) return;
     throw SpecError(fmt::format("{}: spec.{}({}): {} has {} results: {}", spec.where, word, result, spec.name,
-                                schema.returns().size(), c10::toString(schema)));
+                                schema.returns().size(), schema_text(spec)));
   };
   for (const NamingWord& word : kNamingWords) {
     if (word.of == NamingWord::Of::argument) {

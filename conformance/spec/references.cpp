@@ -2,16 +2,23 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
+#include "spec/function_name.h"
 #include "spec/specs.h"
 
 namespace opgate {
 
-std::optional<c10::OperatorHandle> find_op(const std::string& name) {
+std::optional<c10::OperatorHandle> find_op(const std::string& subject) {
+  const std::string name = operator_of(subject);
   const auto colon = name.find("::");
   const auto dot = colon == std::string::npos ? colon : name.find('.', colon);
   const std::string base = name.substr(0, dot);
   const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
   return c10::Dispatcher::singleton().findSchema({base, overload});
+}
+
+std::string schema_text(const Spec& spec) {
+  const std::string text = c10::toString(spec.op.value().schema());
+  return spec.name + text.substr(text.find('('));
 }
 
 void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack) {

@@ -8,6 +8,7 @@
 
 #include "spec/bench_json.h"
 #include "spec/class_json.h"
+#include "spec/function_name.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 
@@ -95,7 +96,7 @@ Spec model_from_json(const json& described) {
 
 namespace {
 
-// The operators that define_schema() has defined in this process.
+// The names of the operators that define_schema() has defined in this process.
 std::set<std::string>& only_schemas() {
   static std::set<std::string> names;
   return names;
@@ -104,7 +105,7 @@ std::set<std::string>& only_schemas() {
 }  // namespace
 
 bool is_defined_in_cpp(const std::string& name) {
-  return find_op(name).has_value() && !only_schemas().contains(name);
+  return find_op(name).has_value() && !only_schemas().contains(operator_of(name));
 }
 
 std::set<std::string> operators_defined_in_cpp() {
@@ -118,16 +119,17 @@ std::set<std::string> operators_defined_in_cpp() {
 
 void define_schema(const std::string& name, const std::string& schema, const std::string& where) {
   static std::list<torch::Library> libraries;
-  if (only_schemas().contains(name)) return;
+  const std::string op = operator_of(name);
+  if (only_schemas().contains(op)) return;
   try {
     libraries
-        .emplace_back(torch::Library::FRAGMENT, name.substr(0, name.find("::")), std::nullopt,
+        .emplace_back(torch::Library::FRAGMENT, op.substr(0, op.find("::")), std::nullopt,
                       "a spec written in Python", 0)
-        .def(schema.c_str());
+        .def(with_name_of_operator(schema).c_str());
   } catch (const c10::Error& error) {
     throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
   }
-  only_schemas().insert(name);
+  only_schemas().insert(op);
 }
 
 Spec spec_from_json(const json& described) {

@@ -28,8 +28,12 @@ void validate(const Spec& spec);
 /// `where` and lists the promises.
 Promise known_promise(const std::string& word, const std::string& where);
 
-/// The overload that a spec names: "ns::op" or "ns::op.overload"; none if no loaded library defines it.
-std::optional<c10::OperatorHandle> find_op(const std::string& name);
+/// The overload that a spec names: "ns::op" or "ns::op.overload", or the one that stands for a function,
+/// "module:qualname". None if nothing in this process defines it.
+std::optional<c10::OperatorHandle> find_op(const std::string& subject);
+
+/// "ns::op(Tensor x) -> Tensor": the schema of the spec's operator, under the name that the spec has for it.
+std::string schema_text(const Spec& spec);
 
 /// The operator that a spec names as a reference. Throws SpecError that begins with `where` if no loaded
 /// library defines it.

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/build.h"
@@ -20,6 +21,7 @@
 #include "device/device.h"
 #include "device/simulator.h"
 #include "process/run_program.h"
+#include "spec/function_name.h"
 
 namespace opgate::record {
 namespace {
@@ -29,6 +31,7 @@ namespace fs = std::filesystem;
 struct RecordOptions {
   fs::path config;
   std::vector<std::string> namespaces;
+  std::vector<std::string> functions;
   fs::path into;
   bool anew = false;
   bool simulate = false;
@@ -74,7 +77,19 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
   }
   if (!options.namespaces.empty())
     command.environment["OPGATE_RECORD_NAMESPACES"] = fmt::format("{}", fmt::join(options.namespaces, ","));
+  if (!options.functions.empty())
+    command.environment["OPGATE_RECORD_FUNCTIONS"] = fmt::format("{}", fmt::join(options.functions, ","));
   return run_here(command);
+}
+
+// "2 operators and 1 function"
+std::string counted_subjects(const Recording& recording) {
+  const auto functions = static_cast<size_t>(
+      std::ranges::count_if(recording.operators, [](const auto& named) { return is_function(named.first); }));
+  const size_t operators = recording.operators.size() - functions;
+  if (functions == 0) return counted(operators, "operator");
+  const std::string last = counted(functions, "function");
+  return operators == 0 ? last : fmt::format("{} and {}", counted(operators, "operator"), last);
 }
 
 void print_table(const Recording& recording, const fs::path& folder) {
@@ -87,7 +102,7 @@ void print_table(const Recording& recording, const fs::path& folder) {
     width = std::max(width, name.size());
   }
   fmt::print("\n{}: {} of {}, {} in {}\n", coloured(Colour::bold, "recorded"), counted(calls, "call"),
-             counted(recording.operators.size(), "operator"), counted(samples, "sample"), folder.string());
+             counted_subjects(recording), counted(samples, "sample"), folder.string());
   for (const auto& [name, op] : recording.operators) {
     fmt::print("  {:<{}}  {:>5} samples  {:>8} calls  {}\n", name, width, op.samples, op.calls,
                fmt::join(op.dtypes, ", "));
@@ -143,7 +158,9 @@ void say_what_is_unknown(const Recording& recording) {
                 "nothing was recorded: {} never loaded torch. OpGate records programs that are linked with "
                 "libtorch and Python programs that import torch, but not Python with -I, -E or -S",
                 options.program.front())
-          : fmt::format("nothing was recorded: the program called {} through the dispatcher{}", of,
+          : fmt::format("nothing was recorded: the program called {} through the dispatcher, and no function "
+                        "that is recorded without being named (--function names others){}",
+                        of,
                         without_gpu && !options.simulate
                             ? "; there is no GPU here, and `opgate record --sim` simulates one"
                             : ""));
@@ -179,9 +196,10 @@ int record(const RecordOptions& options) {
 
 std::function<int()> declare(CommandLine& app) {
   app.description(
-      "Run a program and keep each kind of call that it makes of operators outside torch, as samples that "
-      "`opgate run` checks without a spec");
-  app.footer("Exit status: the program's own; 2 where nothing was recorded.");
+      "Run a program and keep each kind of call that it makes of operators and functions outside torch, as "
+      "samples "
+      "that `opgate run` checks without a spec");
+  app.footer("Exit status: the program's own; 2 if nothing was recorded.");
   auto options = std::make_shared<RecordOptions>();
   app.add_option("--config", options->config,
                  "configuration file; by default opgate.toml in this folder or the nearest one above it")
@@ -190,7 +208,13 @@ std::function<int()> declare(CommandLine& app) {
                "give the program the simulated CUDA device in the place of GPUs; its kernels run slowly, and "
                "values of tensors on CUDA are recorded, too");
   app.add_option("--namespace", options->namespaces,
-                 "only operators of these namespaces; by default of all but torch's own")
+                 "only operators of these namespaces, and functions that --function names; by default "
+                 "operators of all namespaces but torch's own, and functions")
+      .type_name("NAME");
+  app.add_option("--function", options->functions,
+                 "also these Python functions, as module:name, with * and ? for any characters; functions of "
+                 "extension modules that take tensors, autograd Functions and functions that launch Triton "
+                 "kernels are recorded without being named")
       .type_name("NAME");
   app.add_option("--into", options->into,
                  "folder for the samples; by default `recorded` of opgate.toml, or `recorded` beside it")

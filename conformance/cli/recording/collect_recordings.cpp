@@ -13,6 +13,7 @@
 #include "base/build.h"
 #include "base/dtypes.h"
 #include "cli/recording/operator_origins.h"
+#include "cli/recording/recorded_functions.h"
 #include "spec/recordings.h"
 
 namespace opgate {
@@ -34,6 +35,7 @@ struct Call {
 
 struct Seen {
   std::string schema;
+  std::set<std::string> tuples;       // of a function: the arguments that it gets as tuples
   std::map<std::string, Call> calls;  // by the call without its values, over all processes
   std::map<std::string, uint64_t> left_out;
 };
@@ -56,25 +58,56 @@ std::string without_values(json arguments) {
   return arguments.dump();
 }
 
-// Reads one process's log. A line that is not valid JSON is skipped: the last one is cut if the process was
-// killed.
-void read_log(const fs::path& file, std::map<std::string, Seen>& seen, OperatorOrigins& origins) {
+// The lines of a log. One that is not valid JSON is skipped: the last one is cut if the process was killed.
+std::vector<json> lines_of(const fs::path& file) {
   std::ifstream stream(file);
-  std::map<size_t, Call*> by_number;
-  std::map<size_t, json> counts;  // the last count of each kind is its total
+  std::vector<json> lines;
   for (std::string text; std::getline(stream, text);) {
-    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object()) continue;
+    if (json line = json::parse(text, nullptr, /*allow_exceptions=*/false); line.is_object())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// Where a recorded call belongs; none if it is one of a function that no schema describes.
+struct RecordedCall {
+  std::string op;
+  json arguments;
+  json names;
+};
+
+std::optional<RecordedCall> recorded_call(const json& line, const RecordedFunctions& functions) {
+  const std::string* function = functions.function_of(line.at("op"));
+  if (function == nullptr) return RecordedCall{line.at("op"), line.at("arguments"), line.at("names")};
+  std::optional<json> arguments = functions.in_order(*function, line.at("arguments"), line.at("names"));
+  if (!arguments || !functions.schema(*function)) return std::nullopt;
+  return RecordedCall{*function, *std::move(arguments), functions.names(*function)};
+}
+
+// Reads one process's log.
+void read_log(const std::vector<json>& lines, const RecordedFunctions& functions,
+              std::map<std::string, Seen>& seen, OperatorOrigins& origins) {
+  std::map<size_t, Call*> by_number;
+  std::map<size_t, const json*> described;  // by number: the line of the kind
+  std::map<size_t, json> counts;            // the last count of each kind is its total
+  for (const json& line : lines) {
     if (line.contains("call")) {
-      Seen& op = seen[line.at("op")];
-      op.schema = line.at("schema");
-      Call& call = op.calls[without_values(line.at("arguments"))];
-      if (call.arguments.is_null()) call.arguments = line.at("arguments");
-      call.names = line.at("names");
+      std::optional<RecordedCall> recorded = recorded_call(line, functions);
+      if (!recorded) continue;
+      Seen& op = seen[recorded->op];
+      op.schema = functions.schema(recorded->op).value_or(line.at("schema"));
+      op.tuples = functions.tuples(recorded->op);
+      Call& call = op.calls[without_values(recorded->arguments)];
+      if (call.arguments.is_null()) call.arguments = recorded->arguments;
+      call.names = recorded->names;
       by_number[line.at("call")] = &call;
+      described[line.at("call")] = &line;
     } else if (line.contains("again")) {
-      const auto described = by_number.find(line.at("again"));
-      if (described != by_number.end()) described->second->arguments = line.at("arguments");
+      const auto known = described.find(line.at("again"));
+      if (known == described.end()) continue;
+      json anew = *known->second;
+      anew["arguments"] = line.at("arguments");
+      by_number.at(known->first)->arguments = recorded_call(anew, functions).value().arguments;
     } else if (line.contains("left_out")) {
       seen[line.at("left_out")].left_out[line.at("because")] += line.at("count").get<uint64_t>();
     } else if (line.contains("count")) {
@@ -261,6 +294,7 @@ void add_earlier(const json& known, std::map<std::string, SampleSeen>& samples) 
 
 std::string file_name(std::string op) {
   for (size_t at = op.find("::"); at != std::string::npos; at = op.find("::")) op.replace(at, 2, ".");
+  std::ranges::replace(op, ':', '.');  // of a function
   return op + ".json";
 }
 
@@ -315,6 +349,7 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
             {"calls", told.calls + known.value("calls", uint64_t{0})},
             {"dtypes", dtypes},
             {"differentiated", differentiated}};
+  if (!seen.tuples.empty()) head["tuples"] = seen.tuples;
   if (!told.left_out.empty()) head["left_out"] = told.left_out;
   AtomicFile(file, text_of(head, kept, rejections)).commit();
   told.samples = kept.size();
@@ -336,7 +371,14 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
     if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
   }
   std::ranges::sort(files);
-  for (const fs::path& file : files) read_log(file, seen, origins);
+  std::vector<std::vector<json>> logs_read;
+  RecordedFunctions functions;
+  for (const fs::path& file : files) {
+    for (const json& line : logs_read.emplace_back(lines_of(file))) {
+      if (line.contains("function")) functions.read(line);
+    }
+  }
+  for (const std::vector<json>& lines : logs_read) read_log(lines, functions, seen, origins);
   Recording recording;
   for (auto& [op, what] : seen) recording.operators[op] = write(op, what, recorded, anew);
   origins.find(recording);

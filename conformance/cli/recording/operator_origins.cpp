@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "spec/function_name.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -82,7 +83,7 @@ void OperatorOrigins::find(Recording& recording) const {
   for (const auto& [op, told] : recording.operators) {
     bool found = is_defined_in_cpp(op);  // by torch itself, since this process has loaded nothing else
     for (const auto& [library, bytes] : candidates) {
-      if (!defines(bytes, op)) continue;
+      if (is_function(op) || !defines(bytes, op)) continue;
       found = true;
       add_once(recording.libraries, library);
       for (const auto& [package, folder] : packages_) {

@@ -11,6 +11,7 @@ import torch
 from opgate import _engine
 from opgate.case_id import CaseId
 from opgate.compiled_graph import is_compiled_in_pieces
+from opgate.functions import operator_of
 from opgate.model import MODELS, ModelSpec
 
 
@@ -58,8 +59,8 @@ def split_keywords(arguments: list[Any], names: dict[int, str]) -> tuple[tuple[A
 
 
 def overload_of(name: str) -> torch._ops.OpOverload:
-    """The overload that specs name "namespace::op" or "namespace::op.overload"."""
-    namespace, plain = name.split("::")
+    """The overload that specs name "namespace::op", "namespace::op.overload" or "module:function"."""
+    namespace, plain = operator_of(name).split("::")
     plain, _, overload = plain.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), plain), overload or "default")
 

@@ -45,6 +45,8 @@ class Check:
     ops: bool = True
     models: bool = False
     classes: bool = False
+    registered: bool = False
+    """Whether the check is only for operators that PyTorch's dispatcher knows, and for no functions."""
     needs_package: bool = False
     needs_fake: bool = False
     """Whether it traces the call, so that an operator without a fake kernel is not asked."""

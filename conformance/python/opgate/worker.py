@@ -106,6 +106,7 @@ class Worker:
             _engine.enable_simulator()
         from opgate import onnx_forms
         from opgate.class_spec import CLASSES
+        from opgate.functions import register_recorded
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
@@ -126,6 +127,10 @@ class Worker:
         if failures := load_libraries(waiting):
             raise SetupError(f"in Python, {next(iter(failures.values()))}")
         of_modules = all_operators() - before - of_libraries
+        try:
+            register_recorded(setup["recorded"])
+        except RuntimeError as error:
+            raise SetupError(str(error)) from error
         self.checks = load_checks()
         try:
             specs = [spec.as_json() for spec in SPECS.values()]

@@ -13,6 +13,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values f
 
 @check(
     "aoti.dynamic",
+    registered=True,
     variants="contiguous",
     dtypes="first",
     first_sample=True,

@@ -126,6 +126,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 
 @check(
     "compile.equal",
+    registered=True,
     slow=True,
     needs_compiler=True,
     needs_fake=True,

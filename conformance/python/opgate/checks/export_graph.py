@@ -61,6 +61,7 @@ def differences(program: torch.export.ExportedProgram, call: Call, eager: list[t
 
 @check(
     "export.graph",
+    registered=True,
     needs_fake=True,
     imports=("torch.export",),
     variants="packaged",

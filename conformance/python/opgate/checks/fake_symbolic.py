@@ -54,6 +54,7 @@ def judge_resized(
 
 @check(
     "fake.symbolic",
+    registered=True,
     needs_fake=True,
     imports=("torch.fx.experimental.proxy_tensor",),
     variants="contiguous",

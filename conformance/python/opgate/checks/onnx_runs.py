@@ -94,6 +94,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 
 @check(
     "onnx.runs",
+    registered=True,
     slow=True,
     needs_fake=True,
     imports=("torch.onnx", "onnxscript"),

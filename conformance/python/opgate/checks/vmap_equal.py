@@ -63,6 +63,7 @@ def judge_row(call: Call, tensors: list[torch.Tensor], dims: Dims, place: int) -
 
 @check(
     "vmap.equal",
+    registered=True,
     variants="contiguous",
     dtypes="first",
     promised="vmappable",

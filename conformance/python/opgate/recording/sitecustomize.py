@@ -78,6 +78,11 @@ def begin() -> None:
     overload = sys.modules["torch"]._ops.OpOverload
     if hasattr(overload, "_can_enable_pyobj_dispatch"):
         overload._can_enable_pyobj_dispatch = lambda self: False
+    sys.path.insert(0, HERE)
+    try:
+        importlib.import_module("function_hooks").begin()
+    finally:
+        sys.path.remove(HERE)
 
 
 REGISTERED: list[tuple[str, str]] = []  # operators and the files that define them or register kernels of them

@@ -1,0 +1,161 @@
+"""Which functions `opgate record` records, beside operators.
+
+- Functions of extension modules that say in their docstring that they take tensors, as pybind11 writes it.
+- Every torch.autograd.Function, where it is applied.
+- Functions of Python modules that launch a kernel of Triton.
+- Those that OPGATE_RECORD_FUNCTIONS names: "mylib.ops:*,mylib:scaled_add", separated by commas.
+
+A module's functions are replaced right after the module has been executed, so that every later import of them
+gets what records.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fnmatch
+import functools
+import importlib.machinery
+import os
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from function_calls import Function, write_line
+from function_signature import Signature
+
+WANTED = [pattern for pattern in os.environ.get("OPGATE_RECORD_FUNCTIONS", "").split(",") if pattern]
+ONLY_WANTED = "OPGATE_RECORD_NAMESPACES" in os.environ  # operators were chosen, so functions are, too
+OWN = tuple(str(Path(module.__file__ or "").parent) + os.sep for module in (torch, os))
+WORDS_OF_TENSORS = ("torch.Tensor", "at::Tensor", "Tensor]", ": Tensor")
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def begin() -> None:
+    """Records from now on."""
+    for loader in (importlib.machinery.ExtensionFileLoader, importlib.machinery.SourceFileLoader):
+        loader.exec_module = looking_at_what_was_made(loader.exec_module)  # type: ignore[method-assign]
+    if not ONLY_WANTED:
+        watch_autograd_functions()
+    atexit.register(finish)
+
+
+def looking_at_what_was_made(execute: Callable[..., None]) -> Callable[..., None]:
+    """A loader's exec_module that looks at each module after it was executed."""
+
+    @functools.wraps(execute)
+    def exec_module(self: Any, module: types.ModuleType) -> None:
+        execute(self, module)
+        if not str(getattr(module, "__file__", None) or "").startswith(OWN):
+            look_at(module)
+
+    return exec_module
+
+
+def look_at(module: types.ModuleType) -> None:
+    """Replaces the functions of a module that are to be recorded."""
+    for name, value in list(vars(module).items()):
+        if (
+            is_wanted(module, name, value)
+            or not ONLY_WANTED
+            and (takes_tensors(module, value) or launches_triton(module, value))
+        ):
+            setattr(module, name, recorded(module, name, value))
+
+
+def is_wanted(module: types.ModuleType, name: str, value: Any) -> bool:
+    """Whether OPGATE_RECORD_FUNCTIONS names the function, and the module has not imported it."""
+    if not callable(value) or isinstance(value, type | types.ModuleType):
+        return False
+    is_own = getattr(value, "__module__", None) in (module.__name__, None) or not hasattr(value, "__code__")
+    return is_own and any(fnmatch.fnmatchcase(f"{module.__name__}:{name}", pattern) for pattern in WANTED)
+
+
+def takes_tensors(module: types.ModuleType, value: Any) -> bool:
+    """Whether the function is in C++, and the docstring that pybind11 has written names a tensor."""
+    if not isinstance(getattr(module, "__loader__", None), importlib.machinery.ExtensionFileLoader):
+        return False
+    doc = getattr(value, "__doc__", None)
+    if not isinstance(value, types.BuiltinFunctionType) or not isinstance(doc, str):
+        return False
+    parameters = doc if "Overloaded function." in doc else doc.partition("->")[0]
+    return any(word in parameters for word in WORDS_OF_TENSORS)
+
+
+def launches_triton(module: types.ModuleType, value: Any) -> bool:
+    """Whether this is a function of the module that names one of Triton's kernels."""
+    # Modules of Triton itself are executed before the class is there.
+    kernel = getattr(sys.modules.get("triton.runtime.jit"), "JITFunction", None)
+    if kernel is None or not isinstance(value, types.FunctionType) or value.__module__ != module.__name__:
+        return False
+    named = (vars(module).get(name) for name in value.__code__.co_names)
+    return any(isinstance(kernel_in(one), kernel) for one in named)
+
+
+def kernel_in(value: Any) -> Any:
+    """The innermost function of what triton.autotune and triton.heuristics have wrapped."""
+    while hasattr(value, "fn") and hasattr(value.fn, "run"):
+        value = value.fn
+    return value
+
+
+def recorded(module: types.ModuleType, qualname: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes the same calls and records them."""
+    name = f"{imported_as(module)}:{qualname}"
+    known = FUNCTIONS[name] = Function(name, function, Signature(function))
+    write_origin(name, module)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        return known(arguments, keywords)
+
+    return call
+
+
+def watch_autograd_functions() -> None:
+    """Records where each torch.autograd.Function of the program is applied."""
+    base = torch.autograd.Function
+    original = vars(base)["apply"]
+
+    def apply(cls: type, *arguments: Any, **keywords: Any) -> Any:
+        known = function_of(cls)
+        if known is None:
+            return original.__get__(None, cls)(*arguments, **keywords)
+        return known(arguments, keywords)
+
+    def function_of(cls: type) -> Function | None:
+        module = sys.modules.get(cls.__module__)
+        file = getattr(module, "__file__", None)
+        if module is None or not file or file.startswith(OWN) or "<locals>" in cls.__qualname__:
+            return None
+        name = f"{imported_as(module)}:{cls.__qualname__}"
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
+        takes_context = cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context  # type: ignore[attr-defined]
+        signature = Signature(cls.forward, skipped=1 if takes_context else 0)  # type: ignore[attr-defined]
+        FUNCTIONS[name] = Function(name, original.__get__(None, cls), signature)
+        write_origin(name, module)
+        return FUNCTIONS[name]
+
+    base.apply = classmethod(apply)  # type: ignore[assignment]
+
+
+def write_origin(name: str, module: types.ModuleType) -> None:
+    """Writes which module a new process must import."""
+    if module.__file__:
+        write_line({"op": name, "module": imported_as(module), "file": module.__file__})
+
+
+def imported_as(module: types.ModuleType) -> str:
+    """The name by which another process imports the module."""
+    name, file = module.__name__, module.__file__
+    return Path(file).stem if name == "__main__" and file else name
+
+
+def finish() -> None:
+    """Writes what is known at the end only."""
+    for function in FUNCTIONS.values():
+        function.finish()

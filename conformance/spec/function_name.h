@@ -1,0 +1,22 @@
+// Functions of Python as subjects. No dispatcher knows them, so OpGate registers each as an operator of a
+// namespace of its own, in its own processes alone; specs, ids and reports name it "module:qualname".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace opgate {
+
+/// The namespace of the operators that stand for functions. opgate/functions.py has the same name.
+inline constexpr std::string_view kFunctionNamespace = "opgate_functions";
+
+/// Whether this is the name of a function, "mylib.ops:scaled_add", and not of an operator or a model.
+bool is_function(std::string_view subject);
+
+/// "opgate_functions::mylib_ops_scaled_add" for "mylib.ops:scaled_add"; other names are returned as they are.
+std::string operator_of(std::string_view subject);
+
+/// The schema of a function, "mylib.ops:scaled_add(Tensor x) -> Tensor", with its operator's name.
+std::string with_name_of_operator(std::string_view schema);
+
+}  // namespace opgate

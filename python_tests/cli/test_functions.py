@@ -1,0 +1,91 @@
+"""Functions that no dispatcher knows, of an extension module and of autograd, are recorded and run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, read_results
+
+WRONG = {
+    "strangelib._kernels:square",
+    "strangelib._kernels:shifted",
+    "strangelib._kernels:row_ends",
+    "strangelib._kernels:scaled_cotangent",  # a part of the backward pass of Scaled, recorded on its own
+    "strangelib:Cube",
+    "strangelib:Scaled",
+}
+RIGHT = {
+    "strangelib._kernels:scaled_add",
+    "strangelib._kernels:halve_",
+    "strangelib._kernels:pooled",
+    "strangelib._kernels:masked",
+    "strangelib:Twice",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(build: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder with the library, which knows nothing of OpGate, and its tests."""
+    place = tmp_path_factory.mktemp("functions") / "a user's folder"
+    shutil.copytree(source / "fixtures" / "functions", place)
+    for kernels in (build / "functions").glob("_kernels*.so"):
+        shutil.copy(kernels, place / "strangelib")
+    return place
+
+
+@pytest.fixture(scope="module")
+def recorded(opgate: OpGate, folder: Path) -> Completed:
+    """What `opgate record` printed for the library's tests."""
+    told = opgate(
+        "record", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder=folder
+    )
+    assert told.returncode == 0, told.stderr
+    return told
+
+
+@pytest.fixture(scope="module")
+def ran(opgate: OpGate, folder: Path, recorded: Completed) -> Completed:
+    """What `opgate run` printed for the recorded calls."""
+    assert recorded.returncode == 0
+    return opgate("run", folder=folder)
+
+
+def schema_of(folder: Path, name: str) -> str:
+    """The schema of a function, as its recording has it."""
+    file = folder / "recorded" / f"{name.replace(':', '.')}.json"
+    return json.loads(file.read_text())["schema"]
+
+
+def test_all_functions_that_take_tensors_are_recorded(recorded: Completed, folder: Path) -> None:
+    """Those of the extension module and the autograd Functions; a part of a recorded call is not."""
+    for name in WRONG | RIGHT:
+        assert name in recorded.stdout
+    assert "version" not in recorded.stdout
+    assert "recorded: 13 calls of 11 functions" in recorded.stdout, recorded.stdout
+
+
+def test_schemas_say_what_the_calls_have_shown(recorded: Completed, folder: Path) -> None:
+    """Defaults from the docstring, an argument that was once left out, and one that is written."""
+    assert recorded.returncode == 0
+    kernels = "strangelib._kernels"
+    assert schema_of(folder, f"{kernels}:scaled_add") == (
+        f"{kernels}:scaled_add(Tensor x, Tensor y, float alpha=1) -> Tensor"
+    )
+    assert schema_of(folder, f"{kernels}:masked") == (
+        f"{kernels}:masked(Tensor x, Tensor? mask=None) -> Tensor"
+    )
+    assert schema_of(folder, f"{kernels}:halve_") == f"{kernels}:halve_(Tensor(a!) x, int times=1) -> ()"
+    assert schema_of(folder, f"{kernels}:pooled") == f"{kernels}:pooled(Tensor[] arg0, int[] arg1) -> Tensor"
+
+
+def test_wrong_functions_are_defects_and_right_ones_are_silent(ran: Completed, folder: Path) -> None:
+    """Five of ten are wrong, each in its own way, and so is what one of them calls."""
+    cases = read_results(folder / ".opgate").cases.values()
+    broken = {row["case"].partition("/")[0] for row in cases if row["verdict"] not in ("pass", "owed")}
+    assert broken == WRONG, ran.stdout
+    assert ran.returncode == 1
+    assert "not covered" not in ran.stdout
