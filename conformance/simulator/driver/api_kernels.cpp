@@ -57,7 +57,7 @@ CUresult launch(CUfunction function, LaunchRequest request, CUstream stream, voi
   return driver_call(
       [&](Simulator& simulator) {
         const std::shared_ptr<Kernel> kernel = kernel_of(simulator, function);
-        if (config != nullptr) read_launch_attributes(*config, request.cooperative);
+        if (config != nullptr) read_launch_attributes(*config, request);
         std::vector<void*> arguments;
         if (request.arguments == nullptr && extra != nullptr) {
           arguments = in_buffer(signature_of(*kernel, devices::current(), simulator.memory), extra);

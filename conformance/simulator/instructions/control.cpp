@@ -37,6 +37,12 @@ static Handler select_exit(Draft&) { return &control::exit_thread; }
 
 static Handler select_trap(Draft&) { return &control::trap; }
 
+// Launches run one after the other, so that there is nothing to wait for. The tools look at both forms.
+static Handler select_grid_dependency(Draft& draft) {
+  return draft.modifiers.take("wait") || draft.modifiers.take("launch_dependents") ? &execute_nothing
+                                                                                   : nullptr;
+}
+
 static Handler select_nanosleep(Draft& draft) {
   return draft.modifiers.take_type() == Type::u32 ? &control::wait_some_time : nullptr;
 }
@@ -85,7 +91,8 @@ std::vector<OpcodeRow> opcodes_of_control() {
       {"pmevent", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
       {"createpolicy", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
       {"setmaxnreg", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"griddepcontrol", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"griddepcontrol",
+       {&select_grid_dependency, 0, 0, Result::none, Waits::never, Effect::grid_dependency}},
   };
 }
 

@@ -52,7 +52,7 @@ void Block::start(const Extent& index, std::uint32_t number) {
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
   for (ProductQueue& products : products_) products = {};
-  if (observer_ != nullptr) observer_->begin(number, index, shared_.size());
+  if (observer_ != nullptr) observer_->begin(index, shared_.size());
   const Function& kernel = *program().functions.front();
   if (!is_compiled()) {
     start_threads();

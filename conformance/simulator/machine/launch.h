@@ -10,6 +10,7 @@
 
 namespace opgate::simulator {
 
+class LaunchesInFlight;
 class Observer;
 
 enum class Access : std::uint8_t { load, store, atomic };
@@ -57,6 +58,11 @@ struct Launch {
   /// in an order of their own for each `order_seed`. The machine does not look at it: Module::run makes a
   /// LaunchObserver of it.
   Observer* observer = nullptr;
+  /// For the observer: the launches of the stream that came before, to which this one is added; null if there
+  /// are none.
+  LaunchesInFlight* in_flight = nullptr;
+  /// Whether the launch may begin before those have ended (programmatic dependent launch).
+  bool begins_early = false;
 };
 
 struct Outcome {

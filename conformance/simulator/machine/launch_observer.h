@@ -21,8 +21,8 @@ class BlockObserver {
  public:
   virtual ~BlockObserver() = default;
 
-  /// `number`: of the blocks of the launch, in the order in which they begin; from 1.
-  virtual void begin(std::uint32_t number, const Extent& index, std::size_t shared_bytes) = 0;
+  /// A block begins.
+  virtual void begin(const Extent& index, std::size_t shared_bytes) = 0;
 
   /// Executes an instruction that has an annotation and whose guard holds.
   virtual void execute(Thread& thread, const Instruction& instruction) = 0;

@@ -38,6 +38,7 @@ enum class Effect : std::uint8_t {
   reduction,  ///< does not give it
   fence,
   barrier,
+  grid_dependency,  ///< waits for the launches before this one, or lets the next one begin
   load_matrix,
   store_matrix,
   fragment,  ///< `wmma`, of which some load or store

@@ -28,6 +28,7 @@ Line as_object(const FindingPlace& place) {
   if (place.stream) {
     object["stream"] = *place.stream;
   } else if (!place.instruction.empty()) {
+    if (!place.kernel.empty()) object["kernel"] = place.kernel;
     object["block"] = as_list(place.block);
     object["thread"] = as_list(place.thread);
   }
@@ -38,6 +39,7 @@ FindingPlace place_in(const json& object) {
   FindingPlace place{object.value("instruction", ""), object.value("location", ""), index_in(object, "block"),
                      index_in(object, "thread")};
   if (object.contains("stream")) place.stream = object["stream"];
+  place.kernel = object.value("kernel", "");
   return place;
 }
 
@@ -113,7 +115,8 @@ std::string to_text(const Finding& finding) {
 std::string actor_at(const FindingPlace& place) {
   if (place.stream) return *place.stream == 0 ? "the host" : "stream " + std::to_string(*place.stream);
   if (place.instruction.empty()) return "";
-  return "block " + in_short(place.block) + ", thread " + in_short(place.thread);
+  return (place.kernel.empty() ? "" : "kernel " + place.kernel + ", ") + "block " + in_short(place.block) +
+         ", thread " + in_short(place.thread);
 }
 
 std::string text_of(const FindingPlace& place) {

@@ -23,6 +23,7 @@ struct FindingPlace {
   Extent thread = {};
   /// Of an operation, in the place of block and thread: its stream, or 0 for the host.
   std::optional<unsigned long long> stream = std::nullopt;
+  std::string kernel = {};  ///< empty if it is that of the finding
 };
 
 struct Finding {
@@ -54,8 +55,8 @@ std::optional<Finding> finding_from_line(std::string_view line);
 /// One line for people.
 std::string to_text(const Finding& finding);
 
-/// Who was at the place: "block 0,0,0, thread 3,0,0", "stream 2" or "the host"; empty if only the location is
-/// known.
+/// Who was at the place: "block 0,0,0, thread 3,0,0", behind the kernel if it is another one; "stream 2" or
+/// "the host"; empty if only the location is known.
 std::string actor_at(const FindingPlace& place);
 
 /// "reduce.cu:41, block 0,0,0, thread 3,0,0"

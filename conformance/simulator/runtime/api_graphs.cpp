@@ -187,8 +187,9 @@ OPGATE_SIM_API cudaError_t cudaGraphUpload(cudaGraphExec_t program, cudaStream_t
 OPGATE_SIM_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   return api_call([&](Simulator& simulator) {
     const std::shared_ptr<GraphProgram> program = simulator.graph_programs.at(handle);
-    simulator.execution.issue(*simulator.stream(stream),
-                              {[program] { program->run(); }, cudaGraphNodeTypeGraph});
+    simulator.execution.issue(
+        *simulator.stream(stream),
+        {[&simulator, program] { program->run(simulator.execution); }, cudaGraphNodeTypeGraph});
   });
 }
 

@@ -39,7 +39,7 @@ OPGATE_SIM_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
   return api_call([&](Simulator& simulator) {
     require(config);
     LaunchRequest request{config->gridDim, config->blockDim, config->dynamicSmemBytes, arguments, false};
-    read_launch_attributes(*config, request.cooperative);
+    read_launch_attributes(*config, request);
     launch_kernel(simulator, simulator.binaries.kernel(function), request, *simulator.stream(config->stream));
   });
 }

@@ -99,6 +99,7 @@ void Execution::refuse_implicit_capture(const Stream& stream) {
 
 void Execution::host_knows(const Mark& mark) {
   if (watch_ != nullptr) watch_->host_waits_for(mark);
+  if (mark.stream != nullptr) mark.stream->awaited = std::max(mark.stream->awaited, mark.position);
 }
 
 std::vector<Mark> Execution::before_default_stream(int device) {
@@ -152,8 +153,17 @@ void Execution::run_next(Stream& stream) {
   stream.queue.pop_front();
   for (const Mark& mark : operation.after) complete(mark);
   const StreamWatch::Running running(watch_, stream, stream.done + 1, operation.known);
-  if (errors::sticky() == cudaSuccess || operation.work.after_faults) operation.work.run();
+  Stream* const former = std::exchange(running_, &stream);
+  run(operation.work);
+  running_ = former;
   ++stream.done;
+}
+
+void Execution::run(const Work& work) {
+  // Only a kernel may begin before the operation before it has ended, and only if that one is a kernel, too.
+  if (work.kind != cudaGraphNodeTypeKernel) running_->launches = nullptr;
+  if (errors::sticky() == cudaSuccess || work.after_faults) work.run();
+  if (work.kind == cudaGraphNodeTypeGraph) running_->launches = nullptr;
 }
 
 void Execution::call_host(const std::function<void()>& function) {

@@ -49,6 +49,12 @@ class Execution {
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
 
+  /// Runs a part of the operation of `running()`.
+  void run(const Work& work);
+
+  /// The stream whose operation runs now. There must be one.
+  Stream& running() { return *running_; }
+
   /// Calls a function of the simulated program. Other threads may call the runtime meanwhile, this one may
   /// not.
   static void call_host(const std::function<void()>& function);
@@ -68,6 +74,7 @@ class Execution {
   bool eager_;
   std::shared_ptr<StreamWatch> watch_;  ///< null if the tool `stream` is not asked for
   std::uint64_t issues_ = 0;
+  Stream* running_ = nullptr;
 
   // One thread at a time runs operations: while a host function runs, the lock of the simulator is free.
   std::condition_variable free_;

@@ -61,10 +61,8 @@ GraphProgram::GraphProgram(const Graph& graph) {
   }
 }
 
-void GraphProgram::run() const {
-  for (const Work& step : steps_) {
-    if (errors::sticky() == cudaSuccess || step.after_faults) step.run();
-  }
+void GraphProgram::run(Execution& execution) const {
+  for (const Work& step : steps_) execution.run(step);
 }
 
 }  // namespace opgate::simulator

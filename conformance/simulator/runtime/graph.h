@@ -10,6 +10,8 @@
 
 namespace opgate::simulator {
 
+class Execution;
+
 struct GraphNode {
   Work work;
   std::vector<GraphNode*> dependencies;
@@ -61,7 +63,8 @@ class GraphProgram {
   /// Of nodes that nothing orders, the one that was added last runs first.
   explicit GraphProgram(const Graph& graph);
 
-  void run() const;
+  /// As the operation that `execution` runs.
+  void run(Execution& execution) const;
 
  private:
   std::vector<Work> steps_;

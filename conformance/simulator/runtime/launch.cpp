@@ -16,6 +16,7 @@
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
 #include "simulator/runtime/tool_findings.h"
+#include "simulator/watch/launches_in_flight.h"
 
 namespace opgate::simulator {
 namespace launching {
@@ -62,8 +63,13 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
     refuse(cudaErrorInvalidValue);
 }
 
-void run(Simulator& simulator, Kernel& kernel, const Launch& launch, int device) {
+void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
   KernelMemory memory(simulator.memory, device);
+  if (launch.observer != nullptr) {
+    std::shared_ptr<LaunchesInFlight>& in_flight = simulator.execution.running().launches;
+    if (in_flight == nullptr) in_flight = std::make_shared<LaunchesInFlight>();
+    launch.in_flight = in_flight.get();
+  }
   if (launch.grid_workspace != 0)
     std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
@@ -130,17 +136,18 @@ int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size
   return static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
 }
 
-void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
+void read_launch_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request) {
   for (const auto& attribute : std::span(config.attrs, config.numAttrs)) {
     switch (attribute.id) {
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributePreferredSharedMemoryCarveout:
-      // Overlap with the former kernel is allowed by this attribute, and never required.
+        break;
       case cudaLaunchAttributeProgrammaticStreamSerialization:
+        request.begins_early = attribute.val.programmaticStreamSerializationAllowed != 0;
         break;
       case cudaLaunchAttributeCooperative:
-        cooperative = attribute.val.cooperative != 0;
+        request.cooperative = attribute.val.cooperative != 0;
         break;
       case cudaLaunchAttributeClusterDimension:
         if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1)
@@ -159,7 +166,8 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   if (stream.device != device) refuse(cudaErrorInvalidResourceHandle);
   launching::check_extents(request.grid, request.block);
   if (launching::only_passes_time(kernel->name)) {
-    simulator.execution.issue(stream, {[] {}, cudaGraphNodeTypeKernel});
+    simulator.execution.issue(stream, {[&simulator] { simulator.execution.running().launches = nullptr; },
+                                       cudaGraphNodeTypeKernel});
     return;
   }
   const Signature& signature = signature_of(*kernel, device, simulator.memory);
@@ -185,6 +193,8 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.instruction_limit = settings().instruction_limit;
   launch.fill = simulator.fill_of_kernels;
   launch.observer = simulator.observer.get();
+  // What the host has waited for has ended.
+  launch.begins_early = request.begins_early && (stream.capture != nullptr || stream.awaited < stream.issued);
   if (settings().shuffle != 0) launch.order_seed = settings().shuffle + ++simulator.launches;
   launch.parameters.resize(signature.parameter_bytes);
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {

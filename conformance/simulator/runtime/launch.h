@@ -21,6 +21,7 @@ struct LaunchRequest {
   std::size_t dynamic_shared = 0;
   void** arguments = nullptr;  ///< one address for each parameter
   bool cooperative = false;
+  bool begins_early = false;  ///< may begin before the kernel before it in the stream has ended
 };
 
 /// Issues the kernel to the stream. What the device would refuse is refused here; faults appear when the
@@ -35,8 +36,8 @@ void launch_named(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, c
 /// For people: the kernel, its blocks and threads.
 std::string text_of(const Kernel& kernel, const LaunchRequest& request);
 
-/// Refuses attributes of a launch that are not simulated; `cooperative` is set where one asks for it.
-void read_launch_attributes(const cudaLaunchConfig_t& config, bool& cooperative);
+/// Sets in the request what attributes of a launch ask for. Refuses those that are not simulated.
+void read_launch_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request);
 
 /// The signature of a kernel on a device. Refuses where the kernel cannot be run.
 const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);

@@ -10,6 +10,7 @@
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/tool_findings.h"
+#include "simulator/watch/launches_in_flight.h"
 
 using namespace opgate::simulator;
 
@@ -24,6 +25,19 @@ void tell_accesses(StreamWatch& watch, const std::string& operation,
     else
       watch.reads(operation, begin, access.bytes);
   }
+}
+
+// For a kernel that is launched next and may begin early.
+std::shared_ptr<LaunchesInFlight> launches_behind(const Simulator& simulator, const std::string& operation,
+                                                  const std::vector<OpgateSimAccess>& accesses) {
+  if (simulator.observer == nullptr || !simulator.observer->tools().race) return nullptr;
+  std::vector<ByteRange> written;
+  for (const OpgateSimAccess& access : accesses) {
+    if (access.writes != 0) written.push_back({reinterpret_cast<std::uint64_t>(access.begin), access.bytes});
+  }
+  auto launches = std::make_shared<LaunchesInFlight>();
+  launches->add_operation(operation, written);
+  return launches;
 }
 
 }  // namespace
@@ -46,6 +60,7 @@ OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*functio
     const auto run = [&simulator, function, data, name = std::string(operation),
                       all = std::vector(accesses, accesses + count)] {
       if (simulator.stream_watch != nullptr) tell_accesses(*simulator.stream_watch, name, all);
+      simulator.execution.running().launches = launches_behind(simulator, name, all);
       const Unlocked unlocked;
       function(data);
     };

@@ -17,6 +17,7 @@
 namespace opgate::simulator {
 
 class Capture;
+class LaunchesInFlight;
 class Stream;
 
 /// For the tool `stream`: how many operations of each stream come before something. By the ids of the
@@ -67,9 +68,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;
   std::uint64_t done = 0;
-  std::uint64_t last_issue = 0;              ///< grows with each operation of any stream
-  std::shared_ptr<const StreamClock> known;  ///< what comes before the last operation; null if no tool asks
-  std::shared_ptr<Capture> capture;          ///< null if the stream captures no graph
+  std::uint64_t awaited = 0;                   ///< of those that are done, how many the host has waited for
+  std::uint64_t last_issue = 0;                ///< grows with each operation of any stream
+  std::shared_ptr<const StreamClock> known;    ///< what comes before the last operation; null if no tool asks
+  std::shared_ptr<LaunchesInFlight> launches;  ///< the last kernels that ran, if a tool has watched them
+  std::shared_ptr<Capture> capture;            ///< null if the stream captures no graph
 };
 
 class Streams {

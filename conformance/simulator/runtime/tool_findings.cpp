@@ -28,6 +28,7 @@ void keep(std::vector<Finding> findings) {
   const std::lock_guard lock(kept().mutex);
   for (Finding& finding : findings) {
     finding.kernel = readable_name(finding.kernel);
+    if (finding.other) finding.other->kernel = readable_name(finding.other->kernel);
     report(finding);
     if (kept().lines.size() < kMost) kept().lines.push_back(to_line(finding));
   }

@@ -10,6 +10,7 @@ namespace opgate::simulator {
 struct AccessRecord {
   static constexpr std::uint32_t kStrong = std::uint32_t{1} << 29;
   static constexpr std::uint32_t kVolatile = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t kSiteCount = std::uint32_t{1} << 19;
   static constexpr std::uint32_t kInBlock = std::uint32_t{1}
                                             << 31;  ///< strong for the threads of its block only
 
@@ -37,7 +38,7 @@ struct AccessRecord {
  private:
   static constexpr std::uint32_t kThreads = 0x3ff;
   static constexpr std::uint32_t kWarps = 0x3e0;
-  static constexpr std::uint32_t kSites = 0x7ffff;
+  static constexpr std::uint32_t kSites = kSiteCount - 1;
 };
 
 }  // namespace opgate::simulator

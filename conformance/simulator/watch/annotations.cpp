@@ -143,6 +143,8 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
       return of_fence(modifiers);
     case Effect::barrier:
       return of_barrier(modifiers);
+    case Effect::grid_dependency:
+      return {.kind = modifiers.has("wait") ? Kind::grid_wait : Kind::grid_trigger};
     case Effect::load_matrix:
       return of_matrix(modifiers, Kind::load);
     case Effect::store_matrix:

@@ -38,7 +38,9 @@ struct Annotation {
     product_fence,  ///< `wgmma.fence`
     product_commit,
     product_wait,
-    proxy_fence,  ///< orders shared memory for what accesses it by the async proxy
+    grid_wait,     ///< for the launches of the stream that came before
+    grid_trigger,  ///< lets the next launch begin, as far as this block is concerned
+    proxy_fence,   ///< orders shared memory for what accesses it by the async proxy
     call,
     host_call,  ///< which returns at once
     leave,      ///< a function

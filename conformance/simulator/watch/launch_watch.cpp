@@ -16,6 +16,12 @@ const char* name_of(Space space) {
   return space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
 }
 
+// What the program has to do about a race with a launch before this one.
+constexpr const char* kBeginsEarly =
+    "; a kernel that is launched with programmatic stream serialization may begin before the one before it "
+    "has "
+    "ended, and needs griddepcontrol.wait (cudaGridDependencySynchronize) first";
+
 // Whether a store leaves the memory as it is, which holds what was stored there before.
 bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
                      const WatchedAccess& access) {
@@ -47,8 +53,8 @@ class WatchedBlock final : public BlockObserver {
  public:
   explicit WatchedBlock(LaunchWatch& launch) : launch_(launch) {}
 
-  void begin(std::uint32_t number, const Extent& index, std::size_t shared_bytes) override {
-    launch_.begin_block(block_, number, index, shared_bytes);
+  void begin(const Extent& index, std::size_t shared_bytes) override {
+    launch_.begin_block(block_, index, shared_bytes);
   }
   void execute(Thread& thread, const Instruction& instruction) override {
     launch_.execute(block_, thread, instruction);
@@ -74,17 +80,20 @@ LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
       findings_(launch.observer->findings()),
       memory_(launch.observer->memory()),
       accessed_(launch.observer->accessed()),
-      blocks_(1) {
+      in_flight_(launch.in_flight != nullptr ? *launch.in_flight : only_this_launch_),
+      races_(in_flight_.races()) {
   accessed_.start(program);
+  in_flight_.begin(program, launch);
 }
+
+LaunchWatch::~LaunchWatch() { in_flight_.end(); }
 
 std::unique_ptr<BlockObserver> LaunchWatch::watch_block() {
   return std::make_unique<launch_watch::WatchedBlock>(*this);
 }
 
-void LaunchWatch::begin_block(BlockWatch& block, std::uint32_t number, const Extent& index,
-                              std::size_t shared_bytes) {
-  blocks_.push_back(linear_index(index, launch_.grid));
+void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
+  const std::uint32_t number = in_flight_.begin_block(index);
   const Extent& extent = launch_.block;
   const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
   block.async = {};
@@ -143,6 +152,14 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       break;
     case Kind::product_wait:
       wait_for_products(block, thread, instruction);
+      break;
+    case Kind::grid_wait:
+      if (!tools_.race) break;
+      in_flight_.wait(block.races.clocks.block());
+      block.races.clocks.acquire_now(thread.linear, in_flight_.awaited());
+      break;
+    case Kind::grid_trigger:
+      if (tools_.race) in_flight_.trigger(block.races.clocks.block());
       break;
     case Kind::proxy_fence:
       if (tools_.race) block.proxy_fences.add(thread.linear, snapshot(block, thread));
@@ -247,7 +264,7 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
 bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
                                const RaceDetector::Race& race) const {
   const AccessRecord& before = race.before;
-  if (blocks_[before.block] != linear_index(thread.block->index(), launch_.grid)) return false;
+  if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
   if (access.space == Space::shared)
     return now.kind == Annotation::Kind::store && now.site == before.site() &&
@@ -259,19 +276,23 @@ bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access
 
 void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
                               const RaceDetector::Race& race, const std::string& hint) {
-  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, race.before.site()))
-    return;
+  if (!race.before_wrote && in_flight_.had_ended(race.before)) return;
+  const std::uint32_t other_site =
+      race.before.site() + in_flight_.launches_ago(race.before) * AccessRecord::kSiteCount;
+  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, other_site)) return;
   Finding finding;
   finding.kind = Finding::Kind::race;
-  finding.other = place_of(race.before);
-  const bool in_block = blocks_[race.before.block] == linear_index(thread.block->index(), launch_.grid);
+  finding.other = in_flight_.place_of(race.before);
   const std::string space = launch_watch::name_of(access.space);
+  const bool is_before = in_flight_.is_before(race.before);
   finding.place = place_of(thread, access.annotation->site);
   finding.message = finding.place.instruction + " races with " + finding.other->instruction + " of thread " +
                     in_words(finding.other->thread) +
-                    (in_block ? " of the same block" : " of block " + in_words(finding.other->block)) +
-                    ": both access the same " + space +
-                    " memory, one of them writes, and nothing orders them" + hint;
+                    (is_in_block_of(thread, race.before) ? " of the same block"
+                                                         : " of block " + in_words(finding.other->block)) +
+                    (is_before ? " of a kernel before" : "") + ": both access the same " + space +
+                    " memory, one of them writes, and nothing orders them" +
+                    (is_before ? launch_watch::kBeginsEarly : hint);
   finding.address = access.address;
   finding.bytes = access.annotation->bytes;
   finding.space = space;
@@ -299,10 +320,9 @@ FindingPlace LaunchWatch::place_of(const Thread& thread, std::uint32_t site) con
   return {*instruction.text, location_in(program_, instruction), thread.block->index(), thread.index};
 }
 
-FindingPlace LaunchWatch::place_of(const AccessRecord& access) const {
-  const Instruction& instruction = instruction_at(program_, access.site());
-  return {*instruction.text, location_in(program_, instruction),
-          index_at(blocks_[access.block], launch_.grid), index_at(access.thread(), launch_.block)};
+bool LaunchWatch::is_in_block_of(const Thread& thread, const AccessRecord& access) const {
+  return !in_flight_.is_before(access) &&
+         in_flight_.index_of_block(access.block) == linear_index(thread.block->index(), launch_.grid);
 }
 
 void LaunchWatch::add(Finding finding) {

@@ -12,6 +12,7 @@
 #include "simulator/machine/thread.h"
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/findings.h"
+#include "simulator/watch/launches_in_flight.h"
 #include "simulator/watch/observer.h"
 #include "simulator/watch/proxy_fences.h"
 #include "simulator/watch/race.h"
@@ -35,10 +36,13 @@ class LaunchWatch final : public LaunchObserver {
  public:
   /// The program must have its annotations.
   LaunchWatch(const Program& program, const Launch& launch);
+  ~LaunchWatch() override;
+  LaunchWatch(const LaunchWatch&) = delete;
+  LaunchWatch& operator=(const LaunchWatch&) = delete;
 
   std::unique_ptr<BlockObserver> watch_block() override;
 
-  void begin_block(BlockWatch& block, std::uint32_t number, const Extent& index, std::size_t shared_bytes);
+  void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
 
   /// Executes an instruction whose guard holds.
   void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);
@@ -109,7 +113,7 @@ class LaunchWatch final : public LaunchObserver {
   void check_mask(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named);
 
   FindingPlace place_of(const Thread& thread, std::uint32_t site) const;
-  FindingPlace place_of(const AccessRecord& access) const;
+  bool is_in_block_of(const Thread& thread, const AccessRecord& access) const;
   void add(Finding finding);
 
   const Program& program_;
@@ -118,8 +122,9 @@ class LaunchWatch final : public LaunchObserver {
   Findings& findings_;
   WrittenMemory& memory_;
   AccessedMemory& accessed_;
-  RaceDetector races_;
-  std::vector<std::uint64_t> blocks_;  ///< by their number, from 1: the linear index
+  LaunchesInFlight only_this_launch_;  ///< for one without launches before it
+  LaunchesInFlight& in_flight_;
+  RaceDetector& races_;
 };
 
 }  // namespace opgate::simulator

@@ -44,6 +44,16 @@ class RaceDetector {
     bool before_wrote = false;
   };
 
+  /// A launch begins, whose blocks are numbered from `first` on. What blocks up to `settled` did comes before
+  /// all that it does.
+  void begin(std::uint32_t first, std::uint32_t settled) {
+    first_ = first;
+    settled_ = settled;
+  }
+
+  /// Remembers that the first instruction of a block has written so many bytes.
+  void note_written(std::uint64_t begin, std::size_t bytes, std::uint32_t block);
+
   /// Looks at an access and remembers it. `report` is called with each race.
   template <class Report>
   void access(BlockRaces& block, const WatchedAccess& access, Report&& report) {
@@ -119,9 +129,9 @@ class RaceDetector {
     return {block.clocks.block(), block.clocks.clock(access.thread), who_and_how};
   }
 
-  static bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
-                    bool shared) {
-    if (before.block == 0) return false;
+  bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
+             bool shared) const {
+    if (before.block <= settled_) return false;
     if (before.block == now.block) {
       if (before.clock < block.clocks.base() || before.is_of_thread_of(now)) return false;
     } else if (shared) {
@@ -130,9 +140,9 @@ class RaceDetector {
     return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread(), before);
   }
 
-  static bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
-                              bool shared) {
-    if (other.block == 0 || (shared && other.block != copy.block)) return false;
+  bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
+                       bool shared) const {
+    if (other.block <= settled_ || (shared && other.block != copy.block)) return false;
     if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
     return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread(), other.clock);
   }
@@ -156,13 +166,15 @@ class RaceDetector {
       granule.write = write;
     }
   }
-  static void note_read(const BlockRaces& block, Granule& granule, const AccessRecord& read, bool shared) {
+  void note_read(const BlockRaces& block, Granule& granule, const AccessRecord& read, bool shared) const {
     // What comes before this read need not be remembered: a writer that is ordered after this one is ordered
     // after that one too.
     const std::uint32_t base = block.clocks.base();
     const std::uint32_t warp_base = block.clocks.warp_base(read.thread());
     const auto is_covered = [&](const AccessRecord& earlier) {
-      if (earlier.block != read.block) return shared || earlier.block == 0;
+      if (earlier.block <= settled_) return true;
+      if (earlier.block != read.block)
+        return shared || (earlier.block < first_ && block.clocks.knows(read.thread(), earlier));
       if (earlier.clock < base) return true;
       if (!earlier.is_of_warp_of(read)) return false;
       return earlier.clock < warp_base ||
@@ -188,6 +200,8 @@ class RaceDetector {
   static void synchronise(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
   static void release(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
 
+  std::uint32_t first_ = 1;
+  std::uint32_t settled_ = 0;  ///< no block has the number 0, which stands for no access
   Shadow global_;
   ReleaseLogs logs_;
 };

@@ -51,6 +51,10 @@ void merge(std::vector<Acquired>& into, const std::vector<Acquired>& from);
 
 class ReleaseLog {
  public:
+  ReleaseLog() = default;
+  /// Makes known all that the blocks of these numbers have done. `end` is behind the last one.
+  ReleaseLog(std::uint32_t first_block, std::uint32_t end) : first_block_(first_block), end_(end) {}
+
   void add(const std::shared_ptr<const Release>& release);
 
   std::size_t length() const { return releases_.size(); }
@@ -65,6 +69,10 @@ class ReleaseLog {
     Acquired acquired;
   };
 
+  bool has_all_of(std::uint32_t block) const { return first_block_ <= block && block < end_; }
+
+  std::uint32_t first_block_ = 0;
+  std::uint32_t end_ = 0;
   std::vector<std::shared_ptr<const Release>> releases_;
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> of_block_;  ///< positions
   std::vector<Step> steps_;  ///< to what the releasing threads had acquired from other logs

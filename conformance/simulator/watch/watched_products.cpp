@@ -129,7 +129,7 @@ void LaunchWatch::look_for_proxy_fence(BlockWatch& block, const Thread& thread, 
     if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, write.site())) return;
     Finding finding;
     finding.kind = Finding::Kind::race;
-    finding.other = place_of(write);
+    finding.other = in_flight_.place_of(write);
     finding.place = place_of(thread, access.annotation->site);
     finding.message = finding.place.instruction + " reads by the async proxy what " +
                       finding.other->instruction + " of thread " + in_words(finding.other->thread) +
