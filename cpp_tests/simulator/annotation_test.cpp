@@ -110,7 +110,15 @@ TEST(SimulatedAnnotations, OfCopies) {
   EXPECT_EQ(annotation_of("cp.async.bulk.global.shared::cta.bulk_group").kind, Kind::bulk_store);
   const Annotation load = annotation_of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
   EXPECT_EQ(load.kind, Kind::bulk_load);
-  EXPECT_EQ(load.operand, 4);  // of the object
+  EXPECT_EQ(load.space, Space::global);
+  EXPECT_FALSE(load.is_strong);
+  const Annotation reduction =
+      annotation_of("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32");
+  EXPECT_EQ(reduction.kind, Kind::bulk_load);
+  EXPECT_EQ(reduction.space, Space::shared);
+  EXPECT_TRUE(reduction.is_strong);
+  EXPECT_EQ(annotation_of("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group").kind,
+            Kind::tensor_store);
   EXPECT_EQ(annotation_of("cp.async.bulk.prefetch.L2.global").kind, Kind::none);
 }
 

@@ -155,7 +155,10 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2}, {%r1}, {%r2}, {%f1};",
       "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, {%r1, %r2}, "
       "%r3, 0x0;",
-      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;",
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u64 [%rd1], [%r2], 16;",
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u64 [%r1], [%r2], "
+      "16, [%r3];",
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.im2col_no_offs.bulk_group [%rd1, {%r1}], [%r2];",
       "cp.async.ca.shared.global.unheard [%r2], [%rd1], 16;",
       "ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8 {%r1, %r2, %r3, %r4}, [%r5];",
       "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, "
@@ -165,7 +168,6 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "%r3, %r4}], [%r5], {%h1};",
       "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
       "sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], "
       "16, "
       "[%r3], %h1;",

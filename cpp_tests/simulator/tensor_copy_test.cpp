@@ -20,7 +20,7 @@ TensorMap map_of(std::uint64_t address, std::uint8_t row_bytes) {
   map.box = {32, 8};
   map.steps = {1, 1};
   map.rank = 2;
-  map.element_bytes = 4;
+  map.type = Type::u32;
   map.row_bytes = row_bytes;
   map.mark = TensorMap::kMark;
   return map;

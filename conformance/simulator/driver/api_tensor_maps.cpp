@@ -14,22 +14,28 @@ using namespace opgate::simulator;
 namespace {
 
 // None of a type whose numbers a copy changes, or that is smaller than a byte.
-std::optional<unsigned> bytes_of(CUtensorMapDataType type) {
+std::optional<Type> type_of(CUtensorMapDataType type) {
   switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return 1;
+      return Type::u8;
     case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+      return Type::u16;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+      return Type::f16;
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return 2;
+      return Type::bf16;
     case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+      return Type::u32;
     case CU_TENSOR_MAP_DATA_TYPE_INT32:
+      return Type::s32;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-      return 4;
+      return Type::f32;
     case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+      return Type::u64;
     case CU_TENSOR_MAP_DATA_TYPE_INT64:
+      return Type::s64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return 8;
+      return Type::f64;
     default:
       return std::nullopt;
   }
@@ -67,8 +73,9 @@ OPGATE_SIM_DRIVER_API cuTensorMapEncodeTiled(CUtensorMap* result, CUtensorMapDat
   return driver_answer([&](Simulator&) {
     check(result != nullptr && sizes != nullptr && box != nullptr && steps != nullptr && rank >= 1 &&
           rank <= TensorMap::kMostRank && (rank == 1 || strides != nullptr));
-    const std::optional<unsigned> bytes = bytes_of(type);
-    if (!bytes) refuse(cudaErrorNotSupported, "the type " + std::to_string(type) + " of a map of a tensor");
+    const std::optional<Type> of_elements = type_of(type);
+    if (!of_elements)
+      refuse(cudaErrorNotSupported, "the type " + std::to_string(type) + " of a map of a tensor");
     if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
       refuse(cudaErrorNotSupported, "a map of a tensor that is interleaved or filled with NaN");
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
@@ -76,11 +83,12 @@ OPGATE_SIM_DRIVER_API cuTensorMapEncodeTiled(CUtensorMap* result, CUtensorMapDat
     TensorMap map;
     map.address = reinterpret_cast<std::uint64_t>(address);
     map.rank = static_cast<std::uint8_t>(rank);
-    map.element_bytes = static_cast<std::uint8_t>(*bytes);
+    map.type = *of_elements;
     map.row_bytes = static_cast<std::uint8_t>(row_bytes_of(swizzle));
     map.mark = TensorMap::kMark;
-    check(map.address % kUnit == 0 && box[0] * *bytes % kUnit == 0);
-    check(map.row_bytes == 0 || box[0] * *bytes <= map.row_bytes);
+    const std::uint32_t bytes_of_row = box[0] * map.element_bytes();
+    check(map.address % kUnit == 0 && bytes_of_row % kUnit == 0);
+    check(map.row_bytes == 0 || bytes_of_row <= map.row_bytes);
     for (std::size_t i = 0; i < rank; ++i) {
       check(sizes[i] >= 1 && sizes[i] < std::uint64_t{1} << 32 && box[i] >= 1 && box[i] <= kMostOfBox &&
             steps[i] >= 1 && steps[i] <= kMostStep);

@@ -1,92 +1,17 @@
 // atom and red. Threads run one after the other, so that every access is whole.
 #include <cstring>
-#include <type_traits>
 
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/memory.h"
+#include "simulator/numbers/atomic_operations.h"
 
 namespace opgate::simulator {
 namespace atomics {
 
-enum class Operation : std::uint8_t {
-  conjunction,
-  disjunction,
-  exclusive,
-  exchange,
-  add,
-  increment,
-  decrement,
-  minimum,
-  maximum
-};
-
-// `add` in global memory flushes subnormal numbers of single precision, and passes NaN of double precision on
-// as it is.
-struct GlobalFloat {
-  float value;
-};
-struct GlobalDouble {
-  double value;
-};
-
-template <Operation operation, class T>
-T combined_integer(T old, T value) {
-  switch (operation) {
-    case Operation::conjunction:
-      return static_cast<T>(old & value);
-    case Operation::disjunction:
-      return static_cast<T>(old | value);
-    case Operation::exclusive:
-      return static_cast<T>(old ^ value);
-    case Operation::exchange:
-      return value;
-    case Operation::add:
-      return static_cast<T>(static_cast<std::uint64_t>(old) + static_cast<std::uint64_t>(value));
-    case Operation::increment:
-      return old >= value ? T{0} : static_cast<T>(static_cast<std::uint64_t>(old) + 1);
-    case Operation::decrement:
-      return old == 0 || old > value ? value : static_cast<T>(static_cast<std::uint64_t>(old) - 1);
-    case Operation::minimum:
-      return value < old ? value : old;
-    case Operation::maximum:
-      return value > old ? value : old;
-  }
-  return old;
-}
-
-template <Operation operation, class T>
-T combined(T old, T value) {
-  if constexpr (std::is_integral_v<T>) {
-    return combined_integer<operation>(old, value);
-  } else if constexpr (std::is_same_v<T, GlobalFloat>) {
-    return {flushed(with_one_nan(flushed(old.value) + flushed(value.value)))};
-  } else if constexpr (std::is_same_v<T, GlobalDouble>) {
-    if (value.value != value.value) return value;
-    return old.value != old.value ? old : GlobalDouble{old.value + value.value};
-  } else if constexpr (std::is_same_v<T, float>) {
-    return with_one_nan(old + value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return old != old ? quieted(old) : old + value;
-  } else if constexpr (operation == Operation::add) {
-    return rounded<T>(add_to_odd(to_double(old), to_double(value)));
-  } else {
-    return rounded<T>(extremum(to_double(old), to_double(value), operation == Operation::minimum));
-  }
-}
-
-template <class T>
-std::uint64_t bits_of(T value) {
-  if constexpr (std::is_same_v<T, GlobalFloat> || std::is_same_v<T, GlobalDouble>) {
-    return to_bits(value.value);
-  } else {
-    return to_bits(value);
-  }
-}
-
 // The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the
 // offset of the address.
-template <class T, Operation operation, Space space, bool returns, int lanes, int in_register>
+template <class T, AtomicOperation operation, Space space, bool returns, int lanes, int in_register>
 void execute(Thread& thread, const Instruction& in) {
   constexpr int kAddress = returns ? lanes : 0;
   constexpr std::size_t kBytes = sizeof(T) * in_register;
@@ -136,7 +61,7 @@ struct Form {
   int lanes;
 };
 
-template <class T, Operation operation, Space space, int in_register = 1>
+template <class T, AtomicOperation operation, Space space, int in_register = 1>
 Handler with_form(const Form& form) {
   if (form.lanes == 1)
     return form.returns ? &execute<T, operation, space, true, 1, in_register>
@@ -149,7 +74,7 @@ Handler with_form(const Form& form) {
   return form.lanes == 4 && !form.returns ? &execute<T, operation, space, false, 4, in_register> : nullptr;
 }
 
-template <Operation operation, Space space>
+template <AtomicOperation operation, Space space>
 Handler of_integers(const Form& form) {
   if (form.lanes != 1) return nullptr;
   switch (form.type) {
@@ -168,7 +93,7 @@ Handler of_integers(const Form& form) {
   }
 }
 
-template <Operation operation, Space space>
+template <AtomicOperation operation, Space space>
 Handler of_small_floats(const Form& form) {
   switch (form.type) {
     case Type::f16:
@@ -185,35 +110,35 @@ Handler of_small_floats(const Form& form) {
 }
 
 template <Space space>
-Handler with_operation(const Form& form, Operation operation) {
+Handler with_operation(const Form& form, AtomicOperation operation) {
   switch (operation) {
-    case Operation::conjunction:
-      return of_integers<Operation::conjunction, space>(form);
-    case Operation::disjunction:
-      return of_integers<Operation::disjunction, space>(form);
-    case Operation::exclusive:
-      return of_integers<Operation::exclusive, space>(form);
-    case Operation::exchange:
-      return of_integers<Operation::exchange, space>(form);
-    case Operation::increment:
-      return form.type == Type::u32 ? of_integers<Operation::increment, space>(form) : nullptr;
-    case Operation::decrement:
-      return form.type == Type::u32 ? of_integers<Operation::decrement, space>(form) : nullptr;
-    case Operation::minimum:
-      return of_small_floats<Operation::minimum, space>(form);
-    case Operation::maximum:
-      return of_small_floats<Operation::maximum, space>(form);
-    case Operation::add:
+    case AtomicOperation::conjunction:
+      return of_integers<AtomicOperation::conjunction, space>(form);
+    case AtomicOperation::disjunction:
+      return of_integers<AtomicOperation::disjunction, space>(form);
+    case AtomicOperation::exclusive:
+      return of_integers<AtomicOperation::exclusive, space>(form);
+    case AtomicOperation::exchange:
+      return of_integers<AtomicOperation::exchange, space>(form);
+    case AtomicOperation::increment:
+      return form.type == Type::u32 ? of_integers<AtomicOperation::increment, space>(form) : nullptr;
+    case AtomicOperation::decrement:
+      return form.type == Type::u32 ? of_integers<AtomicOperation::decrement, space>(form) : nullptr;
+    case AtomicOperation::minimum:
+      return of_small_floats<AtomicOperation::minimum, space>(form);
+    case AtomicOperation::maximum:
+      return of_small_floats<AtomicOperation::maximum, space>(form);
+    case AtomicOperation::add:
       break;
   }
   if (form.type == Type::f64) {
     if (form.lanes != 1) return nullptr;
-    if (space == Space::shared) return with_form<double, Operation::add, space>(form);
-    return with_form<GlobalDouble, Operation::add, space>(form);
+    if (space == Space::shared) return with_form<double, AtomicOperation::add, space>(form);
+    return with_form<GlobalDouble, AtomicOperation::add, space>(form);
   }
-  if (form.type != Type::f32) return of_small_floats<Operation::add, space>(form);
-  if (space == Space::shared) return with_form<float, Operation::add, space>(form);
-  return with_form<GlobalFloat, Operation::add, space>(form);
+  if (form.type != Type::f32) return of_small_floats<AtomicOperation::add, space>(form);
+  if (space == Space::shared) return with_form<float, AtomicOperation::add, space>(form);
+  return with_form<GlobalFloat, AtomicOperation::add, space>(form);
 }
 
 }  // namespace atomics
@@ -237,7 +162,7 @@ static Handler select_atomic(Draft& draft) {
     return space == Space::generic ? swap_of_width<Space::generic>(bytes_of(form.type)) : nullptr;
   }
   if (!operation) return nullptr;
-  const auto chosen = static_cast<Operation>(*operation);
+  const auto chosen = static_cast<AtomicOperation>(*operation);
   if (space == Space::shared) return with_operation<Space::shared>(form, chosen);
   if (space == Space::global) return with_operation<Space::global>(form, chosen);
   return space == Space::generic ? with_operation<Space::generic>(form, chosen) : nullptr;

@@ -1,7 +1,11 @@
-// cp.async.bulk without a map of a tensor: copies of many bytes, which one thread begins.
+// cp.async.bulk and cp.reduce.async.bulk without a map of a tensor: copies of many bytes, which one thread
+// begins.
+#include "simulator/instructions/bulk_copies.h"
+
 #include <utility>
 #include <vector>
 
+#include "simulator/instructions/bulk_reductions.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/mbarrier.h"
@@ -13,21 +17,21 @@ namespace bulk_copies {
 // Addresses and sizes are multiples of it.
 constexpr std::uint32_t kUnit = 16;
 
-std::uint32_t size_of(const Thread& thread, const Instruction& in, int operand) {
-  const auto bytes = read<std::uint32_t>(thread, in, operand);
-  if (bytes % kUnit == 0) return bytes;
-  throw KernelFault{Fault::misaligned_address,
-                    *in.text + " of " + std::to_string(bytes) + " bytes, which is not a multiple of 16"};
+BulkOperands operands_of(const Thread& thread, const Instruction& in, bool has_mbarrier) {
+  const BulkOperands operands = bulk_operands(thread, in, has_mbarrier);
+  if (operands.bytes % kUnit == 0) return operands;
+  throw KernelFault{Fault::misaligned_address, *in.text + " of " + std::to_string(operands.bytes) +
+                                                   " bytes, which is not a multiple of 16"};
 }
 
 // All of both sides is checked. Pieces that lie side by side become one copy.
 template <Space to, Space from>
-std::vector<Copy> copies_of(Thread& thread, const Instruction& in, std::uint64_t target, std::uint64_t source,
-                            std::uint32_t bytes) {
+std::vector<Copy> copies_of(Thread& thread, const Instruction& in, const BulkOperands& operands) {
+  const Combine combine = combine_of_bulk_reduction(static_cast<std::size_t>(in.immediate));
   std::vector<Copy> copies;
-  for (std::uint32_t done = 0; done < bytes; done += kUnit) {
-    const Copy piece{locate<to, Access::store>(thread, in, target + done, kUnit),
-                     locate<from, Access::load>(thread, in, source + done, kUnit), kUnit};
+  for (std::uint32_t done = 0; done < operands.bytes; done += kUnit) {
+    const Copy piece{locate<to, Access::store>(thread, in, operands.to + done, kUnit),
+                     locate<from, Access::load>(thread, in, operands.from + done, kUnit), kUnit, combine};
     if (!copies.empty()) {
       Copy& last = copies.back();
       if (last.to + last.bytes == piece.to && last.from + last.bytes == piece.from) {
@@ -40,28 +44,20 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in, std::uint64_t
   return copies;
 }
 
-// The first address has its offset in the immediate, all others in the slot behind them.
-std::uint64_t further_address(const Thread& thread, const Instruction& in, int operand) {
-  return read<std::uint64_t>(thread, in, operand) + read<std::uint64_t>(thread, in, operand + 1);
-}
-
 // [to], [from], bytes, [mbarrier]
+template <Space from>
 void load(Thread& thread, const Instruction& in) {
-  const std::uint32_t bytes = size_of(thread, in, 3);
-  const MBarrierPlace place = place_of_mbarrier<Space::shared>(thread, in, further_address(thread, in, 4));
+  const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/true);
+  const MBarrierPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier);
   read_mbarrier(*thread.block, place, in);
   thread.block->promises().add(
-      {place, nullptr, 0,
-       copies_of<Space::shared, Space::global>(thread, in, address_of(thread, in, 0),
-                                               further_address(thread, in, 1), bytes),
-       bytes});
+      {place, nullptr, 0, copies_of<Space::shared, from>(thread, in, operands), operands.bytes});
 }
 
 // [to], [from], bytes
 void store(Thread& thread, const Instruction& in) {
-  const std::uint32_t bytes = size_of(thread, in, 3);
-  for (const Copy& copy : copies_of<Space::global, Space::shared>(thread, in, address_of(thread, in, 0),
-                                                                  further_address(thread, in, 1), bytes))
+  const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/false);
+  for (const Copy& copy : copies_of<Space::global, Space::shared>(thread, in, operands))
     thread.bulk_copies.begin(copy);
 }
 
@@ -77,7 +73,40 @@ void wait_for_groups(Thread& thread, const Instruction& in) {
   }
 }
 
+// The immediate is the number of the reduction.
+bool take_reduction(Draft& draft, bool in_shared) {
+  const std::optional<AtomicOperation> operation = take_bulk_operation(draft.modifiers);
+  const Type type = draft.modifiers.take_type();
+  if (!operation) return false;
+  const std::optional<std::size_t> number = bulk_reduction(*operation, type, in_shared);
+  if (!number) return false;
+  draft.instruction.immediate = static_cast<std::int64_t>(*number);
+  return true;
+}
+
+Handler select_sides(Draft& draft) {
+  Modifiers& modifiers = draft.modifiers;
+  const bool waits_for_groups = modifiers.take("bulk_group");
+  const bool has_mbarrier = modifiers.take("mbarrier::complete_tx::bytes");
+  const bool is_reduction = modifiers.take("reduce");
+  if (is_reduction && !take_reduction(draft, has_mbarrier)) return nullptr;
+  if (waits_for_groups)
+    return modifiers.take("global") && modifiers.take("shared::cta") && draft.operands.size() == 3 ? &store
+                                                                                                   : nullptr;
+  if (!has_mbarrier || draft.operands.size() != 4 || !draft.is(3, Operand::Kind::address)) return nullptr;
+  if (!is_reduction && modifiers.take("global"))
+    return modifiers.take("shared::cluster") || modifiers.take("shared::cta") ? &load<Space::global>
+                                                                              : nullptr;
+  return modifiers.take("shared::cluster") && modifiers.take("shared::cta") ? &load<Space::shared> : nullptr;
+}
+
 }  // namespace bulk_copies
+
+BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has_mbarrier) {
+  const auto value = [&](std::size_t slot) { return thread.registers[in.slot(slot)]; };
+  return {value(0) + value(1), value(2) + value(3), static_cast<std::uint32_t>(value(4)),
+          has_mbarrier ? value(5) + value(6) : 0};
+}
 
 Handler select_bulk_copy(Draft& draft) {
   using namespace bulk_copies;
@@ -92,15 +121,9 @@ Handler select_bulk_copy(Draft& draft) {
   const bool has_policy = modifiers.has("L2::cache_hint");
   modifiers.take_hints();
   if (has_policy && !draft.operands.empty()) draft.operands.pop_back();
-  if (!draft.is(0, Operand::Kind::address) || !draft.is(1, Operand::Kind::address) ||
-      !modifiers.take("global"))
-    return nullptr;
-  if (modifiers.take("bulk_group"))
-    return modifiers.take("shared::cta") && draft.operands.size() == 3 ? &store : nullptr;
-  if (!modifiers.take("mbarrier::complete_tx::bytes") || draft.operands.size() != 4 ||
-      !draft.is(3, Operand::Kind::address))
-    return nullptr;
-  return modifiers.take("shared::cluster") || modifiers.take("shared::cta") ? &load : nullptr;
+  if (!draft.is(0, Operand::Kind::address) || !draft.is(1, Operand::Kind::address)) return nullptr;
+  draft.keeps_immediate = true;
+  return select_sides(draft);
 }
 
 }  // namespace opgate::simulator

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "simulator/instructions/bulk_reductions.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/mbarrier.h"
@@ -17,8 +18,8 @@ namespace tensor_copies {
 constexpr std::uint32_t kSharedAlignment = 128;
 
 // The operands of a load are the target, the map with its coordinates, and the mbarrier; those of a store the
-// map and the source. The first address has its offset in the immediate, all others in the slot behind them.
-// An instruction does not hold the rank, which its opcode names.
+// map and the source. Behind each address, and behind the coordinates of the map, is a slot with the offset. An
+// instruction does not hold the rank, which its opcode names.
 struct Operands {
   const Thread& thread;
   const Instruction& in;
@@ -33,20 +34,19 @@ struct Operands {
   }
 
   std::uint64_t value(std::size_t slot) const { return thread.registers[in.slot(slot)]; }
-  std::uint64_t first_address() const { return value(0) + static_cast<std::uint64_t>(in.immediate); }
-  std::uint64_t address_behind(std::size_t slot, std::size_t coordinates) const {
+  std::uint64_t address(std::size_t slot, std::size_t coordinates = 0) const {
     return value(slot) + value(slot + coordinates + 1);
   }
 
-  std::uint64_t map(bool is_load) const { return is_load ? address_behind(1, rank) : first_address(); }
-  std::uint64_t shared(bool is_load) const {
-    return (is_load ? first_address() : address_behind(1 + rank, 0)) & 0xffffffffu;
-  }
-  std::uint64_t mbarrier() const { return address_behind(3 + rank, 0); }
+  std::size_t slot_of_map(bool is_load) const { return is_load ? 2 : 0; }
+  std::uint64_t map(bool is_load) const { return address(slot_of_map(is_load), rank); }
+  std::uint64_t shared(bool is_load) const { return address(is_load ? 0 : 2 + rank) & 0xffffffffu; }
+  std::uint64_t mbarrier() const { return address(4 + rank); }
 
   std::array<std::int32_t, TensorMap::kMostRank> coordinates(bool is_load) const {
     std::array<std::int32_t, TensorMap::kMostRank> all{};
-    for (std::size_t i = 0; i < rank; ++i) all[i] = static_cast<std::int32_t>(value((is_load ? 2 : 1) + i));
+    for (std::size_t i = 0; i < rank; ++i)
+      all[i] = static_cast<std::int32_t>(value(slot_of_map(is_load) + 1 + i));
     return all;
   }
 };
@@ -60,7 +60,7 @@ TensorMap map_at(Thread& thread, const Instruction& in, std::uint64_t address, s
   }
   TensorMap map;
   std::memcpy(&map, bytes.data(), sizeof(map));
-  if (map.mark != TensorMap::kMark || map.element_bytes == 0)
+  if (map.mark != TensorMap::kMark || map.type == Type::none)
     throw KernelFault{Fault::trap,
                       *in.text + " with " + hexadecimal(address) + ", where there is no map of a tensor"};
   if (map.rank != rank)
@@ -75,9 +75,21 @@ std::uint32_t shared_side(const Thread& thread, const Instruction& in, bool is_l
   return shared;
 }
 
+// The immediate of a store is 1 more than the operation of a reduction, which the type of the map completes.
+Combine combine_of(Thread& thread, const Instruction& in) {
+  if (in.immediate == 0) return nullptr;
+  const Operands operands(thread, in);
+  const TensorMap map = map_at(thread, in, operands.map(false), operands.rank);
+  const std::optional<std::size_t> reduction =
+      bulk_reduction(static_cast<AtomicOperation>(in.immediate - 1), map.type, /*in_shared=*/false);
+  if (reduction) return combine_of_bulk_reduction(*reduction);
+  throw KernelFault{Fault::trap, *in.text + " with a map of a tensor whose type has no such operation"};
+}
+
 // All of both sides is checked.
 template <bool is_load>
 std::vector<Copy> copies_of(Thread& thread, const Instruction& in) {
+  const Combine combine = combine_of(thread, in);
   std::vector<Copy> copies;
   for (const TensorPiece& piece : pieces_of_tensor_copy(thread, in, is_load)) {
     unsigned char *const shared = locate < Space::shared,
@@ -88,7 +100,8 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in) {
     }
     unsigned char *const global = locate < Space::global,
                          is_load ? Access::load : Access::store > (thread, in, *piece.global, piece.bytes);
-    copies.push_back(is_load ? Copy{shared, global, piece.bytes} : Copy{global, shared, piece.bytes});
+    copies.push_back(is_load ? Copy{shared, global, piece.bytes}
+                             : Copy{global, shared, piece.bytes, combine});
   }
   return copies;
 }
@@ -134,6 +147,12 @@ Handler select_tensor_copy(Draft& draft) {
   const std::size_t rank = static_cast<std::size_t>(*dimensions) + 1;
   if (has_policy && !draft.operands.empty()) draft.operands.pop_back();
   modifiers.take("tile");
+  draft.keeps_immediate = true;
+  if (modifiers.take("reduce")) {
+    const std::optional<AtomicOperation> operation = take_bulk_operation(modifiers);
+    if (!operation || !modifiers.has("bulk_group")) return nullptr;
+    draft.instruction.immediate = static_cast<std::int64_t>(*operation) + 1;
+  }
   if (!modifiers.take("global")) return nullptr;
   if (modifiers.take("bulk_group"))
     return modifiers.take("shared::cta") && draft.operands.size() == 2 && has_rank(draft, 0, rank) &&

@@ -27,7 +27,8 @@ enum class Field : std::uint8_t {
 
 // .u8, .u16, .u32, .s32, .u64, .s64, .f16, .f32, .f32.ftz, .f64 and .bf16. The others, which change numbers
 // on the way or are smaller than a byte, are not simulated.
-constexpr std::array<std::uint8_t, 11> kElementBytes{1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2};
+constexpr std::array kElementTypes{Type::u8,  Type::u16, Type::u32, Type::s32, Type::u64, Type::s64,
+                                   Type::f16, Type::f32, Type::f32, Type::f64, Type::bf16};
 constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
 
 [[noreturn]] void refuse(const Instruction& in, std::uint64_t value) {
@@ -61,7 +62,7 @@ void set(TensorMap& map, Field field, std::size_t dimension, std::uint64_t value
       map.steps[dimension] = static_cast<std::uint8_t>(value);
       return;
     case Field::elemtype:
-      map.element_bytes = known(kElementBytes, value, in);
+      map.type = known(kElementTypes, value, in);
       return;
     case Field::swizzle_mode:
       map.row_bytes = known(kRowBytes, value, in);

@@ -6,7 +6,9 @@
 namespace opgate::simulator {
 
 void Copy::perform() const {
-  if (from == nullptr) {
+  if (combine != nullptr) {
+    combine(to, from, bytes);
+  } else if (from == nullptr) {
     std::memset(to, 0, bytes);
   } else {
     std::memmove(to, from, bytes);

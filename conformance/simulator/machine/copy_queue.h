@@ -7,11 +7,15 @@
 
 namespace opgate::simulator {
 
+/// Combines each element of a place with one that is added to it, as a reduction does.
+using Combine = void (*)(unsigned char* to, const unsigned char* from, std::size_t bytes);
+
 /// Bytes that are copied later. Whoever begins a copy has asked whether both sides may be accessed.
 struct Copy {
   unsigned char* to = nullptr;
   const unsigned char* from = nullptr;  ///< null: zeros
   std::size_t bytes = 0;
+  Combine combine = nullptr;  ///< null: the bytes take the place of those before
 
   void perform() const;
 };

@@ -29,7 +29,7 @@ std::uint32_t alignment_of(const TensorPiece& piece) {
 }  // namespace tensor_map
 
 std::uint32_t TensorMap::bytes_of_box() const {
-  std::uint32_t bytes = element_bytes;
+  std::uint32_t bytes = element_bytes();
   for (std::size_t i = 0; i < rank; ++i) bytes *= tensor_map::count_in(*this, i);
   return bytes;
 }
@@ -38,23 +38,23 @@ std::vector<TensorPiece> TensorMap::pieces(std::span<const std::int32_t> begin, 
   using namespace tensor_map;
   std::vector<TensorPiece> runs;
   std::array<std::uint32_t, kMostRank> at{};
-  const std::uint32_t elements = bytes_of_box() / element_bytes;
+  const std::uint32_t elements = bytes_of_box() / element_bytes();
   for (std::uint32_t element = 0; element < elements; ++element) {
     std::uint64_t place = address;
     bool is_inside = true;
     for (std::size_t i = 0; i < rank; ++i) {
       const std::int64_t index = std::int64_t{begin[i]} + std::int64_t{at[i]} * std::max<int>(1, steps[i]);
       is_inside &= index >= 0 && index < std::int64_t{sizes[i]};
-      place += static_cast<std::uint64_t>(index) * (i == 0 ? element_bytes : strides[i]);
+      place += static_cast<std::uint64_t>(index) * (i == 0 ? element_bytes() : strides[i]);
     }
-    TensorPiece piece{swizzled(*this, shared + element * element_bytes), std::nullopt, element_bytes};
+    TensorPiece piece{swizzled(*this, shared + element * element_bytes()), std::nullopt, element_bytes()};
     if (is_inside) piece.global = place;
     const bool goes_on = !runs.empty() && piece.shared % kUnit != 0 &&
                          runs.back().shared + runs.back().bytes == piece.shared &&
                          runs.back().global.has_value() == is_inside &&
                          (!is_inside || *runs.back().global + runs.back().bytes == place);
     if (goes_on) {
-      runs.back().bytes += element_bytes;
+      runs.back().bytes += element_bytes();
     } else {
       runs.push_back(piece);
     }

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "simulator/ptx/types.h"
+
 namespace opgate::simulator {
 
 /// A part of a box that lies side by side in both memories. At most 16 bytes, and aligned to their number.
@@ -31,9 +33,11 @@ struct TensorMap {
   std::array<std::uint16_t, kMostRank> box{};
   std::array<std::uint8_t, kMostRank> steps{};  ///< every so many elements are copied
   std::uint8_t rank = 0;
-  std::uint8_t element_bytes = 0;
+  Type type = Type::none;      ///< of the elements
   std::uint8_t row_bytes = 0;  ///< of the swizzling: 32, 64 or 128; 0 without
   std::uint32_t mark = 0;      ///< shows that the bytes are a map
+
+  std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(type)); }
 
   /// Bytes of a box in shared memory, also of what lies outside of the tensor.
   std::uint32_t bytes_of_box() const;

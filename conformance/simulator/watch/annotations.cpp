@@ -89,11 +89,14 @@ Annotation of_product(const Modifiers& modifiers) {
 Annotation of_copy(const Modifiers& modifiers) {
   if (modifiers.has("commit_group") || modifiers.has("prefetch")) return {};
   if (modifiers.has("wait_group") || modifiers.has("wait_all")) return {.kind = Kind::copy_wait};
-  if (modifiers.has("tensor"))
-    return {.kind = modifiers.has("bulk_group") ? Kind::tensor_store : Kind::tensor_load};
-  if (modifiers.has("bulk_group")) return {.kind = Kind::bulk_store};
-  if (modifiers.has("bulk")) return {.kind = Kind::bulk_load, .operand = 4};
-  return {.kind = Kind::copy};
+  if (!modifiers.has("bulk")) return {.kind = Kind::copy};
+  const bool is_store = modifiers.has("bulk_group");
+  Annotation annotation;
+  annotation.kind = modifiers.has("tensor") ? (is_store ? Kind::tensor_store : Kind::tensor_load)
+                                            : (is_store ? Kind::bulk_store : Kind::bulk_load);
+  annotation.space = modifiers.has("global") && !is_store ? Space::global : Space::shared;
+  annotation.is_strong = modifiers.has("reduce");
+  return annotation;
 }
 
 // Objects of `mbarrier` are those of the block's own shared memory.

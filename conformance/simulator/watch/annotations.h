@@ -27,7 +27,7 @@ struct Annotation {
     warp_barrier,
     copy,           ///< `cp.async`, which happens when its thread waits for it
     bulk_load,      ///< `cp.async.bulk` to shared memory, which happens before its `mbarrier` is complete
-    bulk_store,     ///< `cp.async.bulk` from shared memory, which happens when its thread waits for it
+    bulk_store,     ///< `cp.async.bulk` to global memory, which happens when its thread waits for it
     tensor_load,    ///< `cp.async.bulk.tensor` to shared memory
     tensor_store,   ///< from it
     copy_wait,      ///< for copies of the thread
@@ -48,15 +48,15 @@ struct Annotation {
   };
 
   Kind kind = Kind::none;
-  std::uint32_t site = 0;  ///< numbers the instructions of the program, from 1
-  Space space = Space::generic;
-  std::uint8_t bytes = 0;  ///< of all elements
+  std::uint32_t site = 0;        ///< numbers the instructions of the program, from 1
+  Space space = Space::generic;  ///< of a copy in bulk, the one that is read
+  std::uint8_t bytes = 0;        ///< of all elements
   std::uint8_t lanes =
       1;  ///< of a vector; 0 where what is stored does not lie in the registers behind the address
   std::uint8_t rows = 32;    ///< threads of a warp that access memory, the first ones
   std::uint8_t operand = 0;  ///< which slot holds the address
   Scope scope = Scope::device;
-  bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race
+  bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race. Of a copy: it reduces
   bool is_guess =
       false;  ///< a plain load that races with no strong access, because a compare-and-swap looks again
   bool is_volatile = false;

@@ -27,6 +27,7 @@ struct WatchedCopy {
   std::uint64_t from = 0;
   std::uint32_t bytes_read = 0;
   std::uint64_t end = 0;                 ///< how many copies the thread had begun when it had begun this one
+  bool reduces = false;                  ///< and does not only write
   bool is_read = false;                  ///< whether its thread has waited until the source was read
   std::shared_ptr<const Release> begin;  ///< what its thread knew; null if nobody looks for races
 };

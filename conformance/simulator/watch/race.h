@@ -143,6 +143,7 @@ class RaceDetector {
   bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
                        bool shared) const {
     if (other.block <= settled_ || (shared && other.block != copy.block)) return false;
+    if (are_both_strong(copy, other, shared)) return false;
     if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
     return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread(), other.clock);
   }

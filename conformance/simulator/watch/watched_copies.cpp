@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "simulator/instructions/bulk_copies.h"
 #include "simulator/instructions/tensor_copies.h"
 #include "simulator/machine/memory.h"
 #include "simulator/watch/launch_watch.h"
@@ -28,9 +29,14 @@ void for_each_piece(std::uint32_t bytes, Visit visit) {
   }
 }
 
+// Reductions in bulk are atomic for each element.
 Annotation annotation_of(Annotation::Kind kind, const WatchedCopy& copy, std::uint32_t bytes) {
   Annotation annotation;
   annotation.kind = kind;
+  if (copy.reduces && kind == Annotation::Kind::store) {
+    annotation.kind = Annotation::Kind::reduction;
+    annotation.is_strong = true;
+  }
   annotation.space = kind == Annotation::Kind::load ? copy.from_space : copy.to_space;
   annotation.bytes = static_cast<std::uint8_t>(bytes);
   annotation.lanes = 0;
@@ -81,21 +87,23 @@ void LaunchWatch::begin_bulk_copy(BlockWatch& block, Thread& thread, const Instr
   const Annotation& annotation = *instruction.annotation;
   instruction.execute(thread, instruction);
   const bool is_load = annotation.kind == Annotation::Kind::bulk_load;
+  const BulkOperands operands = bulk_operands(thread, instruction, is_load);
   WatchedCopy copy;
   copy.thread = &thread;
-  copy.site = instruction.annotation->site;
-  copy.to = address_of(thread, instruction, 0);
-  copy.from = watched_copies::sum_of_slots(thread, instruction, 1);
-  copy.bytes = copy.bytes_read = read<std::uint32_t>(thread, instruction, 3);
-  if (!is_load) std::swap(copy.to_space, copy.from_space);
-  (is_load ? copy.to : copy.from) &= watched_copies::kSharedAddress;
+  copy.site = annotation.site;
+  copy.reduces = annotation.is_strong;
+  copy.to_space = is_load ? Space::shared : Space::global;
+  copy.to = operands.to & (is_load ? watched_copies::kSharedAddress : ~std::uint64_t{0});
+  copy.from_space = annotation.space;
+  copy.from = operands.from &
+              (annotation.space == Space::shared ? watched_copies::kSharedAddress : ~std::uint64_t{0});
+  copy.bytes = copy.bytes_read = operands.bytes;
   copy.end = thread.bulk_copies.begun();
   read_source(block, thread, instruction, copy);
   copy.begin = snapshot(block, thread);
   if (is_load) {
-    const std::uint64_t place = watched_copies::sum_of_slots(thread, instruction, annotation.operand) &
-                                watched_copies::kSharedAddress;
-    block.async.promises.push_back({place, true, {std::move(copy)}});
+    block.async.promises.push_back(
+        {operands.mbarrier & watched_copies::kSharedAddress, true, {std::move(copy)}});
   } else {
     block.async.bulk_copies[&thread].push_back(std::move(copy));
   }
@@ -111,6 +119,7 @@ void LaunchWatch::begin_tensor_copy(BlockWatch& block, Thread& thread, const Ins
     WatchedCopy copy;
     copy.thread = &thread;
     copy.site = instruction.annotation->site;
+    copy.reduces = instruction.annotation->is_strong;
     copy.bytes = piece.bytes;
     copy.to = piece.shared;
     copy.from = piece.global.value_or(0);
@@ -164,7 +173,7 @@ void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_
       });
     }
     if (tools_.stream && copy.to_space == Space::global)
-      accessed_.add(access.address, bytes, true, false, copy.site);
+      accessed_.add(access.address, bytes, true, copy.reduces, copy.site);
     if (tools_.init) look_for_unwritten(block, *copy.thread, access);
   });
 }

@@ -1,0 +1,19 @@
+// The operands of cp.async.bulk and cp.reduce.async.bulk without a map of a tensor.
+#pragma once
+
+#include <cstdint>
+
+#include "simulator/machine/thread.h"
+
+namespace opgate::simulator {
+
+struct BulkOperands {
+  std::uint64_t to = 0;
+  std::uint64_t from = 0;
+  std::uint32_t bytes = 0;
+  std::uint64_t mbarrier = 0;  ///< 0 if the copy has none, because its thread waits for it
+};
+
+BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has_mbarrier);
+
+}  // namespace opgate::simulator

@@ -1,0 +1,23 @@
+// The operations of cp.reduce.async.bulk.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "simulator/machine/copy_queue.h"
+#include "simulator/numbers/atomic_operations.h"
+#include "simulator/ptx/modifiers.h"
+#include "simulator/ptx/types.h"
+
+namespace opgate::simulator {
+
+/// The operation that the opcode names, if it is one of reductions in bulk.
+std::optional<AtomicOperation> take_bulk_operation(Modifiers& modifiers);
+
+/// The number of a reduction, from 1 on; none if PTX has no such one, for shared or for global memory.
+std::optional<std::size_t> bulk_reduction(AtomicOperation operation, Type type, bool in_shared);
+
+/// What the reduction of a number does. Null for 0: a copy.
+Combine combine_of_bulk_reduction(std::size_t number);
+
+}  // namespace opgate::simulator
