@@ -11,7 +11,7 @@ extern "C" __global__ void first_that_ends(int* values, const int* more) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   values[i] = more[i] + 1;
 }
-// Right: all threads wait; one thread of each block waits; and a kernel that needs nothing of those before it.
+// Right: all threads wait; one thread of each block waits; and a kernel that needs nothing of those before.
 extern "C" __global__ void waits(int* out, const int* values) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = 7;

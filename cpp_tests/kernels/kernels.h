@@ -5,6 +5,7 @@
 namespace opgate::simulator::tests::ptx {
 
 extern const char* const barrier;
+extern const char* const cluster;
 extern const char* const dependent;
 extern const char* const floats;
 extern const char* const grid;

@@ -22,8 +22,8 @@ Words numbers(std::uint32_t seed) {
   return all;
 }
 
-/// What a kernel makes of `numbers(3)`, with `numbers(8)` in the shared memory at %r2, and of `numbers(3)` in the
-/// shared memory at %r3. %p9 is set in the first thread.
+/// What a kernel makes of `numbers(3)`, with `numbers(8)` in the shared memory at %r2, and of `numbers(3)` in
+/// the shared memory at %r3. %p9 is set in the first thread.
 std::vector<Words> made_by(const std::string& body) {
   const std::string ptx = kernel_of(
       ".shared .align 128 .b8 given[128]; .shared .align 128 .b8 place[128]; .shared .align 8 .b64 done;\n"

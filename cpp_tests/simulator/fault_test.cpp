@@ -172,9 +172,9 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "16, "
       "[%r3], %h1;",
       "mbarrier.arrive.unheard.shared.b64 %rd2, [%r2];",
-      "barrier.cluster.arrive.aligned;",
+      "barrier.cluster.arrive.unheard;",
       "add.rn.f32.unheard %f1, %f1, %f1;",
-      "mapa.shared::cluster.u32 %r1, %r2, %r3;",
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];",
   };
   for (const std::string& instruction : instructions) {
     const std::string name = instruction.substr(0, instruction.find_first_of(" ;"));

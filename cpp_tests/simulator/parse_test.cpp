@@ -30,7 +30,7 @@ TEST(SimulatedParsing, DeclarationsOfKernels) {
   EXPECT_EQ(module->kernels(), (std::vector<std::string>{"second", "first", "third"}));
   EXPECT_EQ(module->find("second")->max_threads, 128u);
   EXPECT_EQ(module->find("first")->max_threads, 64u);
-  EXPECT_EQ(module->find("first")->required_cluster, 4u);
+  EXPECT_EQ(in_short(module->find("first")->required_cluster.value()), "2,2,1");
   EXPECT_EQ(module->find("first")->local_bytes, 24u);
   EXPECT_EQ(module->find("third")->max_threads, 1024u);
   EXPECT_EQ(module->find("third")->target, 80u);

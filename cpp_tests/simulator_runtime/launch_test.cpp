@@ -75,12 +75,10 @@ TEST(SimulatedLaunch, NeedsAKernelWithPtx) {
   EXPECT_EQ(launch_shape(&symbols().machine_code, 1, 32), cudaErrorNoKernelImageForDevice);
 }
 
-TEST(SimulatedLaunch, RefusesClusters) {
+TEST(SimulatedLaunch, Clusters) {
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {2, 1, 1};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(2);
   config.blockDim = dim3(32);
   config.attrs = &cluster;
   config.numAttrs = 1;
@@ -88,13 +86,23 @@ TEST(SimulatedLaunch, RefusesClusters) {
   float value = 1;
   unsigned count = 64;
   std::vector<void*> arguments{&data, &value, &count};
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaErrorNotSupported);
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("clusters, which are not simulated"),
-            std::string::npos);
-  cluster.val.clusterDim = {1, 1, 1};
-  EXPECT_EQ(cudaLaunchKernelExC(&config, &symbols().add, arguments.data()), cudaSuccess);
-  EXPECT_EQ(value_at(data, 63), 1);
+  const auto launch_clusters = [&](unsigned blocks, unsigned blocks_of_cluster) {
+    config.gridDim = dim3(blocks);
+    cluster.val.clusterDim = {blocks_of_cluster, 1, 1};
+    return cudaLaunchKernelExC(&config, &symbols().add, arguments.data());
+  };
+  EXPECT_EQ(launch_clusters(2, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(2, 2), cudaSuccess);
+  EXPECT_EQ(value_at(data, 63), 2);
+  EXPECT_EQ(launch_clusters(3, 2), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(2, 0), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(16, 16), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(cudaFuncSetAttribute(&symbols().add, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            cudaSuccess);
+  EXPECT_EQ(launch_clusters(16, 16), cudaSuccess);
+  EXPECT_EQ(value_at(data, 63), 3);
+  EXPECT_EQ(cudaFuncSetAttribute(&symbols().add, cudaFuncAttributeNonPortableClusterSizeAllowed, 0),
+            cudaSuccess);
   cudaGetLastError();
 }
 

@@ -48,9 +48,9 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in, const BulkOpe
 template <Space from>
 void load(Thread& thread, const Instruction& in) {
   const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/true);
-  const MBarrierPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier);
-  read_mbarrier(*thread.block, place, in);
-  thread.block->promises().add(
+  const SharedPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier);
+  read_mbarrier(place, in);
+  place.block->promises().add(
       {place, nullptr, 0, copies_of<Space::shared, from>(thread, in, operands), operands.bytes});
 }
 

@@ -1,4 +1,4 @@
-// mbarrier, for the threads of one block.
+// mbarrier, for the threads of a block or of its cluster.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -15,34 +15,34 @@ namespace mbarrier_instructions {
 enum class Form : std::uint8_t { plain, with_count, announces, without_completion };
 
 template <Space space>
-MBarrierPlace place_at(Thread& thread, const Instruction& in, int operand) {
+SharedPlace place_at(Thread& thread, const Instruction& in, int operand) {
   return place_of_mbarrier<space>(thread, in, address_of(thread, in, operand));
 }
 
 // init [address], count
 template <Space space>
 void initialize(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 0);
+  const SharedPlace place = place_at<space>(thread, in, 0);
   const auto count = read<std::uint32_t>(thread, in, 1);
   if (count == 0 || count > MBarrier::kMostCount)
     throw KernelFault{Fault::trap, *in.text + " with a count of " + std::to_string(count)};
   MBarrier barrier;
   barrier.expected = barrier.pending = count;
-  write_mbarrier(*thread.block, place, barrier);
+  write_mbarrier(place, barrier);
 }
 
 template <Space space>
 void invalidate(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 0);
-  read_mbarrier(*thread.block, place, in);
-  std::memset(thread.block->shared() + place, 0, sizeof(std::uint64_t));
+  const SharedPlace place = place_at<space>(thread, in, 0);
+  read_mbarrier(place, in);
+  std::memset(place.block->shared() + place.offset, 0, sizeof(std::uint64_t));
 }
 
 // arrive state, [address], count, where the count may be missing, or be one of bytes that are announced.
 template <Space space, bool drops, Form form>
 void arrive_at(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 1);
-  MBarrier barrier = read_mbarrier(*thread.block, place, in);
+  const SharedPlace place = place_at<space>(thread, in, 1);
+  MBarrier barrier = read_mbarrier(place, in);
   write(thread, in, 0, barrier.packed());
   const std::uint32_t given = form == Form::plain ? 1 : read<std::uint32_t>(thread, in, 2);
   const std::uint32_t count = form == Form::announces ? 1 : given;
@@ -51,26 +51,26 @@ void arrive_at(Thread& thread, const Instruction& in) {
     throw KernelFault{Fault::trap, *in.text + " completes the phase"};
   if (drops) barrier.expected -= std::min(count, barrier.expected);
   arrive(barrier, count, in);
-  write_mbarrier(*thread.block, place, barrier);
+  write_mbarrier(place, barrier);
 }
 
 // expect_tx [address], bytes
 template <Space space, bool completes>
 void count_bytes(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 0);
-  MBarrier barrier = read_mbarrier(*thread.block, place, in);
+  const SharedPlace place = place_at<space>(thread, in, 0);
+  MBarrier barrier = read_mbarrier(place, in);
   const std::int64_t bytes = read<std::uint32_t>(thread, in, 1);
   expect_bytes(barrier, completes ? -bytes : bytes, in);
   if (completes) barrier.complete_if_nothing_is_missing();
-  write_mbarrier(*thread.block, place, barrier);
+  write_mbarrier(place, barrier);
 }
 
 // test_wait and try_wait: predicate, [address], and the state that an arrival gave, or the parity of the
 // phase. What has been promised to the object happens after the first look that was in vain.
 template <Space space, bool by_parity>
 void look(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 1);
-  const MBarrier barrier = read_mbarrier(*thread.block, place, in);
+  const SharedPlace place = place_at<space>(thread, in, 1);
+  const MBarrier barrier = read_mbarrier(place, in);
   bool awaited = (read<std::uint32_t>(thread, in, 2) & 1) != 0;
   if constexpr (!by_parity) {
     MBarrier before;
@@ -81,7 +81,7 @@ void look(Thread& thread, const Instruction& in) {
   const bool is_complete = barrier.phase != awaited;
   write<std::uint8_t>(thread, in, 0, is_complete ? 1 : 0);
   if (is_complete) return;
-  thread.block->promises().keep(*thread.block, place, in);
+  place.block->promises().keep(place, in);
   thread.state = Thread::State::yields;
 }
 
@@ -96,15 +96,15 @@ void count_pending(Thread& thread, const Instruction& in) {
 // cp.async.mbarrier.arrive [address]: once all copies are done that the thread has begun.
 template <Space space, bool adds>
 void promise_arrival(Thread& thread, const Instruction& in) {
-  const MBarrierPlace place = place_at<space>(thread, in, 0);
-  MBarrier barrier = read_mbarrier(*thread.block, place, in);
+  const SharedPlace place = place_at<space>(thread, in, 0);
+  MBarrier barrier = read_mbarrier(place, in);
   if (adds) {
     if (barrier.pending == MBarrier::kMostCount)
       throw KernelFault{Fault::trap, *in.text + ": more arrivals than an mbarrier counts"};
     ++barrier.pending;
-    write_mbarrier(*thread.block, place, barrier);
+    write_mbarrier(place, barrier);
   }
-  thread.block->promises().add({place, &thread, thread.copies.begun(), {}, 0});
+  place.block->promises().add({place, &thread, thread.copies.begun(), {}, 0});
 }
 
 template <Space space, bool drops>
@@ -140,9 +140,8 @@ Handler select_in(Draft& draft) {
   return modifiers.take("complete_tx") ? &count_bytes<space, true> : nullptr;
 }
 
-// The cluster is the block alone, so that its shared memory is that of the block.
 std::optional<Space> take_shared_or_generic(Modifiers& modifiers) {
-  const Space space = modifiers.take("shared::cluster") ? Space::shared : modifiers.take_space();
+  const Space space = modifiers.take_space();
   if (space != Space::shared && space != Space::generic) return std::nullopt;
   return space;
 }

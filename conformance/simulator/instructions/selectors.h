@@ -28,6 +28,7 @@ std::vector<OpcodeRow> opcodes_of_conversions();
 std::vector<OpcodeRow> opcodes_of_moves();
 std::vector<OpcodeRow> opcodes_of_loads();
 std::vector<OpcodeRow> opcodes_of_atomics();
+std::vector<OpcodeRow> opcodes_of_clusters();
 std::vector<OpcodeRow> opcodes_of_control();
 std::vector<OpcodeRow> opcodes_of_async_copies();
 std::vector<OpcodeRow> opcodes_of_mbarriers();
@@ -48,6 +49,7 @@ Handler small_conversion(Draft& draft, Type to, Type from, Rounding rounding);
 
 // Forms of an opcode that are in another file.
 Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
+Handler select_cluster_barrier(Draft& draft);   // barrier.cluster
 Handler select_tensor_copy(Draft& draft);       // cp.async.bulk.tensor
 Handler select_no_effect(Draft& draft);         // fences, prefetches; also cp.async.bulk.prefetch
 Handler select_promised_arrival(Draft& draft);  // cp.async.mbarrier

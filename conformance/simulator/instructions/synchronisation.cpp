@@ -66,6 +66,7 @@ void meet_in_warp(Thread& thread, const Instruction& in) {
 static Handler select_barrier(Draft& draft) {
   using namespace synchronisation;
   Modifiers& modifiers = draft.modifiers;
+  if (modifiers.take("cluster")) return select_cluster_barrier(draft);
   if (draft.operands.empty()) return nullptr;
   modifiers.take("aligned");
   modifiers.take("cta");

@@ -18,8 +18,8 @@ namespace tensor_copies {
 constexpr std::uint32_t kSharedAlignment = 128;
 
 // The operands of a load are the target, the map with its coordinates, and the mbarrier; those of a store the
-// map and the source. Behind each address, and behind the coordinates of the map, is a slot with the offset. An
-// instruction does not hold the rank, which its opcode names.
+// map and the source. Behind each address, and behind the coordinates of the map, is a slot with the offset.
+// An instruction does not hold the rank, which its opcode names.
 struct Operands {
   const Thread& thread;
   const Instruction& in;
@@ -109,9 +109,9 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in) {
 void load(Thread& thread, const Instruction& in) {
   const Operands operands(thread, in);
   const TensorMap map = map_at(thread, in, operands.map(true), operands.rank);
-  const MBarrierPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier());
-  read_mbarrier(*thread.block, place, in);
-  thread.block->promises().add({place, nullptr, 0, copies_of<true>(thread, in), map.bytes_of_box()});
+  const SharedPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier());
+  read_mbarrier(place, in);
+  place.block->promises().add({place, nullptr, 0, copies_of<true>(thread, in), map.bytes_of_box()});
 }
 
 void store(Thread& thread, const Instruction& in) {

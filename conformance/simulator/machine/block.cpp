@@ -19,11 +19,6 @@ constexpr std::uint64_t kMostOverrun = std::uint64_t{1} << 40;
 constexpr int kFirstTurnsOfBlock = 1 << 6;
 constexpr int kTurnsOfBlock = 1;
 
-Extent index_of(const Extent& extent, std::size_t linear) {
-  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
-          static_cast<unsigned>(linear / extent.x / extent.y)};
-}
-
 }  // namespace
 
 Block::Block(Grid& grid) : grid_(grid) {
@@ -43,9 +38,14 @@ const Launch& Block::launch() const { return grid_.launch(); }
 
 const Program& Block::program() const { return grid_.program(); }
 
-void Block::start(const Extent& index, std::uint32_t number) {
+void Block::start(const Extent& index, std::uint32_t number, std::shared_ptr<Cluster> cluster) {
   index_ = index;
   number_ = number;
+  cluster_ = std::move(cluster);
+  const Extent& extent = launch().cluster;
+  rank_ = linear_index({index.x % extent.x, index.y % extent.y, index.z % extent.z}, extent);
+  cluster_->begin(rank_, *this);
+  waits_for_cluster_ = false;
   exited_ = 0;
   turns_ = kFirstTurnsOfBlock;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
@@ -100,7 +100,14 @@ bool Block::run() {
     if (exited_ == threads_.size()) return true;
     released = release_barriers();
     progress |= released;
-    if (!progress) report_deadlock();
+    progress |= release_from_cluster();
+    if (progress) {
+      cluster_->note_progress();
+    } else if (waits_for_cluster_ && cluster_->wait_for_others()) {
+      return false;
+    } else {
+      report_deadlock();
+    }
     if (yielded_) ++used_up;
   }
   turns_ = kTurnsOfBlock;
@@ -163,7 +170,7 @@ void Block::run_new_threads(std::size_t first, std::size_t end) {
   not_begun_ = end;
   while (first < end) {
     if (!grid_.may_run_compiled()) {
-      run_thread(begin_thread(static_cast<unsigned>(first), index_of(launch().block, first),
+      run_thread(begin_thread(static_cast<unsigned>(first), index_at(first, launch().block),
                               /*has_registers=*/true));
       ++first;
       continue;
@@ -303,6 +310,21 @@ bool Block::release_barriers() {
     if (observer_ != nullptr) observer_->meet(barrier, id, threads_);
     barrier.release();
     released = true;
+  }
+  return released;
+}
+
+bool Block::release_from_cluster() {
+  if (!cluster_->has_met()) return false;
+  cluster_->complete_if_all_have_arrived();
+  bool released = false;
+  waits_for_cluster_ = false;
+  for (Thread& thread : threads_) {
+    if (thread.state != Thread::State::at_cluster) continue;
+    const bool goes_on = thread.leave_cluster_barrier_if_complete();
+    if (goes_on && observer_ != nullptr) observer_->leave_cluster_barrier(thread);
+    released |= goes_on;
+    waits_for_cluster_ |= !goes_on;
   }
   return released;
 }

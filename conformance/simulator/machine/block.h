@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/machine/barrier.h"
+#include "simulator/machine/cluster.h"
 #include "simulator/machine/compiled_code.h"
 #include "simulator/machine/launch.h"
 #include "simulator/machine/mbarrier.h"
@@ -37,19 +38,26 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   /// `number`: of the blocks of the launch, in the order in which they begin; from 1.
-  void start(const Extent& index, std::uint32_t number);
+  void start(const Extent& index, std::uint32_t number, std::shared_ptr<Cluster> cluster);
+  /// All of its threads have exited.
+  void end() { cluster_->end(rank_); }
 
   /// Compiled code lets a thread begin only when it needs one that can be interpreted or stopped.
   Thread& begin_thread(unsigned linear, const Extent& index, bool has_registers);
 
-  /// Lets the threads run until all have exited (true), or until the block has had its share of the time
-  /// (false). Each thread runs until it waits for others, so that the order is always the same.
+  /// Lets the threads run until all have exited (true), or until the block has had its share of the time or
+  /// waits for other blocks of its cluster (false). Each thread runs until it waits for others, so that the
+  /// order is always the same.
   bool run();
 
   Grid& grid() { return grid_; }
   const Launch& launch() const;
   const Program& program() const;
   const Extent& index() const { return index_; }
+  Cluster& cluster() { return *cluster_; }
+  /// In the cluster.
+  std::size_t rank() const { return rank_; }
+  std::size_t threads_alive() const { return threads_.size() - exited_; }
   unsigned char* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return shared_.size(); }
   Barrier& barrier(unsigned id) { return barriers_[id]; }
@@ -89,6 +97,7 @@ class Block {
   bool settle_collectives(std::size_t first);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();
+  bool release_from_cluster();
   [[noreturn]] void report_deadlock();
 
   Grid& grid_;
@@ -107,6 +116,9 @@ class Block {
   bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
   Thread* running_ = nullptr;
   std::uint32_t number_ = 0;
+  std::shared_ptr<Cluster> cluster_;
+  std::size_t rank_ = 0;
+  bool waits_for_cluster_ = false;           ///< whether a thread does
   std::unique_ptr<BlockObserver> observer_;  ///< null if the launch is not watched
 };
 

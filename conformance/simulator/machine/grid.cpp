@@ -40,7 +40,9 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, P
       observer_(observer),
       windows_(program.sites + 1),
       context_(context_of(program, launch)),
-      waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z, launch.order_seed) {
+      waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z / launch.cluster.x /
+                   launch.cluster.y / launch.cluster.z,
+               launch.order_seed) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
   for (const auto& function : program.functions)
@@ -62,16 +64,22 @@ Outcome Grid::run() {
   return outcome;
 }
 
-Block& Grid::begin_block(std::uint64_t linear) {
-  if (idle_.empty()) idle_.push_back(std::make_unique<Block>(*this));
-  resident_.push_back(std::move(idle_.back()));
-  idle_.pop_back();
-  running_ = resident_.back().get();
-  const Extent& grid = launch_.grid;
-  running_->start({static_cast<unsigned>(linear % grid.x), static_cast<unsigned>(linear / grid.x % grid.y),
-                   static_cast<unsigned>(linear / grid.x / grid.y)},
-                  static_cast<std::uint32_t>(waiting_.begun()));
-  return *running_;
+// The blocks of a cluster become resident together, in an order of their own. The first of them runs next.
+void Grid::begin_cluster(std::uint64_t linear) {
+  const Extent& extent = launch_.cluster;
+  const Extent clusters{launch_.grid.x / extent.x, launch_.grid.y / extent.y, launch_.grid.z / extent.z};
+  const Extent at = index_at(linear, clusters);
+  const auto cluster = std::make_shared<Cluster>(at, extent);
+  const BlockOrder order(cluster->size(), launch_.order_seed == 0 ? 0 : launch_.order_seed + linear);
+  for (std::size_t i = 0; i < cluster->size(); ++i) {
+    const Extent in_cluster = index_at(order.block(i), extent);
+    if (idle_.empty()) idle_.push_back(std::make_unique<Block>(*this));
+    resident_.push_back(std::move(idle_.back()));
+    idle_.pop_back();
+    resident_.back()->start(
+        {at.x * extent.x + in_cluster.x, at.y * extent.y + in_cluster.y, at.z * extent.z + in_cluster.z},
+        ++begun_, cluster);
+  }
 }
 
 // How many blocks may be resident.
@@ -88,16 +96,17 @@ void Grid::run_all() {
     std::size_t turn = resident_.size();
     if (without_end > 2 * room) room = std::min(2 * room, most_resident());
     if (waiting_.left() != 0 && resident_.size() < room && (may_begin || resident_.empty())) {
-      begin_block(waiting_.next());
+      begin_cluster(waiting_.next());
     } else {
       turn = next < resident_.size() ? next : 0;
       next = turn + 1;
-      running_ = resident_[turn].get();
     }
+    running_ = resident_[turn].get();
     const bool ended = running_->run();
     report_progress();
     without_end = ended ? 0 : without_end + 1;
     if (ended) {
+      running_->end();
       idle_.push_back(std::move(resident_[turn]));
       resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
       if (turn < next) --next;
@@ -121,8 +130,8 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
   if (limit == 0) return most;
   if (instructions_ >= limit) {
     std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
-    if (waiting_.left() != 0 && resident_.size() == most_resident() && waiting_.begun() == resident_.size())
-      message += "; " + std::to_string(waiting_.left()) +
+    if (waiting_.left() != 0 && resident_.size() >= most_resident() && begun_ == resident_.size())
+      message += "; " + std::to_string(waiting_.left() * (begun_ / waiting_.begun())) +
                  " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
                  " of them at once, and none of those has ended";
     throw KernelFault{Fault::timeout, message};

@@ -71,7 +71,7 @@ class Grid {
 
   unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                      const std::string& text);
-  Block& begin_block(std::uint64_t linear);
+  void begin_cluster(std::uint64_t linear);
   void run_all();
   void report_progress();
   std::size_t most_resident() const;
@@ -88,7 +88,8 @@ class Grid {
   std::uint64_t reserve_ = 0;
   std::uint64_t clock_ = 0;
   std::uint64_t instructions_ = 0;
-  BlocksToBegin waiting_;
+  BlocksToBegin waiting_;                         ///< clusters
+  std::uint32_t begun_ = 0;                       ///< blocks
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;

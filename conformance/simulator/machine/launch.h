@@ -13,6 +13,15 @@ namespace opgate::simulator {
 class LaunchesInFlight;
 class Observer;
 
+inline Extent index_at(std::uint64_t linear, const Extent& extent) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+inline std::uint64_t linear_index(const Extent& index, const Extent& extent) {
+  return (std::uint64_t{index.z} * extent.y + index.y) * extent.x + index.x;
+}
+
 enum class Access : std::uint8_t { load, store, atomic };
 
 /// Why a kernel, or one access of it, fails. Each is a CUDA error of its own.
@@ -43,6 +52,8 @@ struct Launch {
   std::string kernel;
   Extent grid;
   Extent block;
+  Extent cluster;             ///< blocks; the grid is a multiple of it
+  bool has_clusters = false;  ///< whether the launch or the kernel asks for them
   std::size_t dynamic_shared_bytes = 0;
   std::vector<unsigned char> parameters;  ///< `Signature::parameter_bytes` bytes
   std::uint64_t instruction_limit = 0;    ///< of the whole launch; 0: none

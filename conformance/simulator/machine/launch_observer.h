@@ -30,6 +30,9 @@ class BlockObserver {
   /// All threads that the barrier is for have come, and are about to go on.
   virtual void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) = 0;
 
+  /// The thread has waited at the barrier of its cluster, and is about to go on.
+  virtual void leave_cluster_barrier(Thread& thread) = 0;
+
   /// The lanes `here` of a warp execute together what is meant for those of the mask `named`.
   virtual void meet_in_warp(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named) = 0;
 };

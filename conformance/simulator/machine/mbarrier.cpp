@@ -45,18 +45,18 @@ void MBarrier::complete_if_nothing_is_missing() {
   phase = !phase;
 }
 
-MBarrier read_mbarrier(Block& block, MBarrierPlace place, const Instruction& in) {
+MBarrier read_mbarrier(const SharedPlace& place, const Instruction& in) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, block.shared() + place, sizeof(bits));
+  std::memcpy(&bits, place.block->shared() + place.offset, sizeof(bits));
   MBarrier barrier;
   if (barrier.unpack(bits)) return barrier;
-  throw KernelFault{Fault::trap, *in.text + " at " + hexadecimal(place) +
+  throw KernelFault{Fault::trap, *in.text + " at " + hexadecimal(place.offset) +
                                      " of the shared memory, where there is no initialized mbarrier"};
 }
 
-void write_mbarrier(Block& block, MBarrierPlace place, const MBarrier& barrier) {
+void write_mbarrier(const SharedPlace& place, const MBarrier& barrier) {
   const std::uint64_t bits = barrier.packed();
-  std::memcpy(block.shared() + place, &bits, sizeof(bits));
+  std::memcpy(place.block->shared() + place.offset, &bits, sizeof(bits));
 }
 
 void arrive(MBarrier& barrier, std::uint32_t count, const Instruction& in) {
@@ -78,29 +78,28 @@ void expect_bytes(MBarrier& barrier, std::int64_t bytes, const Instruction& in) 
 }
 
 template <>
-MBarrierPlace place_of_mbarrier<Space::shared>(Thread& thread, const Instruction& in, std::uint64_t address) {
-  const unsigned char* const host =
-      locate<Space::shared, Access::atomic>(thread, in, address, sizeof(std::uint64_t));
-  return static_cast<MBarrierPlace>(host - thread.block->shared());
+SharedPlace place_of_mbarrier<Space::shared>(Thread& thread, const Instruction& in, std::uint64_t address) {
+  if (address % sizeof(std::uint64_t) != 0)
+    report_misaligned(in, address & 0xffffffffu, sizeof(std::uint64_t));
+  return place_in_shared(thread, in, address, sizeof(std::uint64_t));
 }
 
 template <>
-MBarrierPlace place_of_mbarrier<Space::generic>(Thread& thread, const Instruction& in,
-                                                std::uint64_t address) {
+SharedPlace place_of_mbarrier<Space::generic>(Thread& thread, const Instruction& in, std::uint64_t address) {
   if (space_of(address) != Space::shared)
     throw KernelFault{Fault::trap,
                       *in.text + " at " + hexadecimal(address) + ", which is not in shared memory"};
   return place_of_mbarrier<Space::shared>(thread, in, address - kSharedWindow);
 }
 
-void Promises::keep(Block& block, MBarrierPlace place, const Instruction& in) {
+void Promises::keep(const SharedPlace& place, const Instruction& in) {
   std::vector<Promise> others;
   for (Promise& promise : std::exchange(pending_, {})) {
-    if (promise.place != place) {
+    if (!(promise.place == place)) {
       others.push_back(std::move(promise));
       continue;
     }
-    MBarrier barrier = read_mbarrier(block, place, in);
+    MBarrier barrier = read_mbarrier(place, in);
     if (promise.thread != nullptr) {
       promise.thread->copies.finish_first(promise.count);
       arrive(barrier, 1, in);
@@ -109,7 +108,7 @@ void Promises::keep(Block& block, MBarrierPlace place, const Instruction& in) {
       expect_bytes(barrier, -std::int64_t{promise.bytes}, in);
       barrier.complete_if_nothing_is_missing();
     }
-    write_mbarrier(block, place, barrier);
+    write_mbarrier(place, barrier);
   }
   pending_ = std::move(others);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/machine/copy_queue.h"
+#include "simulator/machine/shared_place.h"
 #include "simulator/ptx/types.h"
 
 namespace opgate::simulator {
@@ -33,12 +34,9 @@ struct MBarrier {
   void complete_if_nothing_is_missing();
 };
 
-/// Where an object lies, as an offset in the shared memory of the block.
-using MBarrierPlace = std::uint32_t;
-
 /// Reads and writes the object. Throws KernelFault for one that has not been initialized.
-MBarrier read_mbarrier(Block& block, MBarrierPlace place, const Instruction& in);
-void write_mbarrier(Block& block, MBarrierPlace place, const MBarrier& barrier);
+MBarrier read_mbarrier(const SharedPlace& place, const Instruction& in);
+void write_mbarrier(const SharedPlace& place, const MBarrier& barrier);
 
 /// Counts arrivals. Throws KernelFault if the phase does not expect so many.
 void arrive(MBarrier& barrier, std::uint32_t count, const Instruction& in);
@@ -47,11 +45,11 @@ void expect_bytes(MBarrier& barrier, std::int64_t bytes, const Instruction& in);
 
 /// Where the object of the operand lies, which takes one slot: the offset of the address is given.
 template <Space space>
-MBarrierPlace place_of_mbarrier(Thread& thread, const Instruction& in, std::uint64_t address);
+SharedPlace place_of_mbarrier(Thread& thread, const Instruction& in, std::uint64_t address);
 
 /// What happens to an object when copies are complete.
 struct Promise {
-  MBarrierPlace place = 0;
+  SharedPlace place;
   /// Where a thread has asked for an arrival: the thread, and how many of its copies come first.
   Thread* thread = nullptr;
   std::uint64_t count = 0;
@@ -65,7 +63,7 @@ struct Promise {
 class Promises {
  public:
   void add(Promise promise) { pending_.push_back(std::move(promise)); }
-  void keep(Block& block, MBarrierPlace place, const Instruction& in);
+  void keep(const SharedPlace& place, const Instruction& in);
   void reset() { pending_.clear(); }
 
  private:

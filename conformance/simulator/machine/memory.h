@@ -6,6 +6,7 @@
 #include "simulator/machine/block.h"
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
+#include "simulator/machine/shared_place.h"
 #include "simulator/machine/slots.h"
 #include "simulator/machine/thread.h"
 
@@ -14,6 +15,9 @@ namespace opgate::simulator {
 [[noreturn]] void report_misaligned(const Instruction& in, std::uint64_t address, std::size_t bytes);
 [[noreturn]] void report_outside(const Instruction& in, Space space, std::uint64_t address, std::size_t bytes,
                                  std::size_t size);
+
+/// The place of `bytes` bytes at an address of shared memory, of which 32 bits count. Throws KernelFault.
+SharedPlace place_in_shared(Thread& thread, const Instruction& in, std::uint64_t address, std::size_t bytes);
 
 /// Where the host can access `bytes` bytes at an address of the space. Throws KernelFault.
 template <Space space, Access access>
@@ -49,7 +53,13 @@ unsigned char* locate(Thread& thread, const Instruction& in, std::uint64_t addre
       begin = const_cast<unsigned char*>(parameters.data());
       size = parameters.size();
     }
-    if (offset + bytes > size) report_outside(in, space, offset, bytes, size);
+    if (offset + bytes > size) {
+      if constexpr (space == Space::shared) {
+        const SharedPlace place = place_in_shared(thread, in, offset, bytes);
+        return place.block->shared() + place.offset;
+      }
+      report_outside(in, space, offset, bytes, size);
+    }
     return begin + offset;
   }
 }

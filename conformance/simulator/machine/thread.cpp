@@ -27,6 +27,7 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
   index = at;
   state = State::running;
   carry = false;
+  cluster_phase = 0;
   const Function& kernel = *of.program().functions.front();
   if (!has_registers && !frames_.empty()) {
     start_again(kernel);
@@ -79,6 +80,20 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
       return along(block->index(), value.value);
     case Kind::grid_extent:
       return along(launch.grid, value.value);
+    case Kind::cluster_index:
+      return along(block->cluster().index(), value.value);
+    case Kind::clusters:
+      return along(launch.grid, value.value) / along(launch.cluster, value.value);
+    case Kind::index_in_cluster:
+      return along(block->index(), value.value) % along(launch.cluster, value.value);
+    case Kind::cluster_extent:
+      return along(launch.cluster, value.value);
+    case Kind::rank_in_cluster:
+      return block->rank();
+    case Kind::cluster_size:
+      return block->cluster().size();
+    case Kind::is_explicit_cluster:
+      return launch.has_clusters ? 1 : 0;
     case Kind::lane:
       return lane;
     case Kind::lane_mask_equal:
@@ -136,8 +151,16 @@ void Thread::call(const Call& call) {
   for (std::size_t i = 0; i < count; ++i) hand_over(call.arguments[i], from, to.function->arguments[i], to);
 }
 
+bool Thread::leave_cluster_barrier_if_complete() {
+  if (cluster_phase == block->cluster().phase()) return false;
+  state = State::running;
+  cluster_phase = 0;
+  return true;
+}
+
 void Thread::exit() {
   state = State::exited;
+  if (cluster_phase == block->cluster().phase()) block->cluster().withdraw();
   copies.finish_all();
   bulk_copies.finish_all();
 }

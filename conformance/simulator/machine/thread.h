@@ -19,7 +19,15 @@ using Collective = void (*)(Thread* const* lanes, std::uint32_t mask);
 
 class Thread {
  public:
-  enum class State : std::uint8_t { running, yields, at_barrier, at_collective, at_active_mask, exited };
+  enum class State : std::uint8_t {
+    running,
+    yields,
+    at_barrier,
+    at_cluster,
+    at_collective,
+    at_active_mask,
+    exited
+  };
 
   // What handlers use in every instruction is public and comes first.
   std::uint64_t* registers = nullptr;  ///< of the current frame
@@ -33,6 +41,7 @@ class Thread {
   unsigned lane = 0;
   Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
   std::uint32_t collective_mask = 0;  ///< the threads that it waits for
+  std::uint64_t cluster_phase = 0;    ///< of `barrier.cluster`, in which it has arrived; 0: in none
   CopyQueue copies;                   ///< of `cp.async`
   CopyQueue bulk_copies;              ///< of `cp.async.bulk`, those from shared memory
 
@@ -54,6 +63,9 @@ class Thread {
   void leave_function();
   /// Ends the thread. Copies that it has begun happen now at the latest.
   void exit();
+
+  /// For a thread that waits at the barrier of the cluster. True if it goes on.
+  bool leave_cluster_barrier_if_complete();
 
   /// What a slot of its frame holds that depends on the thread, the block or the launch.
   std::uint64_t value_of(const FrameValue& value) const;

@@ -104,11 +104,12 @@ class Reader {
   }
 
   // The product of up to three numbers.
-  unsigned read_extent() {
-    std::uint64_t product = 1;
-    do product *= integer(tokens_.next());
+  Extent read_extent() {
+    std::vector<unsigned> sizes;
+    do sizes.push_back(static_cast<unsigned>(integer(tokens_.next())));
     while (tokens_.accept(","));
-    return static_cast<unsigned>(product);
+    sizes.resize(3, 1);
+    return {sizes[0], sizes[1], sizes[2]};
   }
 
   void read_function(const Token& kind) {
@@ -137,7 +138,8 @@ class Reader {
     while (tokens_.peek().is_directive()) {
       const Token word = tokens_.next();
       if (word.is(".maxntid") || word.is(".reqntid")) {
-        function.max_threads = read_extent();
+        const Extent threads = read_extent();
+        function.max_threads = threads.x * threads.y * threads.z;
       } else if (word.is(".reqnctapercluster")) {
         function.cluster = read_extent();
       } else if (word.is(".pragma")) {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "simulator/ptx/signature.h"
 #include "simulator/ptx/tokens.h"
 #include "simulator/ptx/types.h"
 
@@ -44,8 +46,8 @@ struct DeclaredFunction {
   std::vector<Formal> parameters;
   Passage body;
   unsigned line = 0;
-  unsigned max_threads = 0;  ///< 0 where the PTX says nothing
-  unsigned cluster = 0;
+  unsigned max_threads = 0;       ///< 0 where the PTX says nothing
+  std::optional<Extent> cluster;  ///< none where the PTX says nothing
 };
 
 struct Declarations {

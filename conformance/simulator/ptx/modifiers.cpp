@@ -80,7 +80,7 @@ std::optional<Rounding> Modifiers::take_rounding() {
 
 Space Modifiers::take_space() {
   if (take("global") || take("const")) return Space::global;
-  if (take("shared") || take("shared::cta")) return Space::shared;
+  if (take("shared") || take("shared::cta") || take("shared::cluster")) return Space::shared;
   if (take("local")) return Space::local;
   if (take("param") || take("param::entry") || take("param::func")) return Space::parameter;
   return Space::generic;

@@ -18,11 +18,18 @@ namespace opgate::simulator {
 /// A slot whose value a new frame must compute. `value` belongs to some of the kinds.
 struct FrameValue {
   enum class Kind : std::uint8_t {
-    thread_index,  ///< %tid, axis `value`
-    block_extent,  ///< %ntid
-    block_index,   ///< %ctaid
-    grid_extent,   ///< %nctaid
-    lane,          ///< %laneid
+    thread_index,         ///< %tid, axis `value`
+    block_extent,         ///< %ntid
+    block_index,          ///< %ctaid
+    grid_extent,          ///< %nctaid
+    cluster_index,        ///< %clusterid
+    clusters,             ///< %nclusterid
+    index_in_cluster,     ///< %cluster_ctaid
+    cluster_extent,       ///< %cluster_nctaid
+    rank_in_cluster,      ///< %cluster_ctarank
+    cluster_size,         ///< %cluster_nctarank
+    is_explicit_cluster,  ///< %is_explicit_cluster
+    lane,                 ///< %laneid
     lane_mask_equal,
     lane_mask_less,
     lane_mask_less_or_equal,

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "simulator/reports/notation.h"
 
 namespace opgate::simulator {
 
@@ -18,9 +21,10 @@ struct Signature {
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;
   std::size_t static_shared_bytes = 0;
-  std::size_t local_bytes = 0;    ///< of each thread
-  unsigned max_threads = 1024;    ///< of a block: `.maxntid`, or the device's limit
-  unsigned required_cluster = 0;  ///< `.reqnctapercluster`; 0 where the kernel asks for none
+  std::size_t local_bytes = 0;  ///< of each thread
+  unsigned max_threads = 1024;  ///< of a block: `.maxntid`, or the device's limit
+  /// `.reqnctapercluster`, if the kernel asks for clusters of one size.
+  std::optional<Extent> required_cluster;
   unsigned target = 0;  ///< the compute capability that the PTX was written for: 90 for `.target sm_90a`
 };
 

@@ -13,7 +13,10 @@ struct ByThread {
   Frame kind;
 };
 
-constexpr std::array<ByThread, 13> kByThread{{
+constexpr std::array<ByThread, 16> kByThread{{
+    {"%is_explicit_cluster", Frame::is_explicit_cluster},
+    {"%cluster_ctarank", Frame::rank_in_cluster},
+    {"%cluster_nctarank", Frame::cluster_size},
     {"%laneid", Frame::lane},
     {"%warpid", Frame::warp},
     {"%nwarpid", Frame::warps},
@@ -29,21 +32,18 @@ constexpr std::array<ByThread, 13> kByThread{{
     {"%envreg2", Frame::workspace_low},
 }};
 
-// Each block is a cluster of its own, on the only multiprocessor of the device.
+// There is one multiprocessor.
 struct Always {
   std::string_view name;
   std::uint64_t value;
 };
 
-constexpr std::array<Always, 9> kAlways{{
+constexpr std::array<Always, 6> kAlways{{
     {"%smid", 0},
     {"%nsmid", 1},
     {"%gridid", 0},
     {"%clock_hi", 0},
     {"%globaltimer_hi", 0},
-    {"%is_explicit_cluster", 0},
-    {"%cluster_ctarank", 0},
-    {"%cluster_nctarank", 1},
     {"%current_graph_exec", 0},
 }};
 
@@ -65,10 +65,12 @@ Named by_thread(Frame kind, std::uint64_t value = 0) {
 Named of_axis(std::string_view name, std::uint64_t axis) {
   if (name == "%tid") return by_thread(Frame::thread_index, axis);
   if (name == "%ntid") return by_thread(Frame::block_extent, axis);
-  if (name == "%ctaid" || name == "%clusterid") return by_thread(Frame::block_index, axis);
-  if (name == "%nctaid" || name == "%nclusterid") return by_thread(Frame::grid_extent, axis);
-  if (name == "%cluster_ctaid") return always(0);
-  if (name == "%cluster_nctaid") return always(1);
+  if (name == "%ctaid") return by_thread(Frame::block_index, axis);
+  if (name == "%nctaid") return by_thread(Frame::grid_extent, axis);
+  if (name == "%clusterid") return by_thread(Frame::cluster_index, axis);
+  if (name == "%nclusterid") return by_thread(Frame::clusters, axis);
+  if (name == "%cluster_ctaid") return by_thread(Frame::index_in_cluster, axis);
+  if (name == "%cluster_nctaid") return by_thread(Frame::cluster_extent, axis);
   return {};
 }
 

@@ -54,6 +54,7 @@ struct Kernel {
   std::shared_ptr<DeviceBinary> binary;
   std::string name;
   std::map<int, std::size_t> dynamic_shared;  ///< on each device, as cudaFuncSetAttribute allowed it
+  bool allows_large_clusters = false;
 };
 
 class Binaries {

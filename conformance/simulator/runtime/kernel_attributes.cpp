@@ -22,6 +22,9 @@ void set_kernel_attribute(MemoryMap& memory, Kernel& kernel, cudaFuncAttribute a
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) refuse(cudaErrorInvalidValue);
       break;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      kernel.allows_large_clusters = value != 0;
+      break;
     default:
       refuse(cudaErrorNotSupported, "cudaFuncSetAttribute(" + std::to_string(static_cast<int>(attribute)) +
                                         "), which is not simulated");

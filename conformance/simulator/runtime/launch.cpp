@@ -63,6 +63,20 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
     refuse(cudaErrorInvalidValue);
 }
 
+// That of the launch, or the one that the kernel was compiled for; they must be the same.
+Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request) {
+  const std::optional<Extent>& required = signature.required_cluster;
+  const Extent cluster = request.cluster ? extent(*request.cluster) : required.value_or(Extent{});
+  const std::size_t blocks = std::size_t{cluster.x} * cluster.y * cluster.z;
+  const bool is_required =
+      !required || (required->x == cluster.x && required->y == cluster.y && required->z == cluster.z);
+  if (!is_required || blocks == 0 ||
+      blocks > (kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster) ||
+      request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 || request.grid.z % cluster.z != 0)
+    refuse(cudaErrorInvalidClusterSize);
+  return cluster;
+}
+
 void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
   KernelMemory memory(simulator.memory, device);
   if (launch.observer != nullptr) {
@@ -150,8 +164,8 @@ void read_launch_attributes(const cudaLaunchConfig_t& config, LaunchRequest& req
         request.cooperative = attribute.val.cooperative != 0;
         break;
       case cudaLaunchAttributeClusterDimension:
-        if (attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z > 1)
-          refuse(cudaErrorNotSupported, "a launch with thread block clusters, which are not simulated");
+        request.cluster =
+            dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
         break;
       default:
         refuse(cudaErrorNotSupported, "a launch with the attribute " + std::to_string(attribute.id) +
@@ -174,10 +188,6 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   const std::size_t threads = launching::threads_of(request.block);
   if (threads > signature.max_threads) refuse(cudaErrorInvalidValue);
   launching::check_shared(*kernel, signature, request.dynamic_shared, device);
-  if (signature.required_cluster > 1) {
-    refuse(cudaErrorNotSupported,
-           "kernel " + readable_name(kernel->name) + " needs thread block clusters, which are not simulated");
-  }
   const std::size_t resident =
       std::size_t{resident_blocks(signature, static_cast<unsigned>(threads), request.dynamic_shared)} *
       architecture().multiprocessors;
@@ -189,6 +199,8 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.kernel = kernel->name;
   launch.grid = launching::extent(request.grid);
   launch.block = launching::extent(request.block);
+  launch.cluster = launching::cluster_of(*kernel, signature, request);
+  launch.has_clusters = request.cluster || signature.required_cluster;
   launch.dynamic_shared_bytes = request.dynamic_shared;
   launch.instruction_limit = settings().instruction_limit;
   launch.fill = simulator.fill_of_kernels;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "simulator/runtime/binaries.h"
@@ -21,6 +22,7 @@ struct LaunchRequest {
   std::size_t dynamic_shared = 0;
   void** arguments = nullptr;  ///< one address for each parameter
   bool cooperative = false;
+  std::optional<dim3> cluster = std::nullopt;  ///< in blocks; none: that of the kernel, if it has one
   bool begins_early = false;  ///< may begin before the kernel before it in the stream has ended
 };
 

@@ -50,6 +50,11 @@ Annotation of_fence(const Modifiers& modifiers) {
 
 Annotation of_barrier(const Modifiers& modifiers) {
   Annotation annotation;
+  if (modifiers.has("cluster")) {
+    annotation.kind = modifiers.has("arrive") ? Kind::cluster_arrive : Kind::cluster_wait;
+    annotation.releases = !modifiers.has("relaxed");
+    return annotation;
+  }
   annotation.kind = modifiers.has("warp")     ? Kind::warp_barrier
                     : modifiers.has("arrive") ? Kind::arrive
                                               : Kind::barrier;
@@ -103,7 +108,7 @@ Annotation of_copy(const Modifiers& modifiers) {
 Annotation of_mbarrier(Modifiers& modifiers) {
   Annotation annotation;
   if (modifiers.has("pending_count")) return annotation;
-  annotation.space = modifiers.take("shared::cluster") ? Space::shared : modifiers.take_space();
+  annotation.space = modifiers.take_space();
   annotation.bytes = sizeof(std::uint64_t);
   annotation.lanes = 0;
   annotation.kind = Kind::store;

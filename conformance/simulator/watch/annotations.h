@@ -25,6 +25,8 @@ struct Annotation {
     arrive,   ///< `bar.arrive`, after which the thread goes on
     barrier,  ///< of the block
     warp_barrier,
+    cluster_arrive,  ///< at the barrier of the cluster
+    cluster_wait,
     copy,           ///< `cp.async`, which happens when its thread waits for it
     bulk_load,      ///< `cp.async.bulk` to shared memory, which happens before its `mbarrier` is complete
     bulk_store,     ///< `cp.async.bulk` to global memory, which happens when its thread waits for it

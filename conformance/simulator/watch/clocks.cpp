@@ -220,10 +220,11 @@ void BlockClocks::release(std::uint32_t thread, ReleaseLog& log) const {
   if (own.released_in_block != nullptr) log.add(own.released_in_block);
 }
 
-void BlockClocks::acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log) {
+void BlockClocks::acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log,
+                              std::size_t length) {
   has_acquired_ = true;
   is_plain_ = false;
-  merge(threads_[thread].acquired, {{log, 1, Scope::device}});
+  merge(threads_[thread].acquired, {{log, length, Scope::device}});
 }
 
 void BlockClocks::acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log) {

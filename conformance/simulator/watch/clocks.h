@@ -54,8 +54,8 @@ class BlockClocks {
   void release(std::uint32_t thread, ReleaseLog& log) const;
   /// A read of a place that has a log. It takes effect with the next fence or barrier.
   void acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log);
-  /// A log that takes effect at once.
-  void acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log);
+  /// A log of which so much takes effect at once.
+  void acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log, std::size_t length);
 
  private:
   /// What a thread knows beyond clocks.

@@ -62,6 +62,7 @@ class WatchedBlock final : public BlockObserver {
   void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) override {
     launch_.meet(block_, barrier, id, threads);
   }
+  void leave_cluster_barrier(Thread& thread) override { launch_.leave_cluster_barrier(block_, thread); }
   void meet_in_warp(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named) override {
     launch_.meet_in_warp(block_, lanes, here, named);
   }
@@ -98,6 +99,9 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
   block.async = {};
   block.proxy_fences.start(threads);
+  block.cluster_arrivals = 0;
+  block.cluster_releases.clear();
+  join_cluster(block, index);
   if (tools_.race) block.races.start(number, threads);
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
@@ -156,7 +160,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::grid_wait:
       if (!tools_.race) break;
       in_flight_.wait(block.races.clocks.block());
-      block.races.clocks.acquire_now(thread.linear, in_flight_.awaited());
+      block.races.clocks.acquire_now(thread.linear, in_flight_.awaited(), 1);
       break;
     case Kind::grid_trigger:
       if (tools_.race) in_flight_.trigger(block.races.clocks.block());
@@ -170,6 +174,13 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
     case Kind::arrive:
       if (tools_.race) block.races.clocks.arrive(thread.linear, read<std::uint32_t>(thread, instruction, 0));
       break;
+    case Kind::cluster_arrive:
+      arrive_in_cluster(block, thread, instruction);
+      return;
+    case Kind::cluster_wait:
+      instruction.execute(thread, instruction);
+      if (thread.state != Thread::State::at_cluster) leave_cluster_barrier(block, thread);
+      return;
     case Kind::call:
       call(block, thread, instruction);
       return;
@@ -207,14 +218,19 @@ void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruct
   if (access.space == Space::parameter) return;
   // A fault of the kernel.
   if ((access.address & (how.bytes - 1u)) != 0) return;
+  BlockWatch* const owner = owner_of(block, thread, access);
+  if (owner == nullptr) return;
+  WatchedAccess in_owner = access;
+  if (owner != &block) in_owner.owner = &owner->races;
+  if (access.space == Space::shared) in_owner.address &= kOffsetInBlock;
   if (tools_.stream && access.space == Space::global)
     accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
                   how.is_strong && how.scope == Scope::device, how.site);
   if (tools_.race && access.space != Space::local) {
-    races_.access(block.races, access,
+    races_.access(block.races, in_owner,
                   [&](const RaceDetector::Race& race) { consider_race(thread, instruction, access, race); });
   }
-  if (tools_.init) look_for_unwritten(block, thread, access);
+  if (tools_.init) look_for_unwritten(*owner, thread, in_owner);
 }
 
 // Local memory grows by that of the function, in which only the arguments are written.

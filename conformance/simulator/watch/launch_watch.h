@@ -5,12 +5,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/machine/launch.h"
 #include "simulator/machine/launch_observer.h"
 #include "simulator/machine/thread.h"
 #include "simulator/watch/async_watch.h"
+#include "simulator/watch/cluster_watch.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/launches_in_flight.h"
 #include "simulator/watch/observer.h"
@@ -30,6 +32,9 @@ struct BlockWatch {
   std::vector<WrittenBits> local;  ///< of each thread
   AsyncWatch async;
   ProxyFences proxy_fences;
+  std::shared_ptr<ClusterWatch> cluster;
+  std::size_t cluster_arrivals = 0;                              ///< in this phase
+  std::vector<std::shared_ptr<const Release>> cluster_releases;  ///< what they knew
 };
 
 class LaunchWatch final : public LaunchObserver {
@@ -50,6 +55,9 @@ class LaunchWatch final : public LaunchObserver {
   /// All threads that the barrier is for have come, and are about to go on.
   void meet(BlockWatch& block, const Barrier& barrier, unsigned id, const std::vector<Thread>& threads);
 
+  /// The thread has waited at the barrier of its cluster, and is about to go on.
+  void leave_cluster_barrier(BlockWatch& block, Thread& thread);
+
   /// The lanes `here` of a warp execute together what is meant for those of the mask `named`.
   void meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here,
                     std::uint32_t named);
@@ -58,6 +66,7 @@ class LaunchWatch final : public LaunchObserver {
   void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
                     const WatchedAccess& access);
   void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  /// `block`: to which the memory belongs.
   void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
     const Annotation& how = *access.annotation;
     const auto look_in = [&](auto& memory) {
@@ -109,6 +118,13 @@ class LaunchWatch final : public LaunchObserver {
   void keep(BlockWatch& block, WatchedPromise& promise);
   std::shared_ptr<const Release> snapshot(BlockWatch& block, const Thread& thread) const;
 
+  void join_cluster(BlockWatch& block, const Extent& index);
+  void arrive_in_cluster(BlockWatch& block, Thread& thread, const Instruction& instruction);
+  void release_to_cluster(BlockWatch& block);
+  BlockWatch* owner_of(BlockWatch& block, const Thread& thread, const WatchedAccess& access) const;
+  std::uint64_t in_own_block(const Thread& thread, const Instruction& instruction,
+                             std::uint64_t address) const;
+
   void check_barrier(const Barrier& barrier, const std::vector<Thread>& threads);
   void check_mask(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named);
 
@@ -122,6 +138,7 @@ class LaunchWatch final : public LaunchObserver {
   Findings& findings_;
   WrittenMemory& memory_;
   AccessedMemory& accessed_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<ClusterWatch>> clusters_;  ///< by their linear indices
   LaunchesInFlight only_this_launch_;  ///< for one without launches before it
   LaunchesInFlight& in_flight_;
   RaceDetector& races_;

@@ -37,7 +37,8 @@ void LaunchesInFlight::begin(const Program& program, const Launch& launch) {
       races_.note_written(range.begin, range.bytes, launches_.back().first);
   }
   awaited_ = std::make_shared<const ReleaseLog>(first_awaited, first);
-  races_.begin(first, launches_.empty() ? 0 : launches_.front().first - 1);
+  races_.begin(first, launches_.empty() ? 0 : launches_.front().first - 1,
+               launch.cluster.x * launch.cluster.y * launch.cluster.z);
   launches_.push_back({first, &program, launch.kernel, launch.grid, launch.block, {}});
 }
 

@@ -9,15 +9,6 @@
 
 namespace opgate::simulator {
 
-inline Extent index_at(std::uint64_t linear, const Extent& extent) {
-  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
-          static_cast<unsigned>(linear / extent.x / extent.y)};
-}
-
-inline std::uint64_t linear_index(const Extent& index, const Extent& extent) {
-  return (std::uint64_t{index.z} * extent.y + index.y) * extent.x + index.x;
-}
-
 /// "file:line" where the PTX has `.loc`, else "line N of the PTX".
 inline std::string location_in(const Program& program, const Instruction& instruction) {
   return instruction.location != 0 ? program.locations[instruction.location]

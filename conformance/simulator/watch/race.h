@@ -16,9 +16,10 @@ namespace opgate::simulator {
 /// One access of a thread, as the tools see it.
 struct WatchedAccess {
   const Annotation* annotation = nullptr;
-  Space space = Space::global;  ///< no longer generic
-  std::uint64_t address = 0;    ///< in the space
-  std::uint32_t thread = 0;     ///< in the block
+  Space space = Space::global;         ///< no longer generic
+  std::uint64_t address = 0;           ///< in the space
+  std::uint32_t thread = 0;            ///< in the block
+  struct BlockRaces* owner = nullptr;  ///< of shared memory, if it is that of another block of the cluster
 };
 
 /// The places of one memory through which threads synchronise, by their addresses.
@@ -46,9 +47,11 @@ class RaceDetector {
 
   /// A launch begins, whose blocks are numbered from `first` on. What blocks up to `settled` did comes before
   /// all that it does.
-  void begin(std::uint32_t first, std::uint32_t settled) {
+  /// Blocks of a cluster have numbers one behind the other.
+  void begin(std::uint32_t first, std::uint32_t settled, std::uint32_t blocks_of_cluster) {
     first_ = first;
     settled_ = settled;
+    blocks_of_cluster_ = blocks_of_cluster;
   }
 
   /// Remembers that the first instruction of a block has written so many bytes.
@@ -59,7 +62,8 @@ class RaceDetector {
   void access(BlockRaces& block, const WatchedAccess& access, Report&& report) {
     look_at(block, access, report);
     const bool shared = access.space == Space::shared;
-    if (access.annotation->is_strong) synchronise(block, access, shared ? block.shared_logs : logs_);
+    if (access.annotation->is_strong)
+      synchronise(block, access, shared ? owner_of(block, access).shared_logs : logs_);
   }
 
   /// The same, for an access by which its thread learns nothing.
@@ -69,7 +73,8 @@ class RaceDetector {
     const bool shared = access.space == Space::shared;
     const AccessRecord record = record_of(block, access);
     const bool writes = how.kind != Annotation::Kind::load;
-    const Shadow::Part part = (shared ? block.shared : global_).at(access.address, how.bytes);
+    const Shadow::Part part =
+        (shared ? owner_of(block, access).shared : global_).at(access.address, how.bytes);
     for (unsigned i = 0; i < part.count; ++i) {
       Granule& granule = part.first[i];
       if (races(block, record, granule.write, shared)) report(Race{granule.write, true});
@@ -129,12 +134,22 @@ class RaceDetector {
     return {block.clocks.block(), block.clocks.clock(access.thread), who_and_how};
   }
 
+  static BlockRaces& owner_of(BlockRaces& block, const WatchedAccess& access) {
+    return access.owner == nullptr ? block : *access.owner;
+  }
+
+  bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
+    if (a.block == b.block) return true;
+    return a.block >= first_ && b.block >= first_ &&
+           (a.block - first_) / blocks_of_cluster_ == (b.block - first_) / blocks_of_cluster_;
+  }
+
   bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
              bool shared) const {
     if (before.block <= settled_) return false;
     if (before.block == now.block) {
       if (before.clock < block.clocks.base() || before.is_of_thread_of(now)) return false;
-    } else if (shared) {
+    } else if (shared && !are_of_one_cluster(now, before)) {
       return false;  // left behind by a block that had this shared memory before
     }
     return !are_both_strong(now, before, shared) && !block.clocks.knows(now.thread(), before);
@@ -142,7 +157,7 @@ class RaceDetector {
 
   bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
                        bool shared) const {
-    if (other.block <= settled_ || (shared && other.block != copy.block)) return false;
+    if (other.block <= settled_ || (shared && !are_of_one_cluster(copy, other))) return false;
     if (are_both_strong(copy, other, shared)) return false;
     if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
     return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread(), other.clock);
@@ -175,7 +190,8 @@ class RaceDetector {
     const auto is_covered = [&](const AccessRecord& earlier) {
       if (earlier.block <= settled_) return true;
       if (earlier.block != read.block)
-        return shared || (earlier.block < first_ && block.clocks.knows(read.thread(), earlier));
+        return (shared && !are_of_one_cluster(earlier, read)) ||
+               (earlier.block < first_ && block.clocks.knows(read.thread(), earlier));
       if (earlier.clock < base) return true;
       if (!earlier.is_of_warp_of(read)) return false;
       return earlier.clock < warp_base ||
@@ -202,6 +218,7 @@ class RaceDetector {
   static void release(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
 
   std::uint32_t first_ = 1;
+  std::uint32_t blocks_of_cluster_ = 1;
   std::uint32_t settled_ = 0;  ///< no block has the number 0, which stands for no access
   Shadow global_;
   ReleaseLogs logs_;

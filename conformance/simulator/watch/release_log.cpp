@@ -57,9 +57,10 @@ bool ReleaseLog::knows(const std::vector<Acquired>& acquired, std::uint32_t read
     if (log->has_all_of(block)) return true;
     const auto positions = log->of_block_.find(block);
     if (positions != log->of_block_.end()) {
-      for (const std::size_t position : positions->second) {
-        if (position >= length) break;
-        const Release& release = *log->releases_[position];
+      const std::vector<std::size_t>& all = positions->second;
+      // The last one has most.
+      for (auto next = std::lower_bound(all.begin(), all.end(), length); next != all.begin();) {
+        const Release& release = *log->releases_[*--next];
         if (release.scope == Scope::block && block != reader_block) continue;
         if (release.view.knows(thread, clock)) return true;
       }

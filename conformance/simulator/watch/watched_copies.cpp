@@ -93,17 +93,17 @@ void LaunchWatch::begin_bulk_copy(BlockWatch& block, Thread& thread, const Instr
   copy.site = annotation.site;
   copy.reduces = annotation.is_strong;
   copy.to_space = is_load ? Space::shared : Space::global;
-  copy.to = operands.to & (is_load ? watched_copies::kSharedAddress : ~std::uint64_t{0});
+  copy.to = is_load ? in_own_block(thread, instruction, operands.to) : operands.to;
   copy.from_space = annotation.space;
-  copy.from = operands.from &
-              (annotation.space == Space::shared ? watched_copies::kSharedAddress : ~std::uint64_t{0});
+  copy.from =
+      annotation.space == Space::shared ? in_own_block(thread, instruction, operands.from) : operands.from;
   copy.bytes = copy.bytes_read = operands.bytes;
   copy.end = thread.bulk_copies.begun();
   read_source(block, thread, instruction, copy);
   copy.begin = snapshot(block, thread);
   if (is_load) {
     block.async.promises.push_back(
-        {operands.mbarrier & watched_copies::kSharedAddress, true, {std::move(copy)}});
+        {in_own_block(thread, instruction, operands.mbarrier), true, {std::move(copy)}});
   } else {
     block.async.bulk_copies[&thread].push_back(std::move(copy));
   }
@@ -121,7 +121,7 @@ void LaunchWatch::begin_tensor_copy(BlockWatch& block, Thread& thread, const Ins
     copy.site = instruction.annotation->site;
     copy.reduces = instruction.annotation->is_strong;
     copy.bytes = piece.bytes;
-    copy.to = piece.shared;
+    copy.to = in_own_block(thread, instruction, piece.shared);
     copy.from = piece.global.value_or(0);
     copy.bytes_read = piece.global ? piece.bytes : 0;
     if (!is_load) {
@@ -135,7 +135,8 @@ void LaunchWatch::begin_tensor_copy(BlockWatch& block, Thread& thread, const Ins
   const std::shared_ptr<const Release> begin = snapshot(block, thread);
   for (WatchedCopy& copy : copies) copy.begin = begin;
   if (is_load) {
-    const std::uint64_t place = mbarrier_of_tensor_copy(thread, instruction) & watched_copies::kSharedAddress;
+    const std::uint64_t place =
+        in_own_block(thread, instruction, mbarrier_of_tensor_copy(thread, instruction));
     block.async.promises.push_back({place, true, std::move(copies)});
   } else {
     std::vector<WatchedCopy>& all = block.async.bulk_copies[&thread];
@@ -192,8 +193,11 @@ void LaunchWatch::finish_reading(BlockWatch& block, WatchedCopy& copy) {
 // Copies that nobody has waited for happen at the end.
 void LaunchWatch::exit(BlockWatch& block, Thread& thread) {
   settle_copies(block, thread, tools_.race ? block.races.clocks.clock(thread.linear) : 0);
+  ++block.async.exited;
+  release_to_cluster(block);
   const Extent& extent = launch_.block;
-  if (++block.async.exited < std::size_t{extent.x} * extent.y * extent.z) return;
+  if (block.async.exited < std::size_t{extent.x} * extent.y * extent.z) return;
+  block.cluster->blocks[thread.block->rank()] = nullptr;
   for (WatchedPromise& promise : std::exchange(block.async.promises, {})) keep(block, promise);
 }
 

@@ -24,7 +24,8 @@ bool phase_of(Block& block, std::uint64_t place) {
 void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
   const Annotation& annotation = *instruction.annotation;
-  const std::uint64_t place = address_of(thread, instruction, annotation.operand) & 0xffffffffu;
+  const std::uint64_t place =
+      in_own_block(thread, instruction, address_of(thread, instruction, annotation.operand));
   const bool exists = place + sizeof(std::uint64_t) <= thread.block->shared_bytes();
   const bool before = exists && watched_mbarriers::phase_of(*thread.block, place);
   instruction.execute(thread, instruction);
