@@ -44,6 +44,20 @@ TEST(SimulatedRaces, CopiesOfAnElementInOneBlockAreNoRaceInTriton) {
   expect_finding(findings_of(elsewhere, {}, {128}, tools, true), Finding::Kind::race, "of the same block");
 }
 
+// As Triton reduces a small tensor: warps that hold copies of an element store its sum to one place.
+TEST(SimulatedRaces, CopiesThatAreStoredToSharedMemoryAreNoRaceInTriton) {
+  Tools tools;
+  tools.race = true;
+  const std::string declared = ".shared .align 4 .b8 s[4];";
+  const std::string store = " st.shared.b32 [s], %r1;";
+  expect_nothing(findings_of(kernel_of(declared + store), {}, {128}, tools, true));
+  expect_finding(findings_of(kernel_of(declared + store), {}, {128}, tools, false), Finding::Kind::race,
+                 "of the same block");
+  // Another instruction stores another element.
+  expect_finding(findings_of(kernel_of(declared + store + store), {}, {128}, tools, true),
+                 Finding::Kind::race, "of the same block");
+}
+
 TEST(SimulatedRaces, ABarrierOrdersTheBlock) {
   expect_race(races_of(exchanged("", 64), {128}), "ld.shared.u32 races with st.shared.u32");
   expect_race(races_of(exchanged("", 1), {128}));

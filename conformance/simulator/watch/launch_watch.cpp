@@ -275,16 +275,15 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
 
 // A small tensor of Triton has fewer elements than its block has threads: several threads load an element,
 // and one of them stores what it has become, while the copies that others load later are used for nothing.
-// And the lanes of a warp that store copies of an element to shared memory together store the same but for
-// rounding.
+// And threads that store copies of an element to shared memory by one instruction store the same but for
+// rounding: where a reduction fuses a product with its first addition, lanes round different products.
 bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
                                const RaceDetector::Race& race) const {
   const AccessRecord& before = race.before;
   if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
   if (access.space == Space::shared)
-    return now.kind == Annotation::Kind::store && now.site == before.site() &&
-           before.thread() / kWarpSize == access.thread / kWarpSize;
+    return now.kind == Annotation::Kind::store && now.site == before.site();
   if (now.kind == Annotation::Kind::store) return now.changes_what != 0 && now.changes_what == before.site();
   const Annotation* const stored = instruction_at(program_, before.site()).annotation;
   return now.kind == Annotation::Kind::load && stored != nullptr && stored->changes_what == now.site;
