@@ -94,6 +94,24 @@ TEST(SimulatedAtomics, Vectors) {
   EXPECT_EQ(device.read<float>(memory), (std::vector<float>{2, 4, 6, 6}));
 }
 
+// As Triton adds to four elements: with more registers than other instructions have.
+TEST(SimulatedAtomics, VectorsThatReturnTheOldValues) {
+  FakeDevice device;
+  const std::uint64_t memory = device.allocate(std::vector<float>{1, 2, 3, 4, 0, 0, 0, 0});
+  expect_no_fault(run(device, kernel_of(R"(mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000;
+    atom.global.gpu.acq_rel.add.v4.f32 {%f3, %f4, %f5, %f6}, [%rd1], {%f1, %f2, %f1, %f2};
+    st.global.v4.f32 [%rd1+16], {%f3, %f4, %f5, %f6};)"),
+                      {}, {}, Arguments(memory)));
+  EXPECT_EQ(device.read<float>(memory), (std::vector<float>{2, 4, 4, 6, 1, 2, 3, 4}));
+  const std::uint64_t halves = device.allocate(std::vector<std::uint16_t>(8, 0x3c00));
+  expect_no_fault(run(device, kernel_of(R"(mov.b16 %h1, 0x3c00; mov.b16 %h2, 0x4000;
+    atom.global.add.noftz.v8.f16 {%h3, %h4, %h5, %h6, %h7, %h8, %h9, %h10}, [%rd1],
+      {%h1, %h2, %h1, %h2, %h1, %h2, %h1, %h3};)"),
+                      {}, {}, Arguments(halves)));
+  EXPECT_EQ(device.read<std::uint16_t>(halves),
+            (std::vector<std::uint16_t>{0x4000, 0x4200, 0x4000, 0x4200, 0x4000, 0x4200, 0x4000, 0x3c00}));
+}
+
 TEST(SimulatedAtomics, OldValuesAreAllDifferent) {
   const std::vector<std::uint32_t> values = values_of(kernel_of(R"(atom.global.add.u32 %r2, [%rd1], 1;
     mul.wide.u32 %rd2, %r2, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2+4], 1;)"),

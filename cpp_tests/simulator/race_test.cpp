@@ -174,6 +174,12 @@ TEST(SimulatedRaces, AtomicAccessesDoNotRaceWithEachOther) {
   expect_nothing(races_of("red.global.cta.add.u32 [%rd1], 1;", {64}));
 }
 
+TEST(SimulatedRaces, AllElementsOfAnAtomicVectorAreAccessed) {
+  const std::string add = "atom.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1], {%f5, %f6, %f7, %f8};";
+  expect_nothing(races_of(add, {64}));
+  expect_race(races_of(add + "ld.global.f32 %f9, [%rd1+12];", {64}), "atom.global.add.v4.f32");
+}
+
 TEST(SimulatedRaces, AnAtomicAccessDoesNotHideAPlainOne) {
   const auto body = [](const std::string& first, const std::string& between, const std::string& then) {
     return ".shared .align 4 .b8 s[4]; setp.eq.u32 %p1, %r1, 0;\n" + first + between + "\n" + then;

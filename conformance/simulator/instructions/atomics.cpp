@@ -1,4 +1,5 @@
 // atom and red. Threads run one after the other, so that every access is whole.
+#include <array>
 #include <cstring>
 
 #include "simulator/instructions/select.h"
@@ -13,26 +14,30 @@ namespace atomics {
 // offset of the address.
 template <class T, AtomicOperation operation, Space space, bool returns, int lanes, int in_register>
 void execute(Thread& thread, const Instruction& in) {
-  constexpr int kAddress = returns ? lanes : 0;
+  constexpr std::size_t kLanes = lanes;
+  constexpr std::size_t kAddress = returns ? kLanes : 0;
   constexpr std::size_t kBytes = sizeof(T) * in_register;
   unsigned char* const at =
-      locate<space, Access::atomic>(thread, in, address_of(thread, in, kAddress), lanes * kBytes);
-  for (int lane = 0; lane < lanes; ++lane) {
-    const auto given = read<std::uint64_t>(thread, in, kAddress + 1 + lane);
+      locate<space, Access::atomic>(thread, in, address_in(thread, in, kAddress), kLanes * kBytes);
+  // A register may be both a value and a result.
+  std::array<std::uint64_t, kLanes> values;
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    values[lane] = thread.registers[in.slot(kAddress + 1 + lane)];
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
     std::uint64_t before = 0;
     for (int part = 0; part < in_register; ++part) {
       unsigned char* const place =
-          at + static_cast<std::size_t>(lane) * kBytes + static_cast<std::size_t>(part) * sizeof(T);
+          at + lane * kBytes + static_cast<std::size_t>(part) * sizeof(T);
       T old;
       std::memcpy(&old, place, sizeof(T));
-      const std::uint64_t piece = given >> (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
+      const std::uint64_t piece = values[lane] >> (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
       T value;
       std::memcpy(&value, &piece, sizeof(T));
       const T result = combined<operation>(old, value);
       std::memcpy(place, &result, sizeof(T));
       before |= bits_of(old) << (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
     }
-    if constexpr (returns) write(thread, in, lane, before);
+    if constexpr (returns) thread.registers[in.slot(lane)] = before;
   }
 }
 
@@ -70,8 +75,13 @@ Handler with_form(const Form& form) {
   if (form.lanes == 2)
     return form.returns ? &execute<T, operation, space, true, 2, in_register>
                         : &execute<T, operation, space, false, 2, in_register>;
-  // A vector of four that returns the old values has more operands than an instruction can hold here.
-  return form.lanes == 4 && !form.returns ? &execute<T, operation, space, false, 4, in_register> : nullptr;
+  if (form.lanes == 4)
+    return form.returns ? &execute<T, operation, space, true, 4, in_register>
+                        : &execute<T, operation, space, false, 4, in_register>;
+  if constexpr (sizeof(T) * in_register == 2)
+    return form.returns ? &execute<T, operation, space, true, 8, in_register>
+                        : &execute<T, operation, space, false, 8, in_register>;
+  return nullptr;
 }
 
 template <AtomicOperation operation, Space space>

@@ -69,4 +69,9 @@ inline std::uint64_t address_of(const Thread& thread, const Instruction& in, int
   return read<std::uint64_t>(thread, in, operand) + static_cast<std::uint64_t>(in.immediate);
 }
 
+/// The same of any instruction, wide or not.
+inline std::uint64_t address_in(const Thread& thread, const Instruction& in, std::size_t operand) {
+  return thread.registers[in.slot(operand)] + static_cast<std::uint64_t>(in.immediate);
+}
+
 }  // namespace opgate::simulator

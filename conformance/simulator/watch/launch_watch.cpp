@@ -121,7 +121,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       if (annotation.is_fragment) {
         access_matrix(block, thread, instruction);
       } else if (thread.lane < annotation.rows) {
-        const std::uint64_t address = address_of(thread, instruction, annotation.operand);
+        const std::uint64_t address = address_in(thread, instruction, annotation.operand);
         watch_access(block, thread, instruction, launch_watch::access_to(thread, annotation, address));
       }
       break;
