@@ -104,19 +104,54 @@ PLANTED = {
     "block": "value.reference",
     "half": "value.reference",
     "atomic": "run.race",
+    "last_stride": "value.layout",
+    "padding": "value.reference",
+    "early_return": "value.reference",
+    "offset": "memory.bounds",
+    "dtype": "fake.metadata",
+    "one_place": "run.race",
+    "barrier": "run.race",
+    "unwritten": "value.reference",
+    "tuned": "value.reference",
+    "stream": "run.race",
+    "first_call": "run.sequence",
+    "backward": "grad.reference",
 }
+
+
+def found_in(folder: Path) -> set[tuple[str, str]]:
+    """Operators and checks of the results that are failures or crashes."""
+    lines = map(json.loads, (folder / "results.jsonl").read_text().splitlines())
+    cases = [line["case"].split("/") for line in lines if line.get("verdict") in ("fail", "crash")]
+    return {(case[0], case[-1]) for case in cases}
 
 
 def test_each_planted_mistake_is_found_and_its_right_twin_is_silent(
     opgate: OpGate, source: Path, tmp_path: Path
 ) -> None:
     folder = source / "fixtures" / "triton_pairs"
-    checks = ["value", "effect.mutation", "memory.bounds", "run.race", "run.device"]
+    checks = [
+        *("value", "effect.mutation", "memory.bounds", "run.race", "run.device", "fake.metadata"),
+        *("run.sequence", "grad.reference"),
+    ]
     run = opgate("run", "--device", "sim", "--check", *checks, "--output", tmp_path, folder=folder)
     assert run.returncode == 1, run
     assert " 0 owed" in run.stdout.splitlines()[-1]
-    lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
-    cases = [line["case"].split("/") for line in lines if line.get("verdict") in ("fail", "crash")]
-    found = {(case[0], case[-1]) for case in cases}
+    found = found_in(tmp_path)
     assert {op for op, _ in found} == {f"{name}_wrong" for name in PLANTED}
     assert {(f"{name}_wrong", check) for name, check in PLANTED.items()} <= found
+
+
+@pytest.mark.parametrize("seed", ["2", "3"])
+def test_right_twins_are_silent_in_other_orders(
+    opgate: OpGate, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: str
+) -> None:
+    monkeypatch.setenv("OPGATE_SIM_SHUFFLE", seed)
+    checks = ["value.reference", "memory.uninitialised", "run.race", "run.stream", "run.deterministic"]
+    twins = [f"{name}_right" for name in PLANTED]
+    run = opgate(
+        *("run", "--device", "sim", "--op", *twins, "--check", *checks, "--output", tmp_path),
+        folder=source / "fixtures" / "triton_pairs",
+    )
+    assert found_in(tmp_path) == set()
+    assert run.returncode == 0, run
