@@ -17,10 +17,20 @@ TEST(SimulatedFaultDeathTest, PastTheEndOfAnAllocation) {
       });
 }
 
+TEST(SimulatedFaultDeathTest, NamesTheArgumentOfTheLaunch) {
+  EXPECT_IN_CHILD(
+      "past the end of an allocation of 32 bytes by 4: byte 16 of argument 1 of the launch, which points to "
+      "16 bytes \\(block",
+      {
+        store(device_floats(8, 1) + 4, 4, 1);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+      });
+}
+
 TEST(SimulatedFaultDeathTest, AfterMemoryWasFreed) {
   EXPECT_IN_CHILD(
       "opgate sim: kernel store, line [0-9]+ of the PTX: .*byte 0 of an allocation of 16 bytes that was "
-      "freed",
+      "freed: byte 0 of argument 1 of the launch",
       {
         float* const data = device_floats(4, 1);
         EXPECT_EQ(cudaFree(data), cudaSuccess);

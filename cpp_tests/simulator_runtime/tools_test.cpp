@@ -38,6 +38,9 @@ TEST(SimulatedToolsDeathTest, NewMemoryIsUnwritten) {
     EXPECT_TRUE(
         found.starts_with("{\"tool\":\"init\",\"kernel\":\"add\",\"message\":\"ld.global.f32 reads 4 bytes"))
         << found;
+    EXPECT_NE(found.find("not written: byte 0 of argument 1 of the launch, which points to 16 bytes"),
+              std::string::npos)
+        << found;
     EXPECT_NE(found.find("\"count\":4}"), std::string::npos) << found;
     EXPECT_EQ(take_finding(), "");
   });

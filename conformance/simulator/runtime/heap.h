@@ -37,6 +37,9 @@ class Heap {
   /// The live allocation that an address lies in, or null.
   const Allocation* find(std::uint64_t address) const;
 
+  /// The allocation that begins last before the address, also a freed one, or null.
+  const Allocation* nearest(std::uint64_t address) const;
+
   /// What is wrong with an access, for people: "past the end of an allocation of 96 bytes by 4".
   std::string explain(std::uint64_t address, std::size_t bytes) const;
 
@@ -45,7 +48,6 @@ class Heap {
 
  private:
   void reuse_oldest();
-  const Allocation* nearest(std::uint64_t address) const;
   std::optional<std::uint64_t> take_gap(std::size_t room);
   void add_gap(std::uint64_t begin, std::size_t bytes);
   std::size_t remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap);

@@ -77,8 +77,20 @@ Extent cluster_of(const Kernel& kernel, const Signature& signature, const Launch
   return cluster;
 }
 
+// What the tools have found in the launch, with the arguments whose memory is meant.
+std::vector<Finding> findings_of(Observer& observer, const KernelMemory& memory) {
+  std::vector<Finding> findings = observer.findings().take();
+  for (Finding& finding : findings) {
+    if (finding.space != "global") continue;
+    if (const std::string place = memory.place_of(finding.address); !place.empty())
+      finding.message += ": " + place;
+  }
+  return findings;
+}
+
 void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
-  KernelMemory memory(simulator.memory, device);
+  const LaunchArguments arguments(signature_of(kernel, device, simulator.memory), launch.parameters);
+  KernelMemory memory(simulator.memory, device, arguments);
   if (launch.observer != nullptr) {
     std::shared_ptr<LaunchesInFlight>& in_flight = simulator.execution.running().launches;
     if (in_flight == nullptr) in_flight = std::make_shared<LaunchesInFlight>();
@@ -88,7 +100,7 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
     std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
   if (launch.observer != nullptr) {
-    tool_findings::keep(launch.observer->findings().take());
+    tool_findings::keep(findings_of(*launch.observer, memory));
     if (simulator.stream_watch != nullptr)
       simulator.stream_watch->accesses(readable_name(kernel.name), launch.observer->accessed().take());
   }

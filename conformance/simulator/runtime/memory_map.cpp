@@ -51,6 +51,12 @@ Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& 
           data};
 }
 
+std::string KernelMemory::place_of(std::uint64_t address) const {
+  if (!map_.range().holds(address)) return "";
+  const Allocation* const block = map_.heap(map_.range().device_of(address)).nearest(address);
+  return block == nullptr ? "" : arguments_.place_of(address, *block);
+}
+
 void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /*access*/, std::size_t& until,
                               std::string& why) {
   if (map_.range().holds(address)) {
@@ -63,6 +69,7 @@ void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /
     const Allocation* const block = map_.heap(owner).find(address);
     if (block == nullptr || bytes > block->end() - address) {
       why = map_.heap(owner).explain(address, bytes);
+      if (const std::string place = place_of(address); !place.empty()) why += ": " + place;
       return nullptr;
     }
     until = block->end() - address;

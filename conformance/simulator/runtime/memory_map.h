@@ -13,6 +13,7 @@
 #include "simulator/runtime/address_range.h"
 #include "simulator/runtime/heap.h"
 #include "simulator/runtime/host_memory.h"
+#include "simulator/runtime/launch_arguments.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/stream_watch.h"
 #include "simulator/watch/written_memory.h"
@@ -83,7 +84,12 @@ class MemoryMap {
 /// Memory as the kernels of one device see it.
 class KernelMemory final : public DeviceMemory {
  public:
-  KernelMemory(MemoryMap& map, int device) : map_(map), device_(device) {}
+  /// `arguments`: of the launch, which faults name.
+  KernelMemory(MemoryMap& map, int device, const LaunchArguments& arguments)
+      : map_(map), device_(device), arguments_(arguments) {}
+
+  /// Which argument of the launch an address belongs to; empty if none is known.
+  std::string place_of(std::uint64_t address) const;
 
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
@@ -91,6 +97,7 @@ class KernelMemory final : public DeviceMemory {
  private:
   MemoryMap& map_;
   int device_;
+  const LaunchArguments& arguments_;
 };
 
 }  // namespace opgate::simulator

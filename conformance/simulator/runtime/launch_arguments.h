@@ -1,0 +1,32 @@
+// The pointers that a launch passes to its kernel, so that findings name what an address belongs to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/ptx/signature.h"
+#include "simulator/runtime/heap.h"
+
+namespace opgate::simulator {
+
+class LaunchArguments {
+ public:
+  /// `parameters`: the block of parameters of the launch. A structure may hold several pointers.
+  LaunchArguments(const Signature& signature, const std::vector<unsigned char>& parameters);
+
+  /// "byte 400 of argument 2 of the launch, which points to 400 bytes": from where the argument points to the end of
+  /// the allocation. Arguments are counted from 1, as the compiled kernel takes them: Triton passes neither
+  /// constants nor None. Empty if no argument points into the allocation.
+  std::string place_of(std::uint64_t address, const Allocation& allocation) const;
+
+ private:
+  struct Pointer {
+    std::uint64_t address = 0;
+    std::size_t argument = 0;  ///< its number, from 1
+  };
+
+  std::vector<Pointer> pointers_;
+};
+
+}  // namespace opgate::simulator
