@@ -63,7 +63,8 @@ def test_an_access_past_the_end_is_told_with_its_line(sim: SimulatedProgram) -> 
     assert heading == "opgate sim: 1 finding"
     assert re.match(
         r" 1 memory: ld\.global\.f32 of 4 bytes at 0x[0-9a-f]+: past the end of an allocation of 400 bytes "
-        r"by 4 \(block 1,0,0, thread 36,0,0\)$",
+        r"by 4: byte 400 of argument 1 of the launch, which points to 400 bytes "
+        r"\(block 1,0,0, thread 36,0,0\)$",
         what,
     )
     assert re.match(r"   kernel   .*twice\(float\s?\*, unsigned int\)$", kernel)
