@@ -26,8 +26,7 @@ void execute(Thread& thread, const Instruction& in) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     std::uint64_t before = 0;
     for (int part = 0; part < in_register; ++part) {
-      unsigned char* const place =
-          at + lane * kBytes + static_cast<std::size_t>(part) * sizeof(T);
+      unsigned char* const place = at + lane * kBytes + static_cast<std::size_t>(part) * sizeof(T);
       T old;
       std::memcpy(&old, place, sizeof(T));
       const std::uint64_t piece = values[lane] >> (8 * sizeof(T) * static_cast<unsigned>(part) % 64);

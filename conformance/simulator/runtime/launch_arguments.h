@@ -15,9 +15,9 @@ class LaunchArguments {
   /// `parameters`: the block of parameters of the launch. A structure may hold several pointers.
   LaunchArguments(const Signature& signature, const std::vector<unsigned char>& parameters);
 
-  /// "byte 400 of argument 2 of the launch, which points to 400 bytes": from where the argument points to the end of
-  /// the allocation. Arguments are counted from 1, as the compiled kernel takes them: Triton passes neither
-  /// constants nor None. Empty if no argument points into the allocation.
+  /// "byte 400 of argument 2 of the launch, which points to 400 bytes": from where the argument points to,
+  /// up to the end of the allocation. Arguments are counted from 1, as the compiled kernel takes them: Triton
+  /// passes neither constants nor None. Empty if no argument points into the allocation.
   std::string place_of(std::uint64_t address, const Allocation& allocation) const;
 
  private:

@@ -282,8 +282,7 @@ bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access
   const AccessRecord& before = race.before;
   if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
-  if (access.space == Space::shared)
-    return now.kind == Annotation::Kind::store && now.site == before.site();
+  if (access.space == Space::shared) return now.kind == Annotation::Kind::store && now.site == before.site();
   if (now.kind == Annotation::Kind::store) return now.changes_what != 0 && now.changes_what == before.site();
   const Annotation* const stored = instruction_at(program_, before.site()).annotation;
   return now.kind == Annotation::Kind::load && stored != nullptr && stored->changes_what == now.site;
