@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "judging/check.h"
+#include "judging/compiled_agreement.h"
 #include "judging/output_judgement.h"
 #include "packages/package_folder.h"
 
@@ -29,6 +30,17 @@ std::optional<Finding> other_library(CallUnderTest& under_test) {
                  {changes.front().in_words()}};
 }
 
+// A model has no eager form without Python. The package knows what eager Python returned: by digest, and the
+// values, too, if the compiler generated code that rounds in its own way.
+Judgement judge_model(CallUnderTest& under_test, const Outcome& packaged, const std::string& promised) {
+  const PackagedCall& call = packaged_call_of(under_test);
+  if (call.eager == digest(packaged.returned())) return Judgement::pass();
+  if (call.eager_results.empty())
+    return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
+  return judge_values(packaged.returned(), call.eager_results,
+                      agreement_of_compiled(under_test.key(), call.eager_results), promised);
+}
+
 Judgement judge(CallUnderTest& under_test) {
   const std::string promised = "the package, run in C++ without Python, returns eager's values";
   try {
@@ -51,9 +63,7 @@ Judgement judge(CallUnderTest& under_test) {
       return judge_same(under_test, packaged, eager, /*bits=*/false, promised);
     return judge_values(packaged.returned(), eager.returned(), {}, promised);
   }
-  // A model has no eager form without Python: its outputs are known by digest.
-  if (packaged_call_of(under_test).eager == digest(packaged.returned())) return Judgement::pass();
-  return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
+  return judge_model(under_test, packaged, promised);
 }
 
 OPGATE_REGISTER_CHECK(aoti_cpp, {.name = "aoti.cpp",

@@ -5,7 +5,8 @@
 #include <opgate/error.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
-#include <string_view>
+#include <charconv>
+#include <iterator>
 
 #include "base/atomic_file.h"
 #include "base/files.h"
@@ -24,6 +25,27 @@ fs::path file_of(const fs::path& folder, const std::string& call_id) {
   return folder / (c10::sha1(call_id).str().substr(0, kNameDigits) + ".pt");
 }
 
+std::vector<char> pickled(std::vector<c10::IValue> tensors) {
+  return torch::jit::pickle_save(c10::ivalue::Tuple::create(std::move(tensors)));
+}
+
+// A copy, because the pickle would hold the whole storage of a view.
+c10::IValue own_copy(const at::Tensor& tensor) { return on_host(tensor.detach()).clone(); }
+
+// `origin` is named if the bytes are not what pickled() returns.
+std::vector<at::Tensor> unpickled(const std::vector<char>& bytes, const std::string& origin) {
+  try {
+    const c10::IValue read = torch::jit::pickle_load(bytes);
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& element : read.toTupleRef().elements())
+      tensors.push_back(element.isTensor() ? element.toTensor() : at::Tensor());
+    return tensors;
+  } catch (const c10::Error& error) {
+    throw SetupError(fmt::format("{} does not hold the results of a call ({}); run again", origin,
+                                 error.what_without_backtrace()));
+  }
+}
+
 }  // namespace
 
 void keep_results(const fs::path& folder, const std::string& call_id,
@@ -37,11 +59,9 @@ void keep_results(const fs::path& folder, const std::string& call_id,
     }
     bytes += tensor.nbytes();
     if (bytes > kMostBytes) return;
-    // A copy, because the file would hold the whole storage of a view.
-    kept.emplace_back(on_host(tensor.detach()).clone());
+    kept.push_back(own_copy(tensor));
   }
-  const std::vector<char> bytes_of_file =
-      torch::jit::pickle_save(c10::ivalue::Tuple::create(std::move(kept)));
+  const std::vector<char> bytes_of_file = pickled(std::move(kept));
   AtomicFile(file_of(folder, call_id), std::string_view(bytes_of_file.data(), bytes_of_file.size())).commit();
 }
 
@@ -49,16 +69,26 @@ std::optional<std::vector<at::Tensor>> kept_results(const fs::path& folder, cons
   const fs::path file = file_of(folder, call_id);
   if (!fs::exists(file)) return std::nullopt;
   const std::string content = content_of(file);
-  try {
-    const c10::IValue read = torch::jit::pickle_load({content.begin(), content.end()});
-    std::vector<at::Tensor> tensors;
-    for (const c10::IValue& element : read.toTupleRef().elements())
-      tensors.push_back(element.isTensor() ? element.toTensor() : at::Tensor());
-    return tensors;
-  } catch (const c10::Error& error) {
-    throw SetupError(fmt::format("{} does not hold the results of a call ({}); run again", file.string(),
-                                 error.what_without_backtrace()));
+  return unpickled({content.begin(), content.end()}, file.string());
+}
+
+std::string results_as_text(const std::vector<at::Tensor>& tensors) {
+  std::vector<c10::IValue> kept;
+  for (const at::Tensor& tensor : tensors) kept.push_back(own_copy(tensor));
+  std::string text;
+  for (const char byte : pickled(std::move(kept)))
+    fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::vector<at::Tensor> results_from_text(std::string_view text) {
+  std::vector<char> bytes;
+  for (size_t at = 0; at + 1 < text.size(); at += 2) {
+    unsigned char byte = 0;
+    std::from_chars(text.data() + at, text.data() + at + 2, byte, 16);
+    bytes.push_back(static_cast<char>(byte));
   }
+  return unpickled(bytes, "the manifest of a package");
 }
 
 }  // namespace opgate

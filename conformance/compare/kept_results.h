@@ -1,5 +1,5 @@
-// What contiguous calls returned, kept as files beside the results of a run, so that the gate can compare two
-// runs element by element.
+// What calls returned, kept as files beside the results of a run, so that the gate can compare two runs
+// element by element, or as text in the manifest of a package.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace opgate {
@@ -21,5 +22,11 @@ void keep_results(const std::filesystem::path& folder, const std::string& call_i
 /// file that keep_results() did not write.
 std::optional<std::vector<at::Tensor>> kept_results(const std::filesystem::path& folder,
                                                     const std::string& call_id);
+
+/// The tensors, which must be defined and strided, as hexadecimal digits.
+std::string results_as_text(const std::vector<at::Tensor>& tensors);
+
+/// The inverse of results_as_text(), on the CPU. Throws SetupError for any other text.
+std::vector<at::Tensor> results_from_text(std::string_view text);
 
 }  // namespace opgate

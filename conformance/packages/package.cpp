@@ -11,8 +11,10 @@
 
 #include "base/dtypes.h"
 #include "base/text.h"
+#include "compare/kept_results.h"
 #include "device/device.h"
 #include "spec/sample_json.h"
+#include "spec/spec_json.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -53,7 +55,11 @@ PackagedCall call_from(const json& described) {
   call.variant = described.at("variant");
   call.outputs = described.at("outputs");
   call.eager = described.at("eager");
-  call.in_pieces = described.value("in_pieces", false);  // packages of earlier releases do not tell
+  // Packages of earlier releases do not hold these.
+  call.spec.accuracy = accuracy_from_json(described.value("accuracy", json()));
+  call.in_pieces = described.value("in_pieces", false);
+  if (described.contains("eager_results"))
+    call.eager_results = results_from_text(described.at("eager_results").get<std::string>());
   return call;
 }
 

@@ -22,13 +22,13 @@ namespace opgate {
 /// One call inside a package.
 struct PackagedCall {
   std::string id;
-  Spec spec;  ///< only the subject and the sample, which suffice to regenerate the inputs
+  Spec spec;  ///< only the subject, its accuracy, and the sample, which suffice to regenerate the inputs
   c10::ScalarType dtype;
   std::string variant;
-  size_t outputs = 0;  ///< number of tensors that it returns
-  bool in_pieces =
-      false;  ///< the package holds ATen's operators, which the operator computes with, in place of it
-  std::string eager;  ///< digest() of what eager Python returned when the package was made
+  size_t outputs = 0;      ///< number of tensors that it returns
+  bool in_pieces = false;  ///< the package holds ATen's operators, which the operator or model computes with
+  std::string eager;       ///< digest() of what eager Python returned when the package was made
+  std::vector<at::Tensor> eager_results;  ///< the same, on the CPU, for a model in pieces; none for others
 };
 
 /// Thrown where this machine lacks the device that a package was made for.

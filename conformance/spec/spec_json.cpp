@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <list>
 #include <set>
 
+#include "base/dtypes.h"
 #include "spec/bench_json.h"
 #include "spec/class_json.h"
 #include "spec/function_name.h"
@@ -16,14 +18,6 @@ namespace opgate {
 namespace {
 
 using nlohmann::json;
-
-Accuracy described_accuracy(const json& described) {
-  Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
-  accuracy.by_inputs = described.at("by_inputs");
-  accuracy.input_dtype = described.at("input_dtype");
-  if (!described.at("dtype").is_null()) accuracy.dtype = known_dtype(described.at("dtype"));
-  return accuracy;
-}
 
 // Stands for a reference that is a Python function in processes without Python. The binding replaces it.
 Reference python_reference(const std::string& where) {
@@ -43,17 +37,24 @@ Spec op_from_json(const json& described) {
   } else if (described.at("reference").get<bool>()) {
     spec.reference = python_reference(spec.where);
   }
-  spec.draft = described.at("draft");
-  if (described.at("scale").get<bool>()) spec.scale = python_reference(spec.where);
-  if (!described.at("accuracy").is_null()) spec.accuracy = described_accuracy(described.at("accuracy"));
-  if (!described.at("gradient_accuracy").is_null())
-    spec.gradient_accuracy = described_accuracy(described.at("gradient_accuracy"));
+  if (described.at("draft")) spec.draft = true;
+  if (const auto promised = accuracy_from_json(described.at("accuracy"))) {
+    spec.accuracy = promised;
+    spec.scale = described.at("scale").get<bool>() ? python_reference(spec.where) : nullptr;
+  }
+  if (const auto promised = accuracy_from_json(described.at("gradient_accuracy")))
+    spec.gradient_accuracy = promised;
   for (const json& word : described.at("promises")) spec.promises.insert(known_promise(word, spec.where));
   for (const json& rejected : described.at("rejections"))
     spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
   for (const auto& [word, names] : described.at("named").items()) {
     const json& values = names;  // a lambda cannot capture a structured binding
-    std::visit([&](const auto member) { values.get_to(spec.*member); }, naming_word(word).names);
+    std::visit(
+        [&](const auto member) {
+          const auto added = values.get<std::remove_reference_t<decltype(spec.*member)>>();
+          (spec.*member).insert(added.begin(), added.end());
+        },
+        naming_word(word).names);
   }
   if (const json& planted = described.at("planted"); !planted.is_null())
     spec.planted = Planted{planted.at("check"), planted.at("twin")};
@@ -78,8 +79,7 @@ void add_benches(const json& described, Spec& spec) {
 Spec class_from_json(const json& described) {
   Spec spec;
   spec.where = described.at("where");
-  const json& accuracy = described.at("accuracy");
-  spec.accuracy = accuracy.is_null() ? exact() : described_accuracy(accuracy);
+  spec.accuracy = accuracy_from_json(described.at("accuracy")).value_or(exact());
   read_class(described, spec);
   return spec;
 }
@@ -88,11 +88,29 @@ Spec model_from_json(const json& described) {
   Spec spec;
   spec.kind = Spec::Kind::model;
   spec.where = described.at("where");
-  spec.accuracy = exact();
+  if (described.at("scale").get<bool>()) spec.scale = python_reference(spec.where);
+  spec.accuracy = accuracy_from_json(described.at("accuracy"));
   return spec;
 }
 
 }  // namespace
+
+json to_json(const std::optional<Accuracy>& accuracy) {
+  if (!accuracy) return nullptr;
+  return {{"ulps", accuracy->exact ? json() : json(accuracy->ulps)},
+          {"by_inputs", accuracy->by_inputs},
+          {"dtype", accuracy->dtype ? json(dtype_name(*accuracy->dtype)) : json()},
+          {"input_dtype", accuracy->input_dtype}};
+}
+
+std::optional<Accuracy> accuracy_from_json(const json& described) {
+  if (described.is_null()) return std::nullopt;
+  Accuracy accuracy = described.at("ulps").is_null() ? exact() : ulps(described.at("ulps").get<double>());
+  accuracy.by_inputs = described.at("by_inputs");
+  accuracy.input_dtype = described.at("input_dtype");
+  if (!described.at("dtype").is_null()) accuracy.dtype = known_dtype(described.at("dtype"));
+  return accuracy;
+}
 
 namespace {
 

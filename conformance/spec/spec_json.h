@@ -12,4 +12,10 @@ namespace opgate {
 /// can be planned but not made. Throws SpecError for JSON that describes no spec, or an incomplete one.
 Spec spec_from_json(const nlohmann::json& described);
 
+/// An accuracy, or null without one, in the format of Accuracy.as_json.
+nlohmann::json to_json(const std::optional<Accuracy>& accuracy);
+
+/// The inverse of to_json(). Throws nlohmann::json::exception for another format.
+std::optional<Accuracy> accuracy_from_json(const nlohmann::json& described);
+
 }  // namespace opgate

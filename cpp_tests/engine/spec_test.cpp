@@ -317,9 +317,9 @@ TEST(SampleJson, RefusesArgumentsThatAreNoList) {
 
 TEST(ModelJson, RefusesWhatDescribesNoModel) {
   const json model = json::parse(
-      R"({"kind": "model", "name": "m", "where": "m.py:1", "dtypes": {"cpu": ["float32"]}, "samples": [{"arguments": []}]})");
+      R"({"kind": "model", "name": "m", "where": "m.py:1", "dtypes": {"cpu": ["float32"]}, "samples": [{"arguments": []}], "accuracy": null, "scale": false})");
   EXPECT_EQ(spec_from_json(model).dtypes.at(c10::kCPU), Dtypes{c10::kFloat});
-  for (const char* key : {"kind", "name", "where", "dtypes", "samples"}) {
+  for (const char* key : {"kind", "name", "where", "dtypes", "samples", "accuracy", "scale"}) {
     json without = model;
     without.erase(key);
     EXPECT_THROW(spec_from_json(without), SpecError) << key;

@@ -47,6 +47,8 @@ def test_a_whole_description_is_registered(models: dict[str, opgate.ModelSpec]) 
         "name": "Whole",
         "where": models["Whole"].where,
         "dtypes": {"cpu": ["float32", "float16"], "cuda": ["float32", "float16"]},
+        "accuracy": None,
+        "scale": False,
         "samples": [{"arguments": [{"shape": [2, 3], "values": "uniform"}], "where": models["Whole"].where}],
     }
 
@@ -86,6 +88,34 @@ def test_a_second_model_of_that_name_is_refused_with_the_first_place(
         opgate.model("Twin")(describe_all_but())
     assert str(raised.value).endswith(first.where)
     assert models["Twin"] is first
+
+
+def test_an_accuracy_is_that_of_operators_and_a_scale_is_its_own(
+    models: dict[str, opgate.ModelSpec],
+) -> None:
+    @opgate.model("Near")
+    def describe(spec: opgate.ModelSpec) -> None:
+        describe_all_but()(spec)
+        spec.accuracy(opgate.ulps(4), scale=torch.abs)
+
+    near = {"ulps": 4, "by_inputs": True, "dtype": None, "input_dtype": False}
+    assert (models["Near"].as_json()["accuracy"], models["Near"].as_json()["scale"]) == (near, True)
+
+
+@pytest.mark.parametrize(
+    ("promised", "scale", "message"),
+    [
+        (opgate.ulps(4).scaled_by_inputs(), None, "cannot be scaled_by_inputs"),
+        (opgate.exact(), torch.abs, "no ulps that a scale could measure"),
+    ],
+    ids=["scaled by inputs", "an exact one with a scale"],
+)
+def test_an_accuracy_that_no_model_can_have_is_refused(
+    promised: opgate.Accuracy, scale: Callable[[torch.Tensor], torch.Tensor] | None, message: str
+) -> None:
+    spec = opgate.ModelSpec("Near", "models.py:3")
+    with pytest.raises(ValueError, match=f"models.py:3: .*{message}"):
+        spec.accuracy(promised, scale=scale)
 
 
 def test_every_sample_is_kept_in_order(models: dict[str, opgate.ModelSpec]) -> None:

@@ -10,6 +10,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/terminal/terminal.h"
 #include "judging/call_under_test.h"
+#include "judging/compiled_agreement.h"
 #include "judging/output_judgement.h"
 #include "packages/package.h"
 #include "plan/case_parts.h"
@@ -34,7 +35,7 @@ struct Answer {
   const PackagedCall& call;
   std::string digest;
   std::string differs;  // how it differs from eager C++; empty for a model, which has no eager form in C++
-  bool as_made = true;  // the bits are those that eager Python returned when the package was made
+  bool as_made = true;  // it equals what eager Python returned when the package was made
 
   bool is_op() const { return call.spec.kind == Spec::Kind::op; }
   bool agrees() const { return differs.empty() && as_made; }
@@ -43,13 +44,20 @@ struct Answer {
 Answer answer_of(const Package& package, const PackagedCall& call, const std::vector<at::Tensor>& outputs,
                  WorkerCache& cache) {
   Answer answer{call, digest(outputs), "", true};
-  answer.as_made = answer.digest == call.eager;
+  // The code that a compiler generates for the pieces of an operator or a model rounds in its own way.
+  const auto judge = [&](const std::vector<at::Tensor>& eager) {
+    const auto agreement = call.in_pieces ? agreement_of_compiled(package.key(call), eager) : Agreement();
+    return judge_values(outputs, eager, agreement);
+  };
+  answer.as_made =
+      answer.digest == call.eager ||
+      (answer.is_op() ? call.in_pieces : !call.eager_results.empty() && !judge(call.eager_results).finding);
   if (!answer.is_op()) return answer;
   CallUnderTest under_test(package.key(call), cache);
   const Outcome& eager = under_test.observed().outcome;
   if (!eager.ok()) {
     answer.differs = "eager raises: " + eager.raised->message;
-  } else if (const Judgement same = judge_values(outputs, eager.returned(), {}); same.finding) {
+  } else if (const Judgement same = judge(eager.returned()); same.finding) {
     answer.differs = "package and eager C++ differ: " + same.finding->happened;
   }
   return answer;
@@ -85,7 +93,7 @@ void say(const Answer& answer, Lines& lines) {
              {"as_made", answer.as_made}});
   std::string text = answer.differs;
   if (text.empty() && !answer.as_made)
-    text = "package and eager Python differ: the bits are not those that eager Python returned";
+    text = "package and eager Python differ: the values are not those that eager Python returned";
   if (text.empty()) text = answer.is_op() ? "equals eager C++ and eager Python" : "equals eager Python";
   fmt::print("{} {}  {}\n",
              coloured(answer.agrees() ? Colour::green : Colour::red, answer.agrees() ? "ok  " : "FAIL"),

@@ -21,6 +21,7 @@
 #include "judging/scope.h"
 
 #include "compare/comparison.h"
+#include "compare/kept_results.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
 #include "memory/guard_pages.h"
@@ -37,10 +38,12 @@
 #include "run/worker.h"
 
 #include "judging/all_checks.h"
+#include "judging/compiled_agreement.h"
 #include "judging/judge_call.h"
 #include "judging/obstacle.h"
 #include "spec/recordings.h"
 #include "spec/sample_json.h"
+#include "spec/spec_json.h"
 #include "values/counter.h"
 #include "values/domain.h"
 
@@ -179,6 +182,7 @@ py::object describe(const std::string& id) {
                     {"lacks_fake", key.spec->lacks_fake},
                     {"other_values", has_other_values_than_recorded(*key.spec, *key.sample)},
                     {"promises", promises},
+                    {"accuracy", to_json(key.spec->accuracy)},
                     {"tensors", tensors}});
 }
 
@@ -345,11 +349,19 @@ std::optional<std::string> difference(const at::Tensor& got, const at::Tensor& w
 std::optional<std::string> difference_within_accuracy(const std::string& id, const at::Tensor& got,
                                                       const at::Tensor& want) {
   const CallKey key = parse_call_id(state().subjects, id);
-  Accuracy accuracy = key.spec->accuracy_for(key.dtype);
-  if (accuracy.exact) return difference(got, want, std::nullopt, std::nullopt);
-  accuracy.ulps *= 2;  // each of the two may be as far from the right result as is promised
+  const Agreement near = agreement_of_compiled(key, {want});
   const Comparison comparison =
-      compare(got, want, accuracy.scaled_by_inputs(), largest_of_each({want}).front());
+      compare(got, want, near.accuracy, near.scales.empty() ? at::Tensor() : near.scales.front());
+  if (comparison.within()) return std::nullopt;
+  return difference_text(comparison, got, want);
+}
+
+std::optional<std::string> difference_from_reference(const std::string& id, const at::Tensor& got,
+                                                     const at::Tensor& want,
+                                                     const std::optional<at::Tensor>& scale) {
+  const CallKey key = parse_call_id(state().subjects, id);
+  const Accuracy accuracy = key.spec->accuracy ? key.spec->accuracy_for(key.dtype) : exact();
+  const Comparison comparison = compare(got, want, accuracy, scale.value_or(at::Tensor()));
   if (comparison.within()) return std::nullopt;
   return difference_text(comparison, got, want);
 }
@@ -466,6 +478,15 @@ PYBIND11_MODULE(_engine, module) {
       "How two results of a call differ, in words, where each was rounded in its own way; None if they "
       "are within twice the accuracy that the spec promises, at the largest element of `want`.",
       pybind11::arg("call_id"), pybind11::arg("got"), pybind11::arg("want"));
+  module.def(
+      "difference_from_reference", &opgate::difference_from_reference,
+      "How a result of a call differs from the reference's, in words; None if it is within the accuracy "
+      "that the spec promises, or has the same bits if it promises none. `scale` is the magnitude of the "
+      "terms, if the spec gives one.",
+      pybind11::arg("call_id"), pybind11::arg("got"), pybind11::arg("want"),
+      pybind11::arg("scale") = std::nullopt);
+  module.def("results_as_text", &opgate::results_as_text,
+             "The tensors as text, from which a C++ program can read them.", pybind11::arg("tensors"));
   module.def("values", &opgate::described_values,
              "The values that a TensorArgument (JSON) describes, contiguous and on the CPU. `dtype`, such as "
              "\"float32\", is used if the argument fixes none. Each stream gives other values of the domain.",

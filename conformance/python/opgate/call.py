@@ -10,7 +10,7 @@ import torch
 
 from opgate import _engine
 from opgate.case_id import CaseId
-from opgate.compiled_graph import is_compiled_in_pieces
+from opgate.compiled_graph import computing_operators, has_triton_kernels
 from opgate.functions import operator_of
 from opgate.model import MODELS, ModelSpec
 
@@ -135,14 +135,23 @@ class Call:
 
     @cached_property
     def is_compiled_in_pieces(self) -> bool:
-        """Whether a compiler sees ATen's operators in place of the operator, or beside it."""
-        return not self.is_model and is_compiled_in_pieces(self.module(), self.tensors(), self.overload)
+        """Whether a compiler sees ATen's operators in place of the operator, or in the model.
+
+        It then generates code for them, and this code rounds in its own way.
+        """
+        if not self.is_model and has_triton_kernels(self.overload):
+            return True
+        called = computing_operators(self.module(), self.tensors())
+        if self.is_model:
+            return any(operator.namespace in ("aten", "prims") for operator in called)
+        return any(operator is not self.overload for operator in called)
 
     def difference(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
         """How a compiled result differs from eager's; None if it does not.
 
-        They have the same bits if the compiled graph holds the operator itself, and one call gives the bits
-        of another: on CUDA only if the operator promises `deterministic`. Values of operators that draw
+        They have the same bits if the compiled graph holds the operator itself, or a model's operators
+        themselves, and one call gives the bits of another: on CUDA only if the operator promises
+        `deterministic`. Otherwise they are within the promised accuracy. Values of operators that draw
         random numbers are not compared: a compiled program draws them in an order of its own.
         """
         if not self.draws_random_numbers:

@@ -1,4 +1,4 @@
-"""What a compiler sees of an operator: the operator itself, or the operators that it computes with."""
+"""What a compiler sees of a call: the operator itself, or the operators that it or a model computes with."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from typing import Any
 import torch
 
 
-def is_compiled_in_pieces(
-    module: torch.nn.Module, tensors: list[torch.Tensor], overload: torch._ops.OpOverload
-) -> bool:
-    """Whether the graph of the module, which calls `overload`, computes with other operators.
+def computing_operators(module: torch.nn.Module, tensors: list[torch.Tensor]) -> list[torch._ops.OpOverload]:
+    """The operators in the graph of the module that may return other values than those of their arguments.
 
-    It does if the operator's autograd kernel, or its only kernel, a composite, calls them. A compiler then
-    generates code for each of them, and this code rounds in its own way.
+    In the place of an operator whose autograd kernel, or whose only kernel, a composite, calls others, the
+    graph has these. Empty if the module cannot be traced.
     """
     from torch.fx.experimental.proxy_tensor import make_fx  # imports sympy, and is rarely needed
 
     try:
         with torch.no_grad():
-            traced = make_fx(module, tracing_mode="fake")(*tensors)
+            traced = make_fx(module, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
     except Exception:  # a fake kernel may raise anything; fake.exists and export.graph report it
-        return False
+        return []
     called = [node.target for node in traced.graph.nodes if node.op == "call_function"]
-    return any(computes(target) for target in called if target is not overload)
+    return [target for target in called if computes(target)]
+
+
+def has_triton_kernels(overload: torch._ops.OpOverload) -> bool:
+    """Whether `torch.library.triton_op` made the operator: compilers compile its kernels in their own way."""
+    return overload.name() in torch._library.triton.triton_ops_to_kernels
 
 
 def computes(target: Any) -> bool:

@@ -7,6 +7,7 @@ def identity_model(spec: opgate.ModelSpec) -> None:
     spec.sample(opgate.uniform(1, 3, 224, 224))
     spec.graph("aten.conv2d.default", "higher_order.call_torchbind", ...)
     spec.reference(lambda x: x)
+    spec.accuracy(opgate.exact())
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from opgate.accuracy import Accuracy
 from opgate.domains import TensorArgument
 from opgate.dtypes import dtype_name
 from opgate.spec import device_types
@@ -35,8 +37,8 @@ class ModelSpec:
     dtype_names: list[str] = field(default_factory=list)
     nodes: list[str] | None = None
     expected: Callable[..., torch.Tensor] | None = None
-    ulps: float | None = None
-    scale: Callable[..., torch.Tensor] | None = None
+    near: Accuracy | None = None
+    scale_function: Callable[..., torch.Tensor] | None = None
 
     def module(self, factory: Callable[[], torch.nn.Module]) -> None:
         """Sets the function that makes the module. It is called for each use, after torch.manual_seed(0)."""
@@ -63,22 +65,32 @@ class ModelSpec:
         """Sets the calls of the exported graph, in order, such as `aten.conv2d.default`."""
         self.nodes = list(nodes)
 
-    def reference(
-        self,
-        expected: Callable[..., torch.Tensor],
-        *,
-        ulps: float | None = None,
-        scale: Callable[..., torch.Tensor] | None = None,
-    ) -> None:
-        """Sets what eager must return for the same inputs: bit for bit, or within `ulps` of it.
+    def reference(self, expected: Callable[..., torch.Tensor]) -> None:
+        """Sets what eager must return for the same inputs. `expected` may return a wider dtype."""
+        self.expected = expected
+
+    def accuracy(self, promised: Accuracy, scale: Callable[..., torch.Tensor] | None = None) -> None:
+        """Sets how close eager's results must be to the reference, and with `exact()` compiled ones, too.
+
+        With `ulps(n)`, compiled results must be within 2 n ulps of eager's, at the largest element of each
+        result. Without this word eager must return the reference's bits, and compiled results must be within
+        8 ulps of eager's. Code that holds only operators of the project has eager's bits on the CPU.
 
         `scale` takes the same inputs and returns the magnitude of the terms that each result is the sum of.
-        Errors are measured in ulps of that magnitude where it is larger than the result. `expected` may
-        return a wider dtype. Raises ValueError for a scale without ulps.
+        Eager's errors are measured in ulps of that magnitude where it is larger than the result. Raises
+        ValueError for `scaled_by_inputs()`, because a model has weights beside its inputs.
         """
-        if scale is not None and ulps is None:
-            raise ValueError(f"{self.where}: spec.reference(..., scale=...) measures ulps; give ulps, too")
-        self.expected, self.ulps, self.scale = expected, ulps, scale
+        if promised.by_inputs:
+            raise ValueError(
+                f"{self.where}: an accuracy of a model cannot be scaled_by_inputs(), because its weights "
+                "have signs, too; give spec.accuracy(..., scale=...)"
+            )
+        if scale is not None and promised.bound is None:
+            raise ValueError(
+                f"{self.where}: exact() has no ulps that a scale could measure; give opgate.ulps"
+            )
+        self.near = promised if scale is None else promised.scaled_by_inputs()
+        self.scale_function = scale
 
     def validate(self) -> None:
         """Raises ValueError, with file and line of the spec, for a part of the spec that is missing."""
@@ -101,6 +113,8 @@ class ModelSpec:
             "name": self.name,
             "where": self.where,
             "dtypes": dict.fromkeys(device_types(), self.dtype_names),
+            "accuracy": self.near and self.near.as_json(),
+            "scale": self.scale_function is not None,
             "samples": [
                 {"arguments": [argument.as_json() for argument in sample], "where": self.where}
                 for sample in self.samples

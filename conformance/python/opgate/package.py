@@ -91,6 +91,8 @@ def manifest(calls: list[Call]) -> dict[str, Any]:
                 "in_pieces": call.is_compiled_in_pieces,
             }
         )
+        if call.is_model and call.is_compiled_in_pieces:
+            described[-1]["eager_results"] = _engine.results_as_text(eager)  # C++ cannot compute them
         if not call.is_model:
             schemas[call.subject] = _engine.schema(call.subject)
     return {

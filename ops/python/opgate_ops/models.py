@@ -20,6 +20,7 @@ def identity_model(spec: opgate.ModelSpec) -> None:
         "aten.conv2d.default",
     )
     spec.reference(lambda x: x)
+    spec.accuracy(opgate.exact())
 
 
 @opgate.model("AddMatmul")
@@ -30,12 +31,9 @@ def add_matmul(spec: opgate.ModelSpec) -> None:
     spec.sample(opgate.uniform(1000, 100))
     spec.graph("opgate_ops.add.Scalar", "opgate_ops.matmul.default")
     weight = AddMatmul().weight.double()
+    spec.reference(lambda x: (x.double() + 1) @ weight.to(x.device))
     # A sum of 100 terms has an error of about sqrt(100) ulps at the scale of the terms; 12 leaves a margin.
-    spec.reference(
-        lambda x: (x.double() + 1) @ weight.to(x.device),
-        ulps=12,
-        scale=lambda x: (x.double().abs() + 1) @ weight.to(x.device).abs(),
-    )
+    spec.accuracy(opgate.ulps(12), scale=lambda x: (x.double().abs() + 1) @ weight.to(x.device).abs())
 
 
 for table, standard in (("AS_CUSTOM_OPERATORS", False), ("AS_STANDARD_OPERATORS", True)):

@@ -74,10 +74,12 @@ def judge(call: Call) -> Judgement:
     if call.is_model:
         model = call.model
         expected = flat_tensors(model.expected(*call.tensors()))
-        scales = flat_tensors(model.scale(*call.tensors())) if model.scale else [None] * len(expected)
+        scale_of = model.scale_function
+        scales = flat_tensors(scale_of(*call.tensors())) if scale_of else [None] * len(expected)
         for result, wanted, scale in zip(eager, expected, scales, strict=True):
-            if difference := _engine.difference(result, wanted, model.ulps, scale):
-                near = "bit for bit" if model.ulps is None else f"within {model.ulps:g} ulps"
+            if difference := _engine.difference_from_reference(call.id, result, wanted, scale):
+                bound = model.near and model.near.bound
+                near = "bit for bit" if bound is None else f"within {bound:g} ulps"
                 return fail(f"eager equals the model's reference {near}", difference, differs="values")
     try:
         program = export(call.module(), call.tensors())
