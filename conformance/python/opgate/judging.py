@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from opgate import _engine
 from opgate.call import Call, OtherValues, Refused, first_line
 from opgate.case_id import CaseId
@@ -22,6 +24,8 @@ def judge_call(
 
     Raises RuntimeError for a check or call that does not exist.
     """
+    if call.device == "cuda" and torch.cuda.is_available():
+        torch.cuda.init()  # and what modules have left to it, such as a seed: it is not the call's
     judgements: dict[str, Any] = {}
     facts: dict[str, Any] = {}
     if native := [name for name in names if name not in in_python]:

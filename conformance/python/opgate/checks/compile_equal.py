@@ -48,7 +48,7 @@ def run(function: Callable[..., Any], tensors: list[torch.Tensor], *, gradients:
 
 
 def difference(call: Call, got: Seen, want: Seen) -> tuple[str, str] | None:
-    """The first difference, in values (bit for bit), strides or gradients (64 ulps), and which of them it is.
+    """The first difference, in values, strides or gradients (64 ulps), and which of them it is.
 
     None without one.
     """
@@ -137,6 +137,8 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 )
 def judge(call: Call) -> Judgement:
     """Compiles the call for static and for dynamic sizes, and compares each with eager."""
+    import torch._functorch.config  # not with this module: a worker that compiles nothing starts sooner
+
     tensors = call.tensors()
     if not call.eager() and call.overload._schema.returns:
         return owed("the operator returns no tensor, and torch.compile traces no such operator")
