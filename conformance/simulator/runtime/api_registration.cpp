@@ -1,7 +1,6 @@
 // What the host code that nvcc writes calls when a library is loaded, and before each launch. These functions
 // are declared in crt/host_runtime.h only, and several return nothing, so that a mistake can only be
 // reported.
-#include <dlfcn.h>
 #include <vector_types.h>
 
 #include <vector>
@@ -44,18 +43,13 @@ void change_registrations(Body&& body) {
   }
 }
 
-std::string library_of(const void* symbol) {
-  Dl_info where{};
-  return dladdr(symbol, &where) != 0 && where.dli_fname != nullptr ? where.dli_fname : "a library";
-}
-
 }  // namespace
 
 OPGATE_SIM_API void** __cudaRegisterFatBinary(void* wrapper) {
   DeviceBinary* binary = nullptr;
   change_registrations([&](Binaries& binaries) {
     const auto* const described = static_cast<const FatBinaryWrapper*>(wrapper);
-    binary = binaries.add(described->data, library_of(wrapper));
+    binary = binaries.add(described->data, wrapper);
   });
   return reinterpret_cast<void**>(binary);
 }

@@ -1,5 +1,7 @@
 #include "simulator/runtime/binaries.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -24,12 +26,12 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
   try {
     if (!code().ptx.empty()) loaded.module = Module::parse(code().ptx, code().is_of_triton);
   } catch (const std::exception& error) {
-    refuse(cudaErrorInvalidPtx, path_ + ": " + error.what());
+    refuse(cudaErrorInvalidPtx, path() + ": " + error.what());
   }
   if (loaded.module == nullptr) {
     errors::note_unsupported("machine code without PTX for sm_" + std::to_string(architecture().capability) +
                              " or older (compile it with -gencode arch=compute_80,code=compute_80 as well; " +
-                             path_ + " has only " + code().contents + ")");
+                             path() + " has only " + code().contents + ")");
     refuse(cudaErrorNoKernelImageForDevice);
   }
   for (const auto& variable : loaded.module->variables()) {
@@ -42,7 +44,7 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
     loaded.variables[variable.name] = {address, variable.bytes};
   }
   report_progress("device " + std::to_string(device) + " reads " + std::to_string(code().ptx.size()) +
-                  " characters of PTX of " + path_);
+                  " characters of PTX of " + path());
   return loaded_[device] = std::move(loaded);
 }
 
@@ -54,47 +56,73 @@ std::pair<std::uint64_t, std::size_t> DeviceBinary::variable(const std::string& 
   return found->second;
 }
 
-DeviceBinary* Binaries::add(const unsigned char* data, std::string path) {
-  binaries_.push_back(std::make_shared<DeviceBinary>(data, std::move(path)));
-  return binaries_.back().get();
+std::string DeviceBinary::path() const {
+  if (symbol_ == nullptr) return path_;
+  Dl_info where{};
+  return dladdr(symbol_, &where) != 0 && where.dli_fname != nullptr ? where.dli_fname : "a library";
+}
+
+DeviceBinary* Binaries::add(const unsigned char* data, const void* symbol) {
+  return add(std::make_shared<DeviceBinary>(data, symbol));
 }
 
 DeviceBinary* Binaries::add(DeviceCode code, std::string path) {
-  binaries_.push_back(std::make_shared<DeviceBinary>(std::move(code), std::move(path)));
-  return binaries_.back().get();
+  return add(std::make_shared<DeviceBinary>(std::move(code), std::move(path)));
 }
 
-std::shared_ptr<DeviceBinary> Binaries::share(DeviceBinary* binary) const {
-  const auto found = std::ranges::find(binaries_, binary, &std::shared_ptr<DeviceBinary>::get);
+DeviceBinary* Binaries::add(std::shared_ptr<DeviceBinary> binary) {
+  DeviceBinary* const key = binary.get();
+  binaries_[key].binary = std::move(binary);
+  return key;
+}
+
+Binaries::Registered& Binaries::registered(DeviceBinary* binary) {
+  const auto found = binaries_.find(binary);
   if (found == binaries_.end()) refuse(cudaErrorInvalidResourceHandle);
-  return *found;
+  return found->second;
 }
 
-// Work that was issued before holds what it needs of the library.
+// Work that was issued before holds what it needs of the library. An address may have been registered again
+// by another library, whose it then is.
 void Binaries::remove(DeviceBinary* binary) {
-  std::erase_if(kernels_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
-  std::erase_if(by_handle_, [binary](const auto& entry) { return entry.second->binary.get() == binary; });
-  std::erase_if(variables_, [binary](const auto& entry) { return entry.second.binary.get() == binary; });
-  std::erase_if(binaries_, [binary](const auto& own) { return own.get() == binary; });
+  const auto found = binaries_.find(binary);
+  if (found == binaries_.end()) return;
+  for (const void* function : found->second.functions) {
+    const auto kernel = kernels_.find(function);
+    if (kernel != kernels_.end() && kernel->second->binary.get() == binary) kernels_.erase(kernel);
+  }
+  for (cudaKernel_t handle : found->second.handles) by_handle_.erase(handle);
+  for (const void* name : found->second.variables) {
+    const auto variable = variables_.find(name);
+    if (variable != variables_.end() && variable->second.binary.get() == binary) variables_.erase(variable);
+  }
+  binaries_.erase(found);
 }
 
 void Binaries::add_kernel(DeviceBinary* binary, const void* host_function, std::string name) {
-  auto kernel = std::make_shared<Kernel>(Kernel{share(binary), std::move(name), {}});
+  Registered& owner = registered(binary);
+  auto kernel = std::make_shared<Kernel>(Kernel{owner.binary, std::move(name), {}});
+  owner.handles.push_back(handle(kernel));
+  owner.functions.push_back(host_function);
   by_handle_[handle(kernel)] = kernel;
   kernels_[host_function] = std::move(kernel);
 }
 
 void Binaries::add_variable(DeviceBinary* binary, const void* host_variable, std::string name) {
-  variables_[host_variable] = {share(binary), std::move(name)};
+  Registered& owner = registered(binary);
+  owner.variables.push_back(host_variable);
+  variables_[host_variable] = {owner.binary, std::move(name)};
 }
 
 std::shared_ptr<Kernel> Binaries::kernel_of(DeviceBinary* binary, const std::string& name, int device,
                                             MemoryMap& memory) {
-  for (const auto& [known, kernel] : by_handle_)
-    if (kernel->binary.get() == binary && kernel->name == name) return kernel;
-  auto kernel = std::make_shared<Kernel>(Kernel{share(binary), name, {}});
+  Registered& owner = registered(binary);
+  for (cudaKernel_t known : owner.handles)
+    if (by_handle_.at(known)->name == name) return by_handle_.at(known);
+  auto kernel = std::make_shared<Kernel>(Kernel{owner.binary, name, {}});
   const std::vector<std::string> all = binary->on(device, memory).kernels();
   if (std::ranges::find(all, name) == all.end()) refuse(cudaErrorSymbolNotFound);
+  owner.handles.push_back(handle(kernel));
   by_handle_[handle(kernel)] = kernel;
   return kernel;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/kernels/module.h"
@@ -21,8 +22,8 @@ namespace opgate::simulator {
 /// variables of its own, and so a module of its own.
 class DeviceBinary {
  public:
-  /// For a library: `data` stays where it is as long as this object.
-  DeviceBinary(const unsigned char* data, std::string path) : data_(data), path_(std::move(path)) {}
+  /// For a library: `data` stays where it is as long as this object. `symbol` is any address in the library.
+  DeviceBinary(const unsigned char* data, const void* symbol) : data_(data), symbol_(symbol) {}
   /// For a module: the program may free what it was loaded from.
   DeviceBinary(DeviceCode code, std::string path) : path_(std::move(path)), code_(std::move(code)) {}
 
@@ -33,8 +34,6 @@ class DeviceBinary {
   /// The device address and size of a variable. Refuses with cudaErrorInvalidSymbol.
   std::pair<std::uint64_t, std::size_t> variable(const std::string& name, int device, MemoryMap& memory);
 
-  const std::string& path() const { return path_; }
-
  private:
   struct Loaded {
     std::unique_ptr<Module> module;
@@ -43,8 +42,10 @@ class DeviceBinary {
 
   const DeviceCode& code();
   Loaded& load(int device, MemoryMap& memory);
+  std::string path() const;
 
   const unsigned char* data_ = nullptr;
+  const void* symbol_ = nullptr;  // its library is looked up for a message: torch has thousands of binaries
   std::string path_;
   std::optional<DeviceCode> code_;  // read when it is first needed
   std::map<int, Loaded> loaded_;
@@ -60,7 +61,7 @@ struct Kernel {
 class Binaries {
  public:
   /// The handle that registration functions get.
-  DeviceBinary* add(const unsigned char* data, std::string path);
+  DeviceBinary* add(const unsigned char* data, const void* symbol);
   DeviceBinary* add(DeviceCode code, std::string path);
   void remove(DeviceBinary* binary);
 
@@ -84,10 +85,18 @@ class Binaries {
     std::shared_ptr<DeviceBinary> binary;
     std::string name;
   };
+  // What of the maps below belongs to a binary.
+  struct Registered {
+    std::shared_ptr<DeviceBinary> binary;
+    std::vector<const void*> functions;
+    std::vector<cudaKernel_t> handles;
+    std::vector<const void*> variables;
+  };
 
-  std::shared_ptr<DeviceBinary> share(DeviceBinary* binary) const;
+  DeviceBinary* add(std::shared_ptr<DeviceBinary> binary);
+  Registered& registered(DeviceBinary* binary);
 
-  std::vector<std::shared_ptr<DeviceBinary>> binaries_;
+  std::unordered_map<DeviceBinary*, Registered> binaries_;
   std::map<const void*, std::shared_ptr<Kernel>> kernels_;  // by the address of the host's function
   std::map<cudaKernel_t, std::shared_ptr<Kernel>> by_handle_;
   std::map<const void*, Variable> variables_;  // by the address of the host's variable
