@@ -1,8 +1,7 @@
-"""Forks Python workers from a process that has imported everything; see run/python_template.h."""
+"""Forks Python workers from a process that has imported everything; see run/worker_template.h."""
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import os
@@ -23,7 +22,6 @@ def import_for(checks: Iterable[Check]) -> None:
             importlib.import_module(name)
         except ImportError:  # where the check cannot do without the module, its verdict says so
             continue
-    gc.freeze()  # collections after each call need not look at what the imports have made
 
 
 def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> dict[str, Any] | None:
