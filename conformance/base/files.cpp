@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "base/descriptor.h"
 
@@ -25,13 +24,13 @@ std::filesystem::path this_library() {
 }
 
 std::string content_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return opened.is_open() ? content_until_end(opened.get()) : "";
 }
 
 std::string content_until_end(int descriptor) {
   std::string said;
-  std::array<char, 4096> part{};
+  std::array<char, 1 << 16> part;
   while (true) {
     const ssize_t length = read(descriptor, part.data(), part.size());
     if (length == 0 || (length < 0 && errno != EINTR)) return said;
