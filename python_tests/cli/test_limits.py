@@ -18,8 +18,8 @@ def project(new_project: Callable[..., Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(opgate: OpGate, project: Path) -> Completed:
-    """One run of all of them, with limits of ten seconds and 3 GiB for each case."""
-    limits = ["--time-limit", "10", "--memory-limit", "3"]
+    """One run of all of them, with limits of five seconds and 3 GiB for each case."""
+    limits = ["--time-limit", "5", "--memory-limit", "3"]
     return opgate("run", "--check", "value.layout", *limits, folder=project)
 
 
@@ -44,7 +44,7 @@ def stepped(results: Results, op: str) -> dict[str, str]:
 def test_a_fork_bomb_starts_nothing_and_ends_as_a_hang_does(op: str, results: Results) -> None:
     line = stepped(results, op)
     assert line["verdict"] == "timeout"
-    assert "no answer for 10 s, which is the limit (--time-limit)" in line["reason"]
+    assert "no answer for 5 s, which is the limit (--time-limit)" in line["reason"]
 
 
 def test_a_program_cannot_be_started(results: Results) -> None:
