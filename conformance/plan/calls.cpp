@@ -40,6 +40,17 @@ CallKey Calls::key(Position position) const {
   return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant], call.simulated};
 }
 
+bool Calls::needs(const Accelerator& accelerator, Worker kind) const {
+  for (Position call = 0; call < size(); ++call) {
+    if (device(call) == accelerator.type() && !simulated(call) &&
+        std::ranges::any_of(checks(call), [&](const Check* check) {
+          return check->needs_device && worker(call, *check) == kind;
+        }))
+      return !accelerator.missing();
+  }
+  return false;
+}
+
 std::set<const Check*> Calls::checks() const {
   std::set<const Check*> all;
   for (const CheckList& list : lists_) all.insert(list.begin(), list.end());

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/accelerator.h"
 #include "inputs/call_key.h"
 #include "judging/check.h"
 
@@ -45,6 +46,10 @@ class Calls {
   Worker worker(Position call, const Check& check) const {
     return check.worker == Worker::native && spec(call).in_python ? Worker::python : check.worker;
   }
+
+  /// Whether a check of this kind of worker calls an operator on this accelerator, which is present. The
+  /// accelerator is asked last: a process that has asked its driver can no longer be forked.
+  bool needs(const Accelerator& accelerator, Worker kind) const;
 
   /// The number of this call's first case; the cases of all calls are numbered consecutively from 0.
   size_t first_case(Position call) const { return calls_[call].first_case; }

@@ -24,10 +24,10 @@
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
 // While it makes packages, it says what it is at by {"doing": "compiling ..."}, which is no answer.
 //
-// A Python worker is forked from a process that has answered its set-up (run/python_template.h):
+// A Python worker is forked from a process that has answered its set-up (run/worker_template.h):
 //   {"fork": {"commands": FILE, "answers": FILE,              {"forked": PID} or
 //             "log": FILE, "checks": [ID, ...]}}              {"cannot_fork": "why"}
-// "checks" are those whose Python packages the process imports before. The worker needs no set-up.
+// "checks" are those whose Python packages a process in Python imports before. The worker needs no set-up.
 //
 // A worker answers in the order of its commands and their calls, and sends each answer before it begins the
 // next call. So when a worker dies, the first call without an answer is the cause.

@@ -9,7 +9,7 @@
 
 #include "run/programs.h"
 #include "run/python_catalog.h"
-#include "run/python_template.h"
+#include "run/worker_template.h"
 
 namespace opgate {
 
@@ -36,13 +36,13 @@ class PythonHalf {
   void demand_same(const nlohmann::json& said);
 
   /// The process that Python workers are forked from, for calls on other than simulated devices.
-  PythonTemplate& process() { return process_; }
+  WorkerTemplate& process() { return process_; }
 
  private:
   const std::string interpreter_;
   const PythonCatalogCache cache_;
   std::optional<nlohmann::json> said_;  // by the first process, or a cached one
-  PythonTemplate process_;
+  WorkerTemplate process_;
 };
 
 }  // namespace opgate

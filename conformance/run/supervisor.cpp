@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "device/accelerator.h"
 #include "judging/assumed_index.h"
 #include "judging/step_count.h"
 #include "process/interrupt.h"
@@ -134,10 +135,16 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
                               }};
   };
   std::list<WorkerClient> workers;
-  for (size_t number = 1; number <= natives; ++number)
-    workers.emplace_back(program_of(Worker::native, simulated, number), work({&native}, natives));
-  PythonTemplate simulated_python(program_of(Worker::python, true));
-  PythonTemplate& python = simulated ? simulated_python : python_.process();
+  WorkerTemplate native_template(program_of(Worker::native, simulated));
+  const bool forks = simulated || std::ranges::none_of(accelerators(), [&](const Accelerator* accelerator) {
+    return plan_.calls.needs(*accelerator, Worker::native);
+  });
+  for (size_t number = 1; number <= natives; ++number) {
+    workers.emplace_back(program_of(Worker::native, simulated, number), work({&native}, natives),
+                         forks ? std::optional(WorkerClient::ForkedFrom{&native_template, {}}) : std::nullopt);
+  }
+  WorkerTemplate simulated_python(program_of(Worker::python, true));
+  WorkerTemplate& python = simulated ? simulated_python : python_.process();
   const auto add_python = [&](size_t number, const std::vector<Queue*>& queues) {
     WorkerProgram program = program_of(Worker::python, simulated, number);
     if (!simulated) {  // modules may register more where there is CUDA
@@ -156,6 +163,7 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   for (WorkerClient& worker : workers) worker.close();
   for (WorkerClient& worker : workers) worker.dismiss();
   python.dismiss();
+  native_template.dismiss();
 
   // The aoti worker starts last, because it runs what the Python worker has packaged.
   std::list<WorkerClient> last;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "process/crash_handlers.h"
 #include "process/limits.h"
 #include "process/line_reader.h"
+#include "run/fork_worker.h"
 #include "run/project_setup.h"
 #include "run/protocol.h"
 #include "spec/specs.h"
@@ -62,7 +64,7 @@ class NativeWorker {
       enabled_.insert(kSimulatedType);
     } else {
       for (Accelerator* const each : accelerators()) {
-        if (!needs(*each)) continue;
+        if (!plan_.calls.needs(*each, setup_.worker)) continue;
         each->enable(DeviceAllocator::guarded);
         enabled_.insert(each->type());
       }
@@ -71,6 +73,27 @@ class NativeWorker {
     cache_.outputs_folder = setup.outputs;
   }
 
+  // Before the first call of this process. The limits come last, because a library may start processes while
+  // it is loaded. The helper that makes the GPU's device files has run by now, because `opgate` itself asked
+  // the driver for devices.
+  void begin() {
+    begun_ = true;
+    printed_ = end_of_printed();
+    limit_memory(setup_.memory);
+    if (!simulated_) forbid_processes();  // the simulated device compiles kernels
+  }
+
+  bool has_begun() const { return begun_; }
+
+  // Carries out a command, and returns the answer to it, if there is a single one.
+  std::optional<json> carry_out(const json& command) {
+    if (command.contains("fork")) return fork_worker(command.at("fork"));
+    if (!begun_) begin();
+    run(command);
+    return std::nullopt;
+  }
+
+ private:
   void run(const json& command) {
     for (const json& position : command.at("run")) {
       const auto call = position.get<Calls::Position>();
@@ -79,22 +102,11 @@ class NativeWorker {
     }
   }
 
- private:
   // The libraries that use CUDA are loaded afterwards.
   static bool simulate(bool simulated) {
     if (!simulated) return false;
     enable_simulated_device(DeviceAllocator::guarded);
     return true;
-  }
-
-  bool needs(const Accelerator& accelerator) const {
-    if (accelerator.missing()) return false;
-    for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
-      if (plan_.calls.device(call) == accelerator.type() && !plan_.calls.simulated(call) &&
-          std::ranges::any_of(planned(call), &Check::needs_device))
-        return true;
-    }
-    return false;
   }
 
   CheckList named(const json& ids) const {
@@ -147,7 +159,8 @@ class NativeWorker {
   Plan plan_;
   WorkerCache cache_;
   std::set<c10::DeviceType> enabled_;  // accelerators
-  std::streamoff printed_ = end_of_printed();
+  std::streamoff printed_ = 0;
+  bool begun_ = false;
 };
 
 }  // namespace
@@ -163,10 +176,6 @@ int serve_as_worker() {
   try {
     const Setup setup = json::parse(*first).at("setup").get<Setup>();
     worker = std::make_unique<NativeWorker>(setup);
-    // The limits come last, because a library may start processes while it is loaded. The helper that makes
-    // the GPU's device files has run by now, because `opgate` itself asked the driver for devices.
-    limit_memory(setup.memory);
-    if (!setup.simulated) forbid_processes();  // the simulated device compiles kernels
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;
@@ -176,7 +185,9 @@ int serve_as_worker() {
   }
   answer(json{{"ready", json::object()}});
   try {
-    while (const auto line = commands.next()) worker->run(json::parse(*line));
+    while (const auto line = commands.next()) {
+      if (const auto said = worker->carry_out(json::parse(*line))) answer(*said);
+    }
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;
@@ -184,6 +195,8 @@ int serve_as_worker() {
     std::cerr << error.what() << '\n';
     _exit(1);  // without an answer: this call is blamed, and the next ones get a fresh process
   }
+  // Tools that watch operators, such as for coverage, write what they have found when a process exits.
+  if (worker->has_begun()) std::exit(0);
   return 0;
 }
 

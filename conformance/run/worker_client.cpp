@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "run/blame.h"
-#include "run/python_template.h"
+#include "run/worker_template.h"
 
 namespace opgate {
 namespace {

@@ -14,7 +14,7 @@
 
 namespace opgate {
 
-class PythonTemplate;
+class WorkerTemplate;
 
 class WorkerClient {
  public:
@@ -34,7 +34,7 @@ class WorkerClient {
   };
   /// A process from which workers are forked for as long as it can fork, and the checks that they need.
   struct ForkedFrom {
-    PythonTemplate* process;
+    WorkerTemplate* process;
     std::vector<std::string> checks;
   };
 

@@ -1,4 +1,4 @@
-#include "run/python_template.h"
+#include "run/worker_template.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ std::string name_of(const Descriptor& descriptor) {
 
 }  // namespace
 
-std::unique_ptr<Child> PythonTemplate::fork(const std::filesystem::path& log,
+std::unique_ptr<Child> WorkerTemplate::fork(const std::filesystem::path& log,
                                             const std::vector<std::string>& checks) {
   if (!process_.runs()) process_.start();
   read_answers();
@@ -42,7 +42,7 @@ std::unique_ptr<Child> PythonTemplate::fork(const std::filesystem::path& log,
   return nullptr;
 }
 
-void PythonTemplate::read_answers() {
+void WorkerTemplate::read_answers() {
   const auto [answers, open] = process_.receive_within({});
   for (const std::string& line : answers) {
     json answer = json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -57,7 +57,7 @@ void PythonTemplate::read_answers() {
 }
 
 // A process that ends between two requests is started again when it is needed.
-void PythonTemplate::lose(const std::optional<Judgement>& lost) {
+void WorkerTemplate::lose(const std::optional<Judgement>& lost) {
   if (lost && request_ && !request_->answer) process_.note_failed_start(*lost);
 }
 

@@ -1,4 +1,5 @@
-// A Python process that has imported torch and the project's modules, and forks the Python workers. A worker
+// A process that has done all that a worker does before its first call, and forks workers: one in Python has
+// imported torch and the project's modules, a native one has loaded the libraries and made the plan. A worker
 // then starts in milliseconds instead of seconds, which counts where an operator crashes again and again.
 #pragma once
 
@@ -15,10 +16,10 @@
 
 namespace opgate {
 
-class PythonTemplate {
+class WorkerTemplate {
  public:
-  /// Starts nothing yet. `program` is that of a Python worker.
-  explicit PythonTemplate(WorkerProgram program) : process_(std::move(program)) {}
+  /// Starts nothing yet. `program` is that of a worker.
+  explicit WorkerTemplate(WorkerProgram program) : process_(std::move(program)) {}
 
   /// Starts the process without waiting for it.
   void start() { process_.start(); }
@@ -26,7 +27,7 @@ class PythonTemplate {
   /// Waits until the process is ready, and returns what it said. Throws SetupError if it cannot start.
   nlohmann::json await_ready() { return process_.await_ready(); }
 
-  /// False once the process has said that it cannot fork safely, because an imported module has started
+  /// False once the process has said that it cannot fork safely, because a module or library has started
   /// threads. Then workers must be started like the template itself.
   bool can_fork() const { return can_fork_; }
 
