@@ -2,15 +2,13 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 
 #include "cli/commands/subcommand.h"
 #include "cli/terminal/command_line.h"
 #include "device/ctest_gpus.h"
 #include "process/interrupt.h"
+#include "process/short_exit.h"
 
 namespace opgate {
 namespace {
@@ -39,11 +37,7 @@ int run_command(int argc, char** argv) {
 }  // namespace
 }  // namespace opgate
 
-// torch's static destructors would take its registry of operators apart, which takes a quarter of the time of
-// a short command and brings nothing.
 int main(int argc, char** argv) {
-  const int status = opgate::run_command(argc, argv);
-  std::cout.flush();
-  std::fflush(nullptr);
-  std::_Exit(status);
+  opgate::exit_before_torch();
+  return opgate::run_command(argc, argv);
 }

@@ -1,6 +1,5 @@
 #include "gate/current_results.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 
@@ -8,15 +7,13 @@
 #include <set>
 #include <vector>
 
-#include "base/files.h"
 #include "gate/modules_here.h"
+#include "provenance/file_digest.h"
 
 namespace opgate {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string digest_of(const fs::path& file) { return c10::sha1(content_of(file)).str(); }
 
 // The digest of that library in the run. The run may have been made elsewhere, with the file in another
 // folder.
@@ -53,7 +50,7 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
                                   results.string(), header.started, why));
   };
   const auto demand_same = [&](const fs::path& file, const std::string& then) {
-    if (digest_of(file) != then) throw out_of_date(file.string() + " is another one now");
+    if (digest_of_file(file) != then) throw out_of_date(file.string() + " is another one now");
   };
   const auto lacks = [&](const std::string& what) {
     return SetupError(fmt::format("{} (run of {}) has no results of {}; run `opgate run` again",

@@ -1,24 +1,24 @@
 #include "provenance/digests.h"
 
 #include <c10/util/hash.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
 #include "process/library.h"
+#include "provenance/file_digest.h"
 #include "spec/json_folder.h"
 
 namespace opgate {
 namespace fs = std::filesystem;
 
 std::string libraries_digest(const Config& config, const std::string& python_sources) {
-  std::string bytes = python_sources;
+  std::string digests = python_sources;
   for (const auto* names : {&config.libraries, &config.specs}) {
-    for (const std::string& name : *names) bytes += content_of(config.find_library(name));
+    for (const std::string& name : *names) digests += digest_of_file(config.find_library(name));
   }
-  return c10::sha1(bytes).str();
+  return c10::sha1(digests).str();
 }
 
 std::vector<fs::path> sample_files(const fs::path& recorded, const fs::path& regressions) {
@@ -34,7 +34,8 @@ std::map<std::string, std::string> digests_of_files(const Config& config,
                                                     const std::vector<std::string>& others) {
   std::map<std::string, std::string> digests;
   const auto add = [&](const fs::path& file) {
-    digests.try_emplace(fs::weakly_canonical(file), c10::sha1(content_of(file)).str());
+    const auto [known, is_new] = digests.try_emplace(fs::weakly_canonical(file));
+    if (is_new) known->second = digest_of_file(file);
   };
   for (const auto* names : {&config.libraries, &config.specs}) {
     for (const std::string& name : *names) add(config.find_library(name));
@@ -45,10 +46,6 @@ std::map<std::string, std::string> digests_of_files(const Config& config,
   return digests;
 }
 
-std::string engine_digest() {
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&engine_digest), &info);
-  return c10::sha1(content_of(info.dli_fname)).str();
-}
+std::string engine_digest() { return digest_of_file(this_library()); }
 
 }  // namespace opgate

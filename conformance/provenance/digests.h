@@ -10,7 +10,7 @@
 
 namespace opgate {
 
-/// SHA-1 over `python_sources` (a digest of the files of the Python half; see PythonCatalog) and the bytes of
+/// SHA-1 over `python_sources` (a digest of the files of the Python half; see PythonCatalog) and the digests of
 /// the operator and spec libraries. Throws SetupError if a library is not found.
 std::string libraries_digest(const Config& config, const std::string& python_sources = "");
 

@@ -3,12 +3,12 @@
 #include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 
+#include "base/files.h"
 #include "provenance/source_files.h"
 
 namespace opgate {
@@ -27,9 +27,8 @@ bool is_source(const fs::path& file) {
 }
 
 std::string content_digest(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw SetupError(fmt::format("cannot read {}", file.string()));
-  return c10::sha1(std::string{std::istreambuf_iterator<char>(stream), {}}).str();
+  if (access(file.c_str(), R_OK) != 0) throw SetupError(fmt::format("cannot read {}", file.string()));
+  return c10::sha1(content_of(file)).str();
 }
 
 // Skips hidden folders, build folders, and OpGate's own output.

@@ -137,11 +137,12 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   std::list<WorkerClient> workers;
   WorkerTemplate native_template(program_of(Worker::native, simulated));
   const bool forks = simulated || std::ranges::none_of(accelerators(), [&](const Accelerator* accelerator) {
-    return plan_.calls.needs(*accelerator, Worker::native);
-  });
+                       return plan_.calls.needs(*accelerator, Worker::native);
+                     });
   for (size_t number = 1; number <= natives; ++number) {
-    workers.emplace_back(program_of(Worker::native, simulated, number), work({&native}, natives),
-                         forks ? std::optional(WorkerClient::ForkedFrom{&native_template, {}}) : std::nullopt);
+    workers.emplace_back(
+        program_of(Worker::native, simulated, number), work({&native}, natives),
+        forks ? std::optional(WorkerClient::ForkedFrom{&native_template, {}}) : std::nullopt);
   }
   WorkerTemplate simulated_python(program_of(Worker::python, true));
   WorkerTemplate& python = simulated ? simulated_python : python_.process();

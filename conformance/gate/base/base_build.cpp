@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "process/run_program.h"
 #include "provenance/digests.h"
+#include "provenance/file_digest.h"
 #include "run/output_folder.h"
 #include "run/programs.h"
 
@@ -159,7 +160,7 @@ std::string circumstances(const BaseBuild& base, const std::vector<std::string>&
   std::vector<std::string> models;
   for (const c10::DeviceType device : device_types()) models.push_back(device_model(device));
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", fmt::join(options, "\n"), libraries_digest(config),
-                     c10::sha1(content_of(engine)).str(), kTorchVersion, at::get_cpu_capability(),
+                     digest_of_file(engine), kTorchVersion, at::get_cpu_capability(),
                      fmt::join(models, ", "));
 }
 
