@@ -66,7 +66,9 @@ def run(function: Function, tensors: list[torch.Tensor], device: str) -> dict[st
             roots.append(result)
     found = {f"result {at}": result.detach().clone() for at, result in enumerate(results)}
     if roots:
-        torch.autograd.backward(roots, cotangents)
+        # A thread of autograd's may still hold objects of Python when the interpreter ends, and aborts.
+        with torch.autograd.set_multithreading_enabled(False):
+            torch.autograd.backward(roots, cotangents)
     for at, argument in enumerate(arguments):
         if argument.grad is not None:
             found[f"gradient {at}"] = argument.grad
