@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/simulator.h"
+#include "inputs/element_at.h"
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 
@@ -23,32 +24,39 @@ unsigned orders_of(CallUnderTest& under_test) {
   return elements <= kElementsInAllOrders ? kOrders : elements <= kElementsInSomeOrders ? kOrders / 4 : 1;
 }
 
-// Of one call in each order, until something is found.
-std::vector<simulator::Finding> found_in_calls(CallUnderTest& under_test,
-                                               std::optional<std::string>& raised) {
-  const unsigned last = orders_of(under_test);
+struct FoundInCalls {
   std::vector<simulator::Finding> findings;
-  for (unsigned order = 0; order < last && findings.empty(); ++order) {
+  std::optional<std::string> element;  ///< of an argument, at the address of the first one
+  std::optional<std::string> raised;
+};
+
+// Of one call in each order, until something is found.
+FoundInCalls found_in_calls(CallUnderTest& under_test) {
+  const unsigned last = orders_of(under_test);
+  FoundInCalls found;
+  for (unsigned order = 0; order < last && found.findings.empty(); ++order) {
     const BlockOrders orders(block_orders_of(under_test.key(), order));
     SimulatorTools tools("race,sync,stream");
     const Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
-    findings = tools.take();
+    found.findings = tools.take();
+    if (!found.findings.empty() && found.findings.front().space == "global")
+      found.element = element_at(call.arguments, found.findings.front().address);
     if (call.outcome.ok()) continue;
-    raised = call.outcome.raised->message;
+    found.raised = call.outcome.raised->message;
     break;
   }
-  return findings;
+  return found;
 }
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  std::optional<std::string> raised;
-  const std::vector<simulator::Finding> findings = found_in_calls(under_test, raised);
+  const auto [findings, element, raised] = found_in_calls(under_test);
   if (findings.empty())
     return raised ? Judgement::owed("the call raised while it was watched: " + *raised) : Judgement::pass();
   const simulator::Finding& first = findings.front();
   std::vector<std::string> detail = {"kernel: " + first.kernel, "at: " + text_of(first.place)};
   if (first.other) detail.push_back("and: " + text_of(*first.other));
+  if (element) detail.push_back("memory: " + *element);
   if (first.count > 1) detail.push_back(fmt::format("{} times at the same two places", first.count));
   if (findings.size() > 1) detail.push_back(fmt::format("{} more of other places", findings.size() - 1));
   return Judgement::fail(

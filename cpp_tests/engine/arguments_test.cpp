@@ -6,6 +6,7 @@
 
 #include "base/dtypes.h"
 #include "inputs/arguments.h"
+#include "inputs/element_at.h"
 #include "layouts/layout.h"
 #include "support.h"
 #include "values/domain.h"
@@ -49,6 +50,17 @@ at::Tensor with_slices_repeated(at::Tensor values, const Geometry& geometry) {
     if (geometry.strides[dim] == 0) values = values.slice(static_cast<int64_t>(dim), 0, 1);
   }
   return values.expand(geometry.sizes);
+}
+
+TEST(ElementAt, NamesTheArgumentAndItsElement) {
+  ValueCache cache;
+  const Arguments arguments = materialize(key_of(add(), std::string(kContiguous)), cache, {});
+  const auto address_in = [&](size_t input, size_t byte) {
+    return reinterpret_cast<std::uint64_t>(arguments.tensors[input].tensor.const_data_ptr()) + byte;
+  };
+  EXPECT_EQ(element_at(arguments, address_in(0, 4 * 7)), "self[1, 1]");
+  EXPECT_EQ(element_at(arguments, address_in(1, 3)), "other[0, 0]");
+  EXPECT_EQ(element_at(arguments, address_in(1, size_t{4} * 4 * 6)), std::nullopt);
 }
 
 TEST(LayOut, KeepsTheValuesOfEveryDtypeInEveryLayout) {
