@@ -72,6 +72,8 @@ def test_a_model_passes_the_checks_of_packages_in_python_and_in_cpp(
     opgate: OpGate, source: Path, tmp_path: Path
 ) -> None:
     folder = source / "fixtures" / "compiled"
-    run = opgate("run", "--op", "Scores", "--device", "sim", "--check", *CHECKS, "--output", tmp_path, folder=folder)
+    run = opgate(
+        "run", "--op", "Scores", "--device", "sim", "--check", *CHECKS, "--output", tmp_path, folder=folder
+    )
     assert run.returncode == 0, run
     assert run.stdout.splitlines()[-1].startswith(f"0 passed, {len(CHECKS)} simulated, 0 failed, 0 owed"), run
