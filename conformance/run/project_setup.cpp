@@ -51,7 +51,8 @@ std::vector<Spec> load_subjects(const Setup& setup) {
   for (const std::string& library : setup.native.in_order) load_library(library);
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();
-  for (const nlohmann::json& described : setup.models) subjects.push_back(spec_from_json(described));
+  for (const nlohmann::json& described : setup.models)
+    subjects.push_back(spec_from_json(described, subjects));
   const bool python_too = !setup.modules.empty() || !setup.native.only_in_python.empty();
   add_recordings(setup.recorded, python_too, setup.python_kernels, subjects);
   add_regressions(setup.regressions, subjects);

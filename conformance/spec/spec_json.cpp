@@ -27,8 +27,28 @@ Reference python_reference(const std::string& where) {
   };
 }
 
-Spec op_from_json(const json& described) {
+// What a spec begins with if it is like another one in C++, for other kernels that compute the same:
+// everything but the benches, which time operators in C++, and the samples that are left out. Throws
+// SpecError if `known` has no such spec, or the spec no such sample.
+Spec like(const json& described, const std::string& where, const std::vector<Spec>& known) {
+  const std::string name = described.at("operator");
+  const auto found = std::ranges::find(known, name, &Spec::name);
+  if (found == known.end() || found->in_python || found->kind != Spec::Kind::op)
+    throw SpecError(fmt::format("{}: spec.like: {} has no spec in C++", where, name));
+  Spec spec = *found;
+  spec.benches.clear();
+  spec.planted.reset();
+  for (const std::string sample : described.at("without")) {
+    if (std::erase_if(spec.samples, [&](const Sample& each) { return each.name == sample; }) == 0)
+      throw SpecError(fmt::format("{}: spec.like: {} has no sample '{}'", where, name, sample));
+  }
+  return spec;
+}
+
+Spec op_from_json(const json& described, const std::vector<Spec>& known) {
   Spec spec;
+  if (const json& other = described.at("like"); !other.is_null())
+    spec = like(other, described.at("where"), known);
   spec.where = described.at("where");
   spec.in_python = true;
   if (described.at("reference").is_string()) {
@@ -150,13 +170,14 @@ void define_schema(const std::string& name, const std::string& schema, const std
   only_schemas().insert(op);
 }
 
-Spec spec_from_json(const json& described) {
+Spec spec_from_json(const json& described, const std::vector<Spec>& known) {
   try {
     const std::string kind = described.at("kind");
-    Spec spec = kind == "op"      ? op_from_json(described)
+    Spec spec = kind == "op"      ? op_from_json(described, known)
                 : kind == "class" ? class_from_json(described)
                                   : model_from_json(described);
     spec.name = described.at("name");
+    if (!described.at("dtypes").empty()) spec.dtypes.clear();
     for (const auto& [device, names] : described.at("dtypes").items()) {
       for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
     }

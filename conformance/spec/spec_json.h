@@ -9,8 +9,9 @@ namespace opgate {
 
 /// The spec of a model or an operator that the Python half describes; see OpSpec.as_json and
 /// ModelSpec.as_json. If no library has defined the operator, its schema is defined here, so that its calls
-/// can be planned but not made. Throws SpecError for JSON that describes no spec, or an incomplete one.
-Spec spec_from_json(const nlohmann::json& described);
+/// can be planned but not made. `known` are the specs that it may be like. Throws SpecError for JSON that
+/// describes no spec, or an incomplete one.
+Spec spec_from_json(const nlohmann::json& described, const std::vector<Spec>& known = {});
 
 /// An accuracy, or null without one, in the format of Accuracy.as_json.
 nlohmann::json to_json(const std::optional<Accuracy>& accuracy);

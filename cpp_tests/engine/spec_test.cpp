@@ -329,6 +329,29 @@ TEST(ModelJson, RefusesWhatDescribesNoModel) {
   EXPECT_THROW(spec_from_json(other_device), SpecError);
 }
 
+TEST(OpJson, BeginsWithTheSpecThatItIsLike) {
+  Spec relu = written("aten::relu", [](SpecWriter& s) {
+    s.dtypes(floating()).reference("aten::relu").accuracy(exact()).promises({deterministic});
+    s.sample({uniform({4})}).sample({uniform({2, 3})});
+  });
+  json described = json::parse(
+      R"({"kind": "op", "name": "aten::relu6", "where": "m.py:1", "schema": "", "like": {"operator": "aten::relu", "without": ["2x3"]},
+          "dtypes": {"cpu": ["float32"]}, "samples": [], "reference": false, "scale": false, "accuracy": null,
+          "gradient_accuracy": null, "promises": ["batch_invariant"], "rejections": [], "benches": [], "named": {},
+          "draft": false, "planted": null})");
+  const Spec spec = spec_from_json(described, {relu});
+  EXPECT_EQ(spec.name, "aten::relu6");
+  EXPECT_EQ(spec.promises, (Promises{deterministic, batch_invariant}));
+  EXPECT_EQ(spec.dtypes.at(c10::kCPU), Dtypes{c10::kFloat});
+  EXPECT_TRUE(spec.accuracy->exact);
+  ASSERT_EQ(spec.samples.size(), 1u);
+  EXPECT_EQ(spec.samples[0].name, "4");
+  EXPECT_THAT(message_of<SpecError>([&] { spec_from_json(described); }),
+              HasSubstr("aten::relu has no spec in C++"));
+  described["like"]["without"] = {"7"};
+  EXPECT_THAT(message_of<SpecError>([&] { spec_from_json(described, {relu}); }), HasSubstr("no sample '7'"));
+}
+
 // The old word is torch's tag now; specs and recordings that have it still load.
 TEST(Promises, HaveTheTagOfTorchForRandomOperatorsAndStillTakeTheOldWord) {
   EXPECT_EQ(known_promise("nondeterministic_seeded", "spec.cpp:1"), nondeterministic_seeded);

@@ -12,6 +12,8 @@ from opgate.registry import Check
 # Keyword arguments in Python, as `sample(..., named="small")`. And what only tests of OpGate need.
 KEYWORDS_IN_PYTHON = {"named", "because"}
 FOR_PLANTED_DEFECTS = {"planted_for"}
+# In C++, two specs call one function.
+IN_PYTHON_ALONE = {"like"}
 
 
 def rows(page: str, heading: str) -> list[str]:
@@ -43,7 +45,7 @@ def words_in_python() -> set[str]:
 
 
 def test_python_has_the_words_of_cpp(source: Path) -> None:
-    assert words_in_python() == words_in_cpp(source) - KEYWORDS_IN_PYTHON
+    assert words_in_python() == (words_in_cpp(source) - KEYWORDS_IN_PYTHON) | IN_PYTHON_ALONE
 
 
 def test_every_word_that_names_something_is_written_in_both_languages(source: Path) -> None:

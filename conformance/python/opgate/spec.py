@@ -90,6 +90,8 @@ class OpSpec:
     benches: list[Bench] = field(default_factory=list)
     named: dict[str, set[Any]] = field(default_factory=dict)
     """What the words of spec/naming_words.h name: arguments, conditions, or indices of results."""
+    liked: dict[str, Any] | None = None
+    """The operator whose spec in C++ this one begins with, and those of its samples that are left out."""
     is_draft: bool = False
     planted: dict[str, str] | None = None
 
@@ -102,6 +104,16 @@ class OpSpec:
             self.accepted.pop(place, None)
             if dtypes:
                 self.accepted[place] = [dtype_name(dtype) for dtype in dtypes]
+        return self
+
+    def like(self, operator: str, without: Sequence[str] = ()) -> OpSpec:
+        """Begins with the spec in C++ of another operator, of which this one is a second form.
+
+        Everything but its benches holds here as well: samples, reference, accuracy, promises and rejections.
+        Further words add to these, and `dtypes`, `reference` and `accuracy` replace the other's. `without`
+        names samples that are about the other's kernels alone.
+        """
+        self.liked = {"operator": operator, "without": list(without)}
         return self
 
     def reference(self, function: Callable[..., Any] | str) -> OpSpec:
@@ -228,6 +240,7 @@ class OpSpec:
             "name": self.name,
             "schema": schema,
             "where": self.where,
+            "like": self.liked,
             "dtypes": self.accepted,
             "reference": self.reference_operator or (self.reference_function is not None),
             "scale": self.scale_function is not None,
