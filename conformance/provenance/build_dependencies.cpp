@@ -74,7 +74,9 @@ fs::path base_of(const DependencyRule& rule, fs::path folder) {
 
 DependencyRule absolute(DependencyRule rule, const fs::path& base) {
   rule.output = base / rule.output;
-  for (std::string& file : rule.files) file = base / file;
+  for (std::string& file : rule.files) {
+    if (!file.starts_with('/')) file = base / file;
+  }
   return rule;
 }
 

@@ -41,10 +41,10 @@ std::string generated_gap(const std::set<std::string>& generated) {
 }
 
 // The sources that CMake's unity build includes in a file that it generates, as that file names them: it has
-// an #include for each of them, and otherwise comments and macros. Empty for any other file.
+// an #include for each of them, and otherwise comments and macros. Empty for any other source.
 std::vector<std::string> united_sources(const fs::path& file) {
   std::vector<std::string> sources;
-  if (!is_compiled(file) || std::ranges::find(file, fs::path("CMakeFiles")) == file.end()) return sources;
+  if (std::ranges::find(file, fs::path("CMakeFiles")) == file.end()) return sources;
   std::ifstream text(file);
   for (std::string line; std::getline(text, line);) {
     constexpr std::string_view kInclude = "#include \"";
@@ -87,10 +87,10 @@ void CompilerInputs::add_unit(const DependencyRule& rule) {
   unit.is_precompiled = is_precompiled(rule.output);
   for (const std::string& written : rule.files) {
     const File& read = file(written);
-    for (const std::string& source : united_sources(read.path)) unit.united.insert(&file(source));
+    for (const std::string& source : read.united) unit.united.insert(&file(source));
     if (read.place == Place::elsewhere && !lies_in(read.without_links, folders_)) continue;
     unit.files.push_back(&read);
-    if (is_compiled(read.path) && read.place != Place::generated) unit.sources.push_back(&read);
+    if (read.is_compiled && read.place != Place::generated) unit.sources.push_back(&read);
   }
   if (!unit.files.empty()) units_.push_back(std::move(unit));
 }
@@ -112,6 +112,8 @@ const CompilerInputs::File& CompilerInputs::file(const std::string& written) {
   } else if (!is_within(file.path, root_)) {
     file.path = file.without_links;
   }
+  file.is_compiled = is_compiled(file.path);
+  if (file.is_compiled) file.united = united_sources(file.path);
   return file;
 }
 

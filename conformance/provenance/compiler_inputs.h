@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/config.h"
@@ -46,6 +47,8 @@ class CompilerInputs {
     std::filesystem::path path;  // below root_ it may lead through a link, which may lead elsewhere one day
     std::filesystem::path without_links;
     Place place = Place::elsewhere;
+    bool is_compiled = false;         // it is no header
+    std::vector<std::string> united;  // the sources that it includes, if a unity build has made it
   };
   struct Unit {
     std::vector<const File*> files;
@@ -75,7 +78,7 @@ class CompilerInputs {
   Folders folders_;  // of all subjects
   Folders shared_;   // the configuration's `sources`
   Folders spec_files_;
-  std::map<std::string, File> files_;                                    // by path as the build wrote it
+  std::unordered_map<std::string, File> files_;                          // by path as the build wrote it
   std::map<std::filesystem::path, Place> places_;                        // by folder
   std::map<std::filesystem::path, std::filesystem::path> real_folders_;  // without links, by folder
   std::vector<Unit> units_;
