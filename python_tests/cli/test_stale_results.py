@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from harness import OpGate, assert_refused
+from harness import OpGate, assert_refused, read_results
 
 WORDS = ["--check", "registration", "--op", "scale.twice", "--jobs", "1"]
 
@@ -41,6 +42,24 @@ def test_results_of_another_build_are_refused(opgate: OpGate, project: Path) -> 
     said = ["results.jsonl (run of ", "is out of date", "libopgate_changes.so", "run `opgate run` again"]
     assert_refused(opgate("gate", "--results", ".opgate/results.jsonl", folder=project), *said)
     assert_refused(opgate("accept", folder=project), *said)
+
+
+def test_a_build_of_the_same_size_and_time_is_another(opgate: OpGate, project: Path, build: Path) -> None:
+    """Digests of large files are kept, but not beyond a change of the file."""
+    library = project / "libopgate_changes.so"
+    digests = []
+    for flags in (b"\1", b"\2"):  # of its ELF header, which mean nothing on x86-64
+        times = library.stat()
+        with library.open("r+b") as stream:
+            stream.seek(48)
+            stream.write(flags)
+        os.utime(library, ns=(times.st_atime_ns, times.st_mtime_ns))
+        run(opgate, project)
+        header = read_results(project / ".opgate").header
+        digests.append(header["files"][str(library)])
+        assert digests[-1] == hashlib.sha1(library.read_bytes()).hexdigest()
+        assert header["engine"] == hashlib.sha1((build / "lib" / "libopgate.so").read_bytes()).hexdigest()
+    assert digests[0] != digests[1]
 
 
 def test_results_that_lack_a_library_are_refused(opgate: OpGate, project: Path, build: Path) -> None:
