@@ -10,8 +10,8 @@
 
 namespace opgate {
 
-/// SHA-1 over `python_sources` (a digest of the files of the Python half; see PythonCatalog) and the digests of
-/// the operator and spec libraries. Throws SetupError if a library is not found.
+/// SHA-1 over `python_sources` (a digest of the files of the Python half; see PythonCatalog) and the digests
+/// of the operator and spec libraries. Throws SetupError if a library is not found.
 std::string libraries_digest(const Config& config, const std::string& python_sources = "");
 
 /// The files with samples in the folders of recorded calls and regressions.
