@@ -38,11 +38,13 @@ std::string toml_string(std::string_view text) {
 fs::path toml_file(const fs::path& folder, const std::string& id) {
   std::string name = id;  // not every file system allows a colon in a file name
   if (const auto at = name.find("::"); at != std::string::npos) name.replace(at, 2, "--");
+  if (const auto at = name.find(':'); at != std::string::npos) name.replace(at, 1, "---");  // of a function
   return folder / (name + std::string(kExtension));
 }
 
 std::string id_of_toml(const fs::path& file) {
   std::string id = file.stem().string();
+  if (const auto at = id.find("---"); at != std::string::npos) return id.replace(at, 3, ":");
   if (const auto at = id.find("--"); at != std::string::npos) id.replace(at, 2, "::");
   return id;
 }

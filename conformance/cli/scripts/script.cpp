@@ -18,6 +18,7 @@
 #include "judging/fault.h"
 #include "process/library.h"
 #include "run/programs.h"
+#include "spec/function_name.h"
 
 namespace opgate {
 namespace {
@@ -28,9 +29,13 @@ std::string tuple_text(c10::IntArrayRef values) {
   return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
 }
 
-// "torch.ops.my_ops.relu.default"
+// "torch.ops.my_ops.relu.default", or a function of a module; of a torch.autograd.Function, what applies it.
 std::string overload_text(std::string_view name) {
   std::string text(name);
+  if (is_function(name)) {
+    std::ranges::replace(text, ':', '.');
+    return fmt::format("getattr({0}, \"apply\", {0})", text);
+  }
   text.replace(text.find("::"), 2, ".");
   const bool overloaded = name.find('.', name.find("::")) != std::string_view::npos;
   return fmt::format("torch.ops.{}{}", text, overloaded ? "" : ".default");
@@ -122,6 +127,8 @@ class Script {
     for (const std::string& module : config_.modules)
       text += fmt::format(
           "import {}  # registers the operator or its kernels; importing its package may do\n", module);
+    if (is_function(spec_.name))
+      text += fmt::format("import {}\n", spec_.name.substr(0, spec_.name.find(':')));
     return text;
   }
 
