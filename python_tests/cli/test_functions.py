@@ -89,3 +89,43 @@ def test_wrong_functions_are_defects_and_right_ones_are_silent(ran: Completed, f
     assert broken == WRONG, ran.stdout
     assert ran.returncode == 1
     assert "not covered" not in ran.stdout
+
+
+def test_a_module_that_is_loaded_from_a_file_is_found_again(
+    opgate: OpGate, folder: Path, tmp_path: Path
+) -> None:
+    """As cpp_extension.load does it: no package, and libraries that only torch has loaded."""
+    (kernels,) = (folder / "strangelib").glob("_kernels*.so")
+    (tmp_path / "program.py").write_text(
+        "import importlib.util, torch\n"
+        f"spec = importlib.util.spec_from_file_location('_kernels', {str(kernels)!r})\n"
+        "module = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(module)\n"
+        "x = torch.rand(4, 3)\n"
+        "assert torch.equal(module.scaled_add(x, x), 2 * x)\n"
+    )
+    told = opgate("record", "--", sys.executable, "program.py", folder=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "left out" not in told.stdout
+    ran = opgate("run", "--check", "value.layout", folder=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert read_results(tmp_path / ".opgate").of("_kernels:scaled_add")
+
+
+def test_functions_that_launch_triton(
+    opgate: OpGate, source: Path, tmp_path: Path, has_simulator: bool
+) -> None:
+    """Two of three are wrong, and the right one is silent."""
+    pytest.importorskip("triton")
+    if not has_simulator:
+        pytest.skip("no simulated device by default")
+    folder = tmp_path / "a user's folder"
+    shutil.copytree(source / "fixtures" / "functions_in_triton", folder)
+    told = opgate("record", "--sim", "--", sys.executable, "program.py", folder=folder)
+    assert told.returncode == 0, told.stderr
+    assert "recorded: 3 calls of 3 functions" in told.stdout, told.stdout
+    checks = ["value.layout", "value.empty", "memory.bounds", "error.raises", "run.race", "run.device"]
+    ran = opgate("run", "--check", *checks, folder=folder)
+    cases = read_results(folder / ".opgate").cases.values()
+    broken = {row["case"].partition("/")[0] for row in cases if row["verdict"] not in ("pass", "sim", "owed")}
+    assert broken == {"plainkernels:double", "plainkernels:twice"}, ran.stdout

@@ -42,9 +42,10 @@ def running(command: list[str | Path], folder: Path, hold: Path) -> Iterator[sub
 
 
 def native_workers(run: subprocess.Popen[str]) -> list[int]:
-    """The process ids of a run's native workers."""
+    """The process ids of a run's native workers. The process from which they are forked is older."""
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
-    return [int(pid) for pid in children if b"\0worker\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    workers = [int(pid) for pid in children if b"\0worker\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return workers[1:]
 
 
 def wait_for_workers(run: subprocess.Popen[str], file: Path, count: int) -> list[int]:

@@ -288,6 +288,8 @@ def load(build: Path, arguments: list[dict[str, Any]]) -> None:
         "where": "here",
         "dtypes": {"cpu": DTYPES},
         "samples": [sample],
+        "accuracy": None,
+        "scale": False,
     }
     _engine.load([str(build / "lib" / "libopgate_ops_specs.so")], json.dumps([model]))
 

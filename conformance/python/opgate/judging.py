@@ -24,7 +24,7 @@ def judge_call(
 
     Raises RuntimeError for a check or call that does not exist.
     """
-    if call.device == "cuda" and torch.cuda.is_available():
+    if call.place in ("cuda", "sim") and torch.cuda.is_available():
         torch.cuda.init()  # and what modules have left to it, such as a seed: it is not the call's
     judgements: dict[str, Any] = {}
     facts: dict[str, Any] = {}

@@ -24,6 +24,8 @@ SECONDS = 100  # for one process that imports the modules
 
 def import_all(modules: list[dict[str, str]]) -> dict[str, Any]:
     """Imports the modules in this process; returns those that are needed, their folders, and what failed."""
+    import torch  # noqa: F401  (as workers do first: extension modules need its libraries)
+
     forget_given_path()
     needed: list[str] = []
     folders: list[str] = []

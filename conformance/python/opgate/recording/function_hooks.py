@@ -6,7 +6,7 @@
 - Those that OPGATE_RECORD_FUNCTIONS names: "mylib.ops:*,mylib:scaled_add", separated by commas.
 
 A module's functions are replaced right after the module has been executed, so that every later import of them
-gets what records.
+gets what records. That is so for a module, too, that is the first to import torch.
 """
 
 from __future__ import annotations
@@ -35,28 +35,16 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def begin() -> None:
-    """Records from now on."""
-    for loader in (importlib.machinery.ExtensionFileLoader, importlib.machinery.SourceFileLoader):
-        loader.exec_module = looking_at_what_was_made(loader.exec_module)  # type: ignore[method-assign]
+    """Records from now on; sitecustomize calls look_at() for each module that has been executed."""
     if not ONLY_WANTED:
         watch_autograd_functions()
     atexit.register(finish)
 
 
-def looking_at_what_was_made(execute: Callable[..., None]) -> Callable[..., None]:
-    """A loader's exec_module that looks at each module after it was executed."""
-
-    @functools.wraps(execute)
-    def exec_module(self: Any, module: types.ModuleType) -> None:
-        execute(self, module)
-        if not str(getattr(module, "__file__", None) or "").startswith(OWN):
-            look_at(module)
-
-    return exec_module
-
-
 def look_at(module: types.ModuleType) -> None:
     """Replaces the functions of a module that are to be recorded."""
+    if str(getattr(module, "__file__", None) or "").startswith(OWN):
+        return
     for name, value in list(vars(module).items()):
         if (
             is_wanted(module, name, value)

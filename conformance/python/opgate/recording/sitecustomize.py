@@ -80,9 +80,30 @@ def begin() -> None:
         overload._can_enable_pyobj_dispatch = lambda self: False
     sys.path.insert(0, HERE)
     try:
-        importlib.import_module("function_hooks").begin()
+        hooks = importlib.import_module("function_hooks")
+        hooks.begin()
+        LOOKING_AT_MODULES.append(hooks.look_at)
     finally:
         sys.path.remove(HERE)
+
+
+LOOKING_AT_MODULES: list[Callable[[ModuleType], None]] = []  # once torch is there
+
+
+def look_at_modules() -> None:
+    """From now on, each module is looked at once it has been executed."""
+
+    def looking_at_it(execute: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(execute)
+        def exec_module(self: Any, module: ModuleType) -> None:
+            execute(self, module)
+            for look_at in LOOKING_AT_MODULES:
+                look_at(module)
+
+        return exec_module
+
+    for loader in (importlib.machinery.ExtensionFileLoader, importlib.machinery.SourceFileLoader):
+        loader.exec_module = looking_at_it(loader.exec_module)  # type: ignore[method-assign]
 
 
 REGISTERED: list[tuple[str, str]] = []  # operators and the files that define them or register kernels of them
@@ -163,4 +184,5 @@ def import_the_other() -> None:
 
 if "OPGATE_RECORD" in os.environ:
     sys.meta_path.insert(0, TorchFinder())
+    look_at_modules()
 import_the_other()
