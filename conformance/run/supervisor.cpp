@@ -96,9 +96,11 @@ std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer&
     if (!todo.remove(call, check))
       throw std::logic_error(fmt::format("{} was judged twice", case_id(calls[call], check)));
     std::optional<Judgement> note;
-    if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout)
-      note = note_of_lost_worker(calls.key(call), judgement);
-    if (!note) note = note_of_step_count(calls.key(call), judgement);
+    if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout) {
+      const CallKey key = calls.key(call);
+      note = note_of_lost_worker(key, judgement);
+      if (!note) note = note_of_step_count(key, judgement);
+    }
     observer.listener.verdict(call, check, note.value_or(judgement));
   };
   CostTracker cost_tracker(calls, todo);

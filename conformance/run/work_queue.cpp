@@ -68,7 +68,8 @@ std::optional<Job> Queue::next() {
       job.call = next_call_;
       job.checks = checks_of(next_call_++);
       job.every_check = job.checks.size() == all;
-      job.limit = may_count_steps(calls_.key(*job.call)) ? std::min(limit_, kLimitOfStepCount) : limit_;
+      const bool may_be_long = calls_.spec(*job.call).draft && may_count_steps(calls_.key(*job.call));
+      job.limit = may_be_long ? std::min(limit_, kLimitOfStepCount) : limit_;
     }
     if (!give_up_if_hopeless(job)) return job;
   }

@@ -197,8 +197,7 @@ int record(const RecordOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Run a program and keep each kind of call that it makes of operators and functions outside torch, as "
-      "samples "
-      "that `opgate run` checks without a spec");
+      "samples that `opgate run` checks without a spec");
   app.footer("Exit status: the program's own; 2 if nothing was recorded.");
   auto options = std::make_shared<RecordOptions>();
   app.add_option("--config", options->config,

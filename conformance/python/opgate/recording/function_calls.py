@@ -22,7 +22,7 @@ from function_signature import NotDescribed, Signature
 NAMESPACE = "opgate_functions"  # that of spec/function_name.h
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 CALLS_WATCHED = 16  # calls of a function whose tensors are compared with what they were before
-BYTES_WATCHED = 1 << 22  # storages with more bytes are not copied for that
+BYTES_WATCHED = 1 << 22  # tensors with more bytes are not copied for that
 STANDS_FOR = {"None": "Tensor?", "[]": "int[]"}  # of which no call has shown a type
 PLAIN = ((bool, "bool"), (int, "int"), (float, "float"), (str, "str"), (torch.dtype, "ScalarType"))
 
