@@ -6,11 +6,13 @@
 
 namespace opgate {
 
-bool may_count_steps(const CallKey& key) {
-  if (!key.spec->draft || !is_bad_input(key.variant)) return false;
+bool has_huge_integer(const CallKey& key) {
+  if (!is_bad_input(key.variant)) return false;
   const BadInput bad = find_bad_input(key);
   return bad.kind == BadInput::Kind::integer && bad.given == kHugeInteger;
 }
+
+bool may_count_steps(const CallKey& key) { return key.spec->draft && has_huge_integer(key); }
 
 std::optional<Judgement> note_of_step_count(const CallKey& key, const Judgement& lost) {
   if (lost.verdict != Verdict::timeout || !may_count_steps(key)) return std::nullopt;

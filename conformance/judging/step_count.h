@@ -13,6 +13,9 @@ namespace opgate {
 /// How long such a call may take: what refuses the integer does so at once.
 inline constexpr std::chrono::seconds kLimitOfStepCount{15};
 
+/// Whether the call gives the operator an integer so large that it could not end if it counts steps.
+bool has_huge_integer(const CallKey& key);
+
 /// Whether the call gives the operator of a draft a huge integer.
 bool may_count_steps(const CallKey& key);
 

@@ -6,11 +6,12 @@
 //    "names": [...]}                                         a kind of call, when it is first seen
 //   {"count": [0, 128, 3]}                                     kind 0: 128 calls so far, 3 of them raised
 //   {"left_out": "ns::op", "because": "with a sparse tensor", "count": 7}
-//   {"function": "module:qualname", "operators": ["opgate_functions::module_qualname"],
-//    "parameters": [{"name", "type", "written", "tuple", "keyword", "default"}],
+//   {"function": "module:qualname", "operators": {"opgate_functions::module_qualname": {"x": "Tensor"}},
+//    "parameters": [{"name", "written", "tuple", "keyword", "default"}],
 //    "returns": [{"type", "argument"}]}                        a function, and the operators through which
-//                                                              its calls pass; `returns` is null until one
-//                                                              has returned
+//                                                              its calls pass, one for each combination of
+//                                                              types of arguments; `returns` is null until
+//                                                              a call has returned
 #pragma once
 
 #include <nlohmann/json.hpp>

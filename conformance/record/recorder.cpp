@@ -115,7 +115,7 @@ class Recorder {
   bool is_wanted(std::string_view op) const {
     const std::string_view name_space = op.substr(0, op.find("::"));
     if (name_space.size() == op.size()) return false;  // an autograd node or a profiler range of the user's
-    // opgate/recording/function_hooks.py chooses functions.
+    // recording/function_recorder/hooks.py chooses functions.
     if (name_space == kFunctionNamespace) return true;
     return chosen_.empty() ? !kOwnNamespaces.contains(name_space) : chosen_.contains(name_space);
   }

@@ -26,6 +26,21 @@ bool fits(const Argument& argument, const c10::TypePtr& type) {
   return value.type()->isSubtypeOf(*type);
 }
 
+// An integer where the schema has a floating-point number is one, as when the operator is called from Python.
+void widen(Argument& argument, const c10::TypePtr& type) {
+  if (type->kind() == c10::TypeKind::OptionalType)
+    return widen(argument, type->castRaw<c10::OptionalType>()->getElementType());
+  if (argument.other() == nullptr) return;
+  const c10::IValue& value = *argument.other();
+  if (type->kind() == c10::TypeKind::FloatType && value.isInt())
+    argument = Argument(c10::IValue(static_cast<double>(value.toInt())));
+  if (type->isSubtypeOf(*c10::ListType::ofFloats()) && value.isIntList()) {
+    c10::List<double> numbers;
+    for (const int64_t number : value.toIntVector()) numbers.push_back(static_cast<double>(number));
+    argument = Argument(c10::IValue(numbers));
+  }
+}
+
 std::string type_of(const Argument& argument) {
   if (argument.tensor() != nullptr) return "Tensor";
   if (argument.tensors() != nullptr) return "Tensor[]";
@@ -102,7 +117,8 @@ void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound)
       sample.arguments.emplace_back(*formals[i].default_value());
       ++sample.defaults;
     }
-    const Argument& argument = sample.arguments[i - bound];
+    Argument& argument = sample.arguments[i - bound];
+    widen(argument, formals[i].type());
     if (!fits(argument, formals[i].type())) {
       throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
                                   formals[i].name(), type_of(argument), formals[i].real_type()->str(),

@@ -13,7 +13,7 @@
 #include "base/build.h"
 #include "base/dtypes.h"
 #include "cli/recording/operator_origins.h"
-#include "cli/recording/recorded_functions.h"
+#include "spec/function_schema.h"
 #include "spec/recordings.h"
 
 namespace opgate {
@@ -69,34 +69,73 @@ std::vector<json> lines_of(const fs::path& file) {
   return lines;
 }
 
-// Where a recorded call belongs; none if it is one of a function that no schema describes.
-struct RecordedCall {
-  std::string op;
-  json arguments;
-  json names;
+// The functions whose calls were recorded, each with its schema.
+class Functions {
+ public:
+  void add(const json& line) {
+    const std::string name = line.at("function");
+    schemas_[name].add(line);
+    for (const auto& [op, types] : line.at("operators").items()) by_operator_[op] = name;
+  }
+
+  // The name of the function whose calls pass through this operator; null if it stands for none.
+  const std::string* name_of(const std::string& op) const {
+    const auto found = by_operator_.find(op);
+    return found == by_operator_.end() ? nullptr : &found->second;
+  }
+
+  const FunctionSchema& schema_of(const std::string& name) const { return schemas_.at(name); }
+
+ private:
+  std::map<std::string, std::string> by_operator_;
+  std::map<std::string, FunctionSchema> schemas_;
 };
 
-std::optional<RecordedCall> recorded_call(const json& line, const RecordedFunctions& functions) {
-  const std::string* function = functions.function_of(line.at("op"));
-  if (function == nullptr) return RecordedCall{line.at("op"), line.at("arguments"), line.at("names")};
-  std::optional<json> arguments = functions.in_order(*function, line.at("arguments"), line.at("names"));
-  if (!arguments || !functions.schema(*function)) return std::nullopt;
-  return RecordedCall{*function, *std::move(arguments), functions.names(*function)};
+// A recorded call of an operator or of a function.
+struct RecordedCall {
+  std::string op;
+  std::string schema;
+  std::set<std::string> tuples;  // of a function: the arguments that it gets as tuples
+  json arguments;
+  json names;
+  std::string misfit = {};  // why no sample can hold it
+};
+
+// None for a call of a function that no schema describes, because no call has returned.
+std::optional<RecordedCall> recorded_call(const json& line, const Functions& functions) {
+  const std::string op = line.at("op");
+  const std::string* function = functions.name_of(op);
+  if (function == nullptr)
+    return RecordedCall{op, line.at("schema"), {}, line.at("arguments"), line.at("names")};
+  const FunctionSchema& schema = functions.schema_of(*function);
+  const std::optional<std::string> text = schema.text();
+  if (!text) return std::nullopt;
+  RecordedCall call{*function, *text, schema.tuples(), nullptr, schema.names(), schema.misfit(op)};
+  if (!call.misfit.empty()) return call;
+  std::optional<json> arguments = schema.in_order(line.at("arguments"), line.at("names"));
+  if (!arguments) return std::nullopt;
+  call.arguments = *std::move(arguments);
+  return call;
 }
 
 // Reads one process's log.
-void read_log(const std::vector<json>& lines, const RecordedFunctions& functions,
-              std::map<std::string, Seen>& seen, OperatorOrigins& origins) {
+void read_log(const std::vector<json>& lines, const Functions& functions, std::map<std::string, Seen>& seen,
+              OperatorOrigins& origins) {
   std::map<size_t, Call*> by_number;
   std::map<size_t, const json*> described;  // by number: the line of the kind
+  std::map<size_t, uint64_t*> left_out;     // by number: how many calls of this kind no sample holds
   std::map<size_t, json> counts;            // the last count of each kind is its total
   for (const json& line : lines) {
     if (line.contains("call")) {
       std::optional<RecordedCall> recorded = recorded_call(line, functions);
       if (!recorded) continue;
       Seen& op = seen[recorded->op];
-      op.schema = functions.schema(recorded->op).value_or(line.at("schema"));
-      op.tuples = functions.tuples(recorded->op);
+      op.schema = recorded->schema;
+      op.tuples = recorded->tuples;
+      if (!recorded->misfit.empty()) {
+        left_out[line.at("call")] = &op.left_out[recorded->misfit];
+        continue;
+      }
       Call& call = op.calls[without_values(recorded->arguments)];
       if (call.arguments.is_null()) call.arguments = recorded->arguments;
       call.names = recorded->names;
@@ -116,11 +155,15 @@ void read_log(const std::vector<json>& lines, const RecordedFunctions& functions
       origins.read(line);
     }
   }
+  const auto counted = [&](size_t number, size_t field, uint64_t unless_counted) {
+    const auto found = counts.find(number);
+    return found == counts.end() ? unless_counted : found->second.at(field).get<uint64_t>();
+  };
   for (auto& [number, call] : by_number) {
-    const auto counted = counts.find(number);
-    call->calls += counted == counts.end() ? 1 : counted->second.at(1).get<uint64_t>();
-    call->raised += counted == counts.end() ? 0 : counted->second.at(2).get<uint64_t>();
+    call->calls += counted(number, 1, 1);
+    call->raised += counted(number, 2, 0);
   }
+  for (auto& [number, count] : left_out) *count += counted(number, 1, 1);
 }
 
 bool is_floating(const json& tensor) {
@@ -372,10 +415,10 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
   }
   std::ranges::sort(files);
   std::vector<std::vector<json>> logs_read;
-  RecordedFunctions functions;
+  Functions functions;
   for (const fs::path& file : files) {
     for (const json& line : logs_read.emplace_back(lines_of(file))) {
-      if (line.contains("function")) functions.read(line);
+      if (line.contains("function")) functions.add(line);
     }
   }
   for (const std::vector<json>& lines : logs_read) read_log(lines, functions, seen, origins);

@@ -10,11 +10,17 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+
+from opgate.function_annotations import annotated_schema
+
+if TYPE_CHECKING:
+    from opgate.spec import OpSpec
 
 NAMESPACE = "opgate_functions"
 """That of spec/function_name.h."""
@@ -41,18 +47,39 @@ def resolve(name: str) -> Callable[..., Any]:
     found: Any = importlib.import_module(module)
     for part in qualname.split("."):
         found = getattr(found, part)
+    return callable_of(found)
+
+
+def callable_of(found: Any) -> Callable[..., Any]:
+    """The object itself; of a torch.autograd.Function, its `apply`."""
     if isinstance(found, type) and issubclass(found, torch.autograd.Function):
         return found.apply
     return found
 
 
-def register(name: str, schema: str, tuples: frozenset[str], function: Callable[..., Any]) -> None:
+@contextmanager
+def registered(
+    name: str, schema: str, tuples: frozenset[str], function: Callable[..., Any]
+) -> Iterator[None]:
+    """Registers the function as `register` does, until the end of the block."""
+    with torch.library._scoped_library(NAMESPACE, "FRAGMENT") as library:
+        register(name, schema, tuples, function, library)
+        yield
+
+
+def register(
+    name: str,
+    schema: str,
+    tuples: frozenset[str],
+    function: Callable[..., Any],
+    library: torch.library.Library = LIBRARY,
+) -> None:
     """Registers the operator that stands for `function`. Arguments named in `tuples` are passed as tuples.
 
     Raises RuntimeError for a schema that torch does not accept.
     """
     operator = operator_of(name).partition("::")[2]
-    LIBRARY.define(operator + schema[schema.index("(") :])
+    library.define(operator + schema[schema.index("(") :])
     overload = getattr(getattr(torch.ops, NAMESPACE), operator).default
     names = [argument.name for argument in overload._schema.arguments]
     positions = [i for i, argument in enumerate(names) if argument in tuples]
@@ -65,27 +92,40 @@ def register(name: str, schema: str, tuples: frozenset[str], function: Callable[
         keywords = {key: tuple(value) if key in tuples else value for key, value in keywords.items()}
         return function(*given, **keywords)
 
-    LIBRARY.impl(operator, call, "CompositeImplicitAutograd")
+    library.impl(operator, call, "CompositeImplicitAutograd")
 
 
-def register_recorded(folder: str) -> None:
-    """Registers all functions whose calls are recorded in this folder.
+def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
+    """Registers all functions that have a spec, or whose calls are recorded in this folder.
 
-    Raises RuntimeError that names the function for one that cannot be imported, or whose schema is wrong.
+    The schema is that of the spec, of the recording, or of the annotations. Raises RuntimeError that names
+    the function for one that cannot be imported, or that has no valid schema.
     """
+    recorded = recorded_functions(folder)
+    for name in dict.fromkeys([*filter(is_function, specs), *recorded]):
+        spec = specs.get(name)
+        file, facts = recorded.get(name, (None, {}))
+        where = spec.where if spec else str(file)
+        try:
+            function = callable_of(spec.function) if spec and spec.function else resolve(name)
+        except (ImportError, AttributeError) as error:
+            raise RuntimeError(f"{where}: the function {name} is not there: {error}") from error
+        try:
+            schema = (spec and spec.written_schema) or facts.get("schema") or annotated_schema(name, function)
+            register(name, schema, frozenset(facts.get("tuples", ())), function)
+        except (RuntimeError, ValueError) as error:
+            raise RuntimeError(f"{where}: the schema of {name} is not valid: {error}") from error
+
+
+def recorded_functions(folder: str) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """The recordings of functions in the folder: the file of each and what it holds."""
+    found = {}
     for file in sorted(Path(folder).glob("*.json")) if folder else []:
         try:
             recorded = json.loads(file.read_text())
         except (OSError, json.JSONDecodeError):
             continue  # the engine reports it
         name = recorded.get("op", "") if isinstance(recorded, dict) else ""
-        if not is_function(name):
-            continue
-        try:
-            function = resolve(name)
-        except (ImportError, AttributeError) as error:
-            raise RuntimeError(f"{file}: the function {name} is not there: {error}") from error
-        try:
-            register(name, recorded["schema"], frozenset(recorded.get("tuples", ())), function)
-        except RuntimeError as error:
-            raise RuntimeError(f"{file}: the schema of {name} is not valid: {error}") from error
+        if is_function(name):
+            found[name] = (file, recorded)
+    return found

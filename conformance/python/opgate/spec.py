@@ -23,6 +23,7 @@ from opgate.accuracy import Accuracy
 from opgate.bench import Bench, SpeedLimit
 from opgate.domains import GeneratorArgument, TensorArgument
 from opgate.dtypes import dtype_name
+from opgate.names import subject_name
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
@@ -78,6 +79,9 @@ class OpSpec:
 
     name: str
     where: str
+    function: Callable[..., Any] | None = None
+    """The function that the spec was given, if its subject is no operator."""
+    written_schema: str = ""
     accepted: dict[str, list[str]] = field(default_factory=dict)
     reference_function: Callable[..., Any] | None = None
     reference_operator: str = ""
@@ -104,6 +108,19 @@ class OpSpec:
             self.accepted.pop(place, None)
             if dtypes:
                 self.accepted[place] = [dtype_name(dtype) for dtype in dtypes]
+        return self
+
+    def schema(self, text: str) -> OpSpec:
+        """Sets the schema of a function: "(Tensor x, Tensor(a!) out, *, float eps=1e-06) -> ()".
+
+        Without it, the schema is that of its recording, or of its annotations, which do not show the
+        arguments that it writes. Raises ValueError for an operator, which has a schema of its own.
+        """
+        if "::" in self.name:
+            raise ValueError(
+                f"{caller()}: {self.name} is an operator, and has the schema of its registration"
+            )
+        self.written_schema = text
         return self
 
     def like(self, operator: str, without: Sequence[str] = ()) -> OpSpec:
@@ -265,15 +282,21 @@ def caller() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def spec(name: str) -> Callable[[Callable[[OpSpec], Any]], Callable[[OpSpec], Any]]:
-    """Registers the promises of operator `name`, "namespace::op" or "namespace::op.overload".
+def spec(subject: str | Callable[..., Any]) -> Callable[[Callable[[OpSpec], Any]], Callable[[OpSpec], Any]]:
+    """Registers the promises of an operator or of a function.
 
-    Raises ValueError for a second spec of that operator.
+    `subject` is "namespace::op", "namespace::op.overload", "module:function", an overload, or a function that
+    a module holds. Raises ValueError for a second spec of that subject, and for a function that no other
+    process could import by its name; TypeError for what cannot be called.
     """
+    name = subject_name(subject)
+    function = None if isinstance(subject, str) or "::" in name else subject
+    if "<" in name:
+        raise ValueError(f"{caller()}: no process can import {name}; give a function that a module holds")
 
     def register(describe: Callable[[OpSpec], Any]) -> Callable[[OpSpec], Any]:
         code = inspect.unwrap(describe).__code__
-        written = OpSpec(name, f"{code.co_filename}:{code.co_firstlineno}")
+        written = OpSpec(name, f"{code.co_filename}:{code.co_firstlineno}", function)
         describe(written)
         if name in SPECS:
             raise ValueError(f"{written.where}: {name} has a spec already, at {SPECS[name].where}")

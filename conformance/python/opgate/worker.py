@@ -120,7 +120,7 @@ class Worker:
             _engine.enable_simulator()
         from opgate import onnx_forms
         from opgate.class_spec import CLASSES
-        from opgate.functions import register_recorded
+        from opgate.functions import register_functions
         from opgate.model import MODELS
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
@@ -142,7 +142,7 @@ class Worker:
             raise SetupError(f"in Python, {next(iter(failures.values()))}")
         of_modules = all_operators() - before - of_libraries
         try:
-            register_recorded(setup["recorded"])
+            register_functions(setup["recorded"], SPECS)
         except RuntimeError as error:
             raise SetupError(str(error)) from error
         self.checks = load_checks()

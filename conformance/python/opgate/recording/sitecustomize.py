@@ -80,7 +80,7 @@ def begin() -> None:
         overload._can_enable_pyobj_dispatch = lambda self: False
     sys.path.insert(0, HERE)
     try:
-        hooks = importlib.import_module("function_hooks")
+        hooks = importlib.import_module("function_recorder.hooks")
         hooks.begin()
         LOOKING_AT_MODULES.append(hooks.look_at)
     finally:

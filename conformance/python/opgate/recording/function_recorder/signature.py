@@ -8,6 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
+SEPARATE_CONTEXT = torch.autograd.function._SingleLevelFunction.setup_context  # type: ignore[attr-defined]
 UNKNOWN = object()  # a default that is not known, or none
 
 
@@ -15,15 +18,16 @@ class NotDescribed(Exception):
     """A call that no sample can hold; the message says why."""
 
 
-def parameters_in_doc(doc: str) -> list[tuple[str, Any]] | None:
-    """The parameters and their defaults in the first line of a pybind11 function's docstring.
+def parameters_in_doc(doc: str) -> tuple[dict[str, tuple[Any, str]], str] | None:
+    """What the first line of a pybind11 function's docstring says.
 
-    "scaled_add(x: torch.Tensor, alpha: float = 1.0) -> torch.Tensor". None for overloaded functions.
+    "scaled_add(x: torch.Tensor, alpha: float = 1.0) -> torch.Tensor": the default and the type of each
+    parameter, and the type of what is returned. None for overloaded functions.
     """
-    found = re.match(r"\w+\((.*)\)(?: -> .*)?$", doc.partition("\n")[0])
+    found = re.match(r"\w+\((.*)\)(?: -> (.*))?$", doc.partition("\n")[0])
     if found is None or "Overloaded function." in doc or "*args" in found[1]:
         return None
-    parameters = []
+    parameters = {}
     for text in split_at_commas(found[1]):
         if text in ("*", "/"):
             continue
@@ -32,8 +36,9 @@ def parameters_in_doc(doc: str) -> list[tuple[str, Any]] | None:
             value = ast.literal_eval(default) if default else UNKNOWN
         except (ValueError, SyntaxError):
             value = UNKNOWN
-        parameters.append((name.partition(":")[0].strip(), value))
-    return parameters
+        name, _, type_name = name.partition(":")
+        parameters[name.strip()] = (value, type_name.strip())
+    return parameters, found[2] or ""
 
 
 def split_at_commas(text: str) -> list[str]:
@@ -53,14 +58,27 @@ def split_at_commas(text: str) -> list[str]:
 class Signature:
     """The parameters of `function`, of which the first `skipped` are not given by the caller."""
 
+    @classmethod
+    def of(cls, value: Any) -> Signature:
+        """Of a function, of the `apply` of a torch.autograd.Function, or of the call of a torch.nn.Module."""
+        owner = getattr(value, "__self__", value)  # of a bound method, such as `apply`
+        if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+            takes_context = owner.setup_context is SEPARATE_CONTEXT
+            return cls(owner.forward, skipped=1 if takes_context else 0)
+        return cls(value.forward if isinstance(value, torch.nn.Module) else value)
+
     def __init__(self, function: Callable[..., Any], skipped: int = 0) -> None:
         self.python: inspect.Signature | None = None
-        self.documented: list[tuple[str, Any]] | None = None
+        self.documented: dict[str, tuple[Any, str]] | None = None
+        self.returned: Any = None
+        """The annotation of what is returned; None or "" if there is none."""
         try:
             found = inspect.signature(function)
             self.python = found.replace(parameters=list(found.parameters.values())[skipped:])
+            self.returned = found.return_annotation
         except (ValueError, TypeError):  # a function in C++
-            self.documented = parameters_in_doc(function.__doc__ or "")
+            if found_in_doc := parameters_in_doc(function.__doc__ or ""):
+                self.documented, self.returned = found_in_doc
 
     def given(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
         """What the call gives, by parameter, in order, and whether it can be given by keyword only.
@@ -69,7 +87,7 @@ class Signature:
         """
         if self.python is not None:
             return self._bound(arguments, keywords)
-        names = [name for name, _ in self.documented or []]
+        names = list(self.documented or ())
         if keywords and self.documented is None:
             raise NotDescribed("keywords of an overloaded function")
         names += [f"arg{number}" for number in range(len(names), len(arguments))]
@@ -97,6 +115,21 @@ class Signature:
     def default(self, name: str) -> Any:
         """The default of a parameter; UNKNOWN if it has none, or one that is not known."""
         if self.python is None:
-            return dict(self.documented or []).get(name, UNKNOWN)
+            return (self.documented or {}).get(name, (UNKNOWN, ""))[0]
         parameter = self.python.parameters.get(name)
         return UNKNOWN if parameter is None or parameter.default is parameter.empty else parameter.default
+
+    def annotations(self) -> dict[str, Any]:
+        """The annotation of each parameter, as an object or a text; none for `*args` and `**kwargs`."""
+        if self.python is None:
+            return {name: type_name for name, (_, type_name) in (self.documented or {}).items()}
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return {
+            name: parameter.annotation
+            for name, parameter in self.python.parameters.items()
+            if parameter.kind not in variadic
+        }
+
+    def is_by_keyword(self, name: str) -> bool:
+        """Whether the parameter can be given by keyword only."""
+        return self.python is not None and self.python.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from function_calls import Function, write_line
-from function_signature import Signature
+
+from .calls import Function, write_line
+from .signature import Signature
 
 WANTED = [pattern for pattern in os.environ.get("OPGATE_RECORD_FUNCTIONS", "").split(",") if pattern]
 ONLY_WANTED = "OPGATE_RECORD_NAMESPACES" in os.environ  # operators were chosen, so functions are, too
@@ -93,7 +94,7 @@ def kernel_in(value: Any) -> Any:
 def recorded(module: types.ModuleType, qualname: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes the same calls and records them."""
     name = f"{imported_as(module)}:{qualname}"
-    known = FUNCTIONS[name] = Function(name, function, Signature(function))
+    known = FUNCTIONS[name] = Function(name, function, Signature.of(function))
     write_origin(name, module)
 
     @functools.wraps(function)
@@ -122,9 +123,7 @@ def watch_autograd_functions() -> None:
         name = f"{imported_as(module)}:{cls.__qualname__}"
         if name in FUNCTIONS:
             return FUNCTIONS[name]
-        takes_context = cls.setup_context is torch.autograd.function._SingleLevelFunction.setup_context  # type: ignore[attr-defined]
-        signature = Signature(cls.forward, skipped=1 if takes_context else 0)  # type: ignore[attr-defined]
-        FUNCTIONS[name] = Function(name, original.__get__(None, cls), signature)
+        FUNCTIONS[name] = Function(name, original.__get__(None, cls), Signature.of(cls))
         write_origin(name, module)
         return FUNCTIONS[name]
 

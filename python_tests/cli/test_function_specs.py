@@ -1,0 +1,149 @@
+"""Specs of functions that no dispatcher knows, and the gate of a change to such functions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from harness import OpGate, read_results
+
+FUNCTIONS = """
+import torch
+
+
+def scaled(x: torch.Tensor, by: float = 2.0) -> torch.Tensor:
+    return x * by
+
+
+def add_to_(x: torch.Tensor, y: torch.Tensor) -> None:
+    x.add_(y)
+
+
+def without_types(x):
+    return x.relu()
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * gradient
+"""
+SPECS = """
+import opgate
+import plainlib
+import torch
+
+
+@opgate.spec(plainlib.scaled)
+def _(spec):
+    spec.dtypes(torch.float32, torch.float64, device="cpu").draft()
+    spec.reference(lambda x, by: x * by).accuracy(opgate.exact())
+    spec.sample(opgate.uniform(3, 4), 1)
+    spec.sample(opgate.uniform(5))
+
+
+@opgate.spec("plainlib:add_to_")
+def _(spec):
+    spec.schema("(Tensor(a!) x, Tensor y) -> ()")
+    spec.dtypes(torch.float32, device="cpu").draft()
+    spec.sample(opgate.uniform(3, 4), opgate.uniform(3, 4))
+
+
+@opgate.spec(plainlib.Cube)
+def _(spec):
+    spec.schema("(Tensor x) -> Tensor")
+    spec.dtypes(torch.float32, device="cpu").draft()
+    spec.reference(lambda x: x**3).accuracy(opgate.ulps(4))
+    spec.promises("differentiable")
+    spec.sample(opgate.uniform(3, 4))
+"""
+CHECKS = ["value.layout", "value.reference", "effect.mutation", "grad.reference", "memory.bounds"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A user's folder with functions and their specs."""
+    place = tmp_path / "a user's folder"
+    place.mkdir()
+    (place / "plainlib.py").write_text(FUNCTIONS)
+    (place / "specs.py").write_text(SPECS)
+    (place / "opgate.toml").write_text('python = ["specs"]\npython_path = ["."]\nledger = "ledger"\n')
+    return place
+
+
+def broken(folder: Path) -> set[str]:
+    """The functions of which a case failed in the last run or gate."""
+    cases = read_results(folder / ".opgate").cases.values()
+    return {row["case"].partition("/")[0] for row in cases if row["verdict"] not in ("pass", "owed")}
+
+
+def test_specs_of_functions_are_run(opgate: OpGate, folder: Path) -> None:
+    """By their object or their name, with the schema of annotations or of the spec."""
+    ran = opgate("run", "--check", *CHECKS, folder=folder)
+    assert ran.returncode == 0, ran
+    results = read_results(folder / ".opgate")
+    for name in ("scaled", "add_to_", "Cube"):
+        assert results.of(f"plainlib:{name}"), ran.stdout
+    assert any(case.endswith("grad.reference") for case in results.of("plainlib:Cube"))
+
+
+def test_a_harmful_change_to_a_function_is_refused(opgate: OpGate, folder: Path) -> None:
+    """In each of three ways; a change of a comment is accepted."""
+    for command in ("run", "accept"):
+        done = opgate(command, folder=folder)
+        assert done.returncode == 0, done
+    source = folder / "plainlib.py"
+    source.write_text(FUNCTIONS + "# The end.\n")
+    accepted = opgate("gate", "--check", *CHECKS, folder=folder)
+    assert accepted.returncode == 0, accepted
+    harmful = {
+        "scaled": ("return x * by", "return x * by + 1e-3"),
+        "add_to_": ("x.add_(y)", "x.add_(y)\n    y.zero_()"),
+        "Cube": ("3 * x * x * gradient", "2 * x * x * gradient"),
+    }
+    for name, (right, wrong) in harmful.items():
+        source.write_text(FUNCTIONS.replace(right, wrong))
+        refused = opgate("gate", "--check", *CHECKS, folder=folder)
+        assert refused.returncode == 1, refused
+        assert broken(folder) == {f"plainlib:{name}"}, refused.stdout
+
+
+def test_recorded_functions_are_gated(opgate: OpGate, folder: Path) -> None:
+    """Without a spec and without annotations: record, run, accept, and a change that the gate refuses."""
+    (folder / "opgate.toml").unlink()
+    (folder / "program.py").write_text(
+        "import plainlib, torch\n"
+        "x = torch.rand(3, 4)\nplainlib.scaled(x, 3.0)\nplainlib.without_types(x - 0.5)\n"
+    )
+    commands = (
+        ["record", "--function", "plainlib:*", "--", sys.executable, "program.py"],
+        ["run"],
+        ["accept"],
+    )
+    for command in commands:
+        done = opgate(*command, folder=folder)
+        assert done.returncode == 0, done
+    source = folder / "plainlib.py"
+    source.write_text(FUNCTIONS.replace("x.relu()", "torch.as_strided(x, x.shape, (4, 1), 0).relu()"))
+    refused = opgate("gate", "--check", *CHECKS, folder=folder)
+    assert refused.returncode == 1, refused
+    assert broken(folder) == {"plainlib:without_types"}, refused.stdout
+
+
+def test_a_schema_that_nobody_gives_is_asked_for(opgate: OpGate, folder: Path) -> None:
+    """The error names the spec, the parameter and the word."""
+    (folder / "specs.py").write_text(
+        "import opgate, plainlib, torch\n\n@opgate.spec(plainlib.without_types)\ndef _(spec):\n"
+        "    spec.dtypes(torch.float32).draft().sample(opgate.uniform(3))\n"
+    )
+    ran = opgate("run", folder=folder)
+    assert ran.returncode == 2, ran
+    assert "no annotation gives the type of `x`; write spec.schema(" in ran.stderr, ran
+    assert "specs.py:" in ran.stderr
