@@ -1,7 +1,8 @@
 """Projects of each kind in which people build operator libraries; none of them knows OpGate.
 
-Each has the operator kinds::scale and a program that calls it. `write(folder, factor)` writes the project,
-whose operator multiplies by `factor`; `build` are the commands that build it.
+Each has the operator kinds::scale, or a function that no dispatcher knows, and a program that calls it.
+`write(folder, factor)` writes the project, whose operator multiplies by `factor`; `build` are the commands
+that build it.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ PROGRAM = """
 import torch
 {preparation}
 import kinds
-x = torch.randn(4, 6)
-y = torch.ops.kinds.scale(x, 1.5)
+x = torch.randn(4, 6, device="{device}")
+y = {call}(x, 1.5)
 assert y.shape == x.shape
 """
 SETUP = """
@@ -98,6 +99,15 @@ class Kind:
     """The worker that makes the calls."""
     said: str = ""
     """What `opgate run` must print."""
+    call: str = "torch.ops.kinds.scale"
+    """What the program calls."""
+    device: str = "cpu"
+    """Where the program's tensors are: `cuda` stands for the simulated device."""
+
+    @property
+    def program(self) -> str:
+        """The program that calls the operator or the function."""
+        return PROGRAM.format(preparation=self.preparation, call=self.call, device=self.device)
 
 
 def package(folder: Path, source: str, init: str) -> None:
@@ -117,19 +127,60 @@ def extension(source: str, init: str, arguments: list[str], limited: bool) -> Ca
     return write
 
 
+FUNCTION = (
+    KERNEL[: KERNEL.index("at::Tensor scale_meta")].replace(
+        "<torch/library.h>", "<torch/csrc/utils/pybind.h>"
+    )
+    + """
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("scale", &scale, pybind11::arg("x"), pybind11::arg("by") = 1.0);
+}
+"""
+)
+AUTOGRAD = """
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.by = by
+        return x * FACTOR * by
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * FACTOR * ctx.by, None
+"""
+TRITON = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x, out, by, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    tl.store(out + at, tl.load(x + at, mask=inside) * FACTOR * by, mask=inside)
+
+
+def scale(x, by):
+    dense = x.contiguous()
+    out = torch.empty_like(dense)
+    if dense.numel():
+        with torch.cuda.device(x.device):
+            scale_kernel[(triton.cdiv(dense.numel(), 64),)](dense, out, by, dense.numel(), BLOCK=64)
+    return out
+"""
 PYBIND = """
 #include <torch/csrc/utils/pybind.h>
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale); }
 """
 
 
-def loaded(call: str, binding: str = "") -> Callable[[Path, float], None]:
+def loaded(call: str, binding: str = "", source: str = KERNEL) -> Callable[[Path, float], None]:
     """A package that compiles its library when it is imported."""
 
     def write(folder: Path, value: float) -> None:
         package(
             folder,
-            factor(value) + KERNEL + binding,
+            factor(value) + source + binding,
             "import torch\nfrom pathlib import Path\nHERE = Path(__file__).parent\n" + call,
         )
 
@@ -294,6 +345,25 @@ def scale(x, by):
 def scale(x: torch.Tensor, by: float) -> torch.Tensor:
     return (x * FACTOR * by).contiguous()
 """), runs="python"),
+    "functions of PYBIND11_MODULE": Kind(
+        extension(FUNCTION, "import torch\nfrom ._C import scale\n", ["-O1"], False),
+        IN_PLACE,
+        runs="python",
+        call="kinds.scale",
+    ),
+    "functions of cpp_extension.load_inline": Kind(
+        loaded("from torch.utils.cpp_extension import load_inline\n"
+               "scale = load_inline('kinds_inline', (HERE / 'ops.cpp').read_text(), extra_cflags=['-O1'],\n"
+               "                    build_directory=str(HERE), no_implicit_headers=True).scale\n",
+               source=FUNCTION),
+        IMPORTED,
+        runs="python",
+        call="kinds.scale",
+    ),
+    "autograd Functions": Kind(python_only(AUTOGRAD), runs="python", call="kinds.Scale.apply"),
+    "functions that launch Triton kernels": Kind(
+        python_only(TRITON), runs="python", call="kinds.scale", device="cuda"
+    ),
 }  # fmt: skip
 
 

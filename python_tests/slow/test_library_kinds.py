@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness import OpGate, read_results
-from library_kinds import KINDS, PROGRAM, Kind, static_python
+from library_kinds import KINDS, Kind, static_python
 
 pytestmark = pytest.mark.exhaustive
 
@@ -36,9 +36,12 @@ def test_a_library_of_this_kind_is_recorded_run_and_gated(opgate: OpGate, tmp_pa
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     if kind.static:
         environment["OPGATE_PYTHON"] = static_python(tmp_path)
-    (folder / "program.py").write_text(PROGRAM.format(preparation=kind.preparation))
+    (folder / "program.py").write_text(kind.program)
 
-    recorded = opgate("record", "--", sys.executable, "program.py", folder=folder, environment=environment)
+    simulated = ["--sim"] if kind.device == "cuda" else []
+    recorded = opgate(
+        "record", *simulated, "--", sys.executable, "program.py", folder=folder, environment=environment
+    )
     assert recorded.returncode == 0, recorded
     assert "left out" not in recorded.stdout
     run = opgate("run", folder=folder, environment=environment)
@@ -46,7 +49,8 @@ def test_a_library_of_this_kind_is_recorded_run_and_gated(opgate: OpGate, tmp_pa
     if kind.said:
         assert kind.said in run.stdout
     results = read_results(folder / ".opgate")
-    layouts = [line for case, line in results.cases.items() if case.endswith("/value.layout")]
+    place = "cpu" if kind.device == "cpu" else "sim"
+    layouts = [line for case, line in results.cases.items() if case.endswith(f"/{place}/value.layout")]
     assert layouts
     assert {line["verdict"] for line in layouts} == {"pass"}
     workers = {log.stem for log in (folder / ".opgate").glob("worker-*.log")}

@@ -12,18 +12,21 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from .facts import Facts, Given, contents, has_tensor, type_of
+from .facts import PLAIN, Facts, Given, contents, has_tensor, type_of
 from .signature import NotDescribed, Signature
 
 NAMESPACE = "opgate_functions"  # that of spec/function_name.h
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 CALLS_WATCHED = 16  # calls of a function whose tensors are compared with what they were before
+SHOW_THEIR_TYPE = frozenset(
+    (torch.Tensor, torch.nn.Parameter, *PLAIN)
+)  # classes; lists show it by their elements
 STANDS_FOR = {"None": "Tensor?", "[]": "int[]"}  # of which a call shows no type
 
 
@@ -55,6 +58,8 @@ class Function:
         self.left_out: dict[str, int] = {}
         self.watched = 0
         self.overloads: dict[tuple[tuple[str, str], ...], torch._ops.OpOverload] = {}
+        self.by_classes: dict[tuple[type, ...], torch._ops.OpOverload] = {}
+        """The same for calls without keywords, by the classes of their arguments."""
         self.lock = threading.Lock()
 
     def __call__(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -68,6 +73,11 @@ class Function:
             THREAD.inside = False
 
     def _recorded(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        call = Call(arguments, keywords)
+        watch = self.watched < CALLS_WATCHED
+        classes = () if keywords else tuple(map(type, arguments))
+        if not watch and (operator := self.by_classes.get(classes)) is not None:
+            return self._through(operator, arguments, {}, call)
         try:
             given = self.signature.given(arguments, keywords)
             if not any(has_tensor(value) for value, _ in given.values()):
@@ -77,19 +87,21 @@ class Function:
             self._leave_out(str(error) if isinstance(error, NotDescribed) else "with other parameters")
             return self.function(*arguments, **keywords)
         operator = self.overloads.get(types) or self._operator(types, given)
-        watch = self.watched < CALLS_WATCHED
+        named = {name: value for name, (value, by_keyword) in given.items() if by_keyword}
+        if not named and SHOW_THEIR_TYPE.issuperset(classes):
+            self.by_classes[classes] = operator
         before = contents(given) if watch else {}
-        call = self._through(operator, given, Call(arguments, keywords))
+        self._through(
+            operator, [value for name, (value, _) in given.items() if name not in named], named, call
+        )
         if watch:
             self.watched += 1
             self._look(given, before, call.result)
         return call.result
 
-    def _through(self, operator: Any, given: Given, call: Call) -> Call:
+    def _through(self, operator: Any, plain: Sequence[Any], named: dict[str, Any], call: Call) -> Any:
         THREAD.waiting = call
         try:
-            plain = [value for value, by_keyword in given.values() if not by_keyword]
-            named = {name: value for name, (value, by_keyword) in given.items() if by_keyword}
             operator(*plain, **named)
         except Exception:
             if call.has_begun:
@@ -97,7 +109,7 @@ class Function:
             # torch did not convert an argument, and the function may.
             self._leave_out("with arguments that torch does not convert")
             call.result = self.function(*call.arguments, **call.keywords)
-        return call
+        return call.result
 
     def _operator(self, types: tuple[tuple[str, str], ...], given: Given) -> torch._ops.OpOverload:
         """Makes the operator for calls with arguments of these types."""

@@ -72,13 +72,24 @@ class Signature:
         self.documented: dict[str, tuple[Any, str]] | None = None
         self.returned: Any = None
         """The annotation of what is returned; None or "" if there is none."""
+        self.names: list[str] = []
+        self.positional = -1  # how many can be given without their names; -1 if any number
+        self.needed: set[str] = set()
         try:
             found = inspect.signature(function)
-            self.python = found.replace(parameters=list(found.parameters.values())[skipped:])
-            self.returned = found.return_annotation
+            self._read(found.replace(parameters=list(found.parameters.values())[skipped:]))
         except (ValueError, TypeError):  # a function in C++
             if found_in_doc := parameters_in_doc(function.__doc__ or ""):
                 self.documented, self.returned = found_in_doc
+
+    def _read(self, found: inspect.Signature) -> None:
+        self.python, self.returned = found, found.return_annotation
+        parameters = found.parameters.values()
+        kinds = [parameter.kind for parameter in parameters]
+        if not {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} & set(kinds):
+            self.names = list(found.parameters)
+            self.positional = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
+            self.needed = {each.name for each in parameters if each.default is each.empty}
 
     def given(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
         """What the call gives, by parameter, in order, and whether it can be given by keyword only.
@@ -97,6 +108,24 @@ class Signature:
         return given | {name: (keywords[name], not without_gap) for name in in_order}
 
     def _bound(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
+        if len(arguments) > self.positional:
+            return self._bound_by_python(arguments, keywords)
+        # For a function without `*args` and `**kwargs`, the same as Python does, in a fraction of its time.
+        given = {name: (value, False) for name, value in zip(self.names, arguments, strict=False)}
+        gap = False
+        for position in range(len(arguments), len(self.names)):
+            name = self.names[position]
+            if name in keywords:
+                given[name] = (keywords[name], gap or position >= self.positional)
+            else:
+                gap = True
+        if len(given) < len(arguments) + len(keywords) or not self.needed <= given.keys():
+            return self._bound_by_python(arguments, keywords)  # which raises the TypeError
+        return given
+
+    def _bound_by_python(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> dict[str, tuple[Any, bool]]:
         assert self.python is not None
         bound = self.python.bind(*arguments, **keywords).arguments
         given: dict[str, tuple[Any, bool]] = {}
