@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -147,3 +148,24 @@ def test_a_schema_that_nobody_gives_is_asked_for(opgate: OpGate, folder: Path) -
     assert ran.returncode == 2, ran
     assert "no annotation gives the type of `x`; write spec.schema(" in ran.stderr, ran
     assert "specs.py:" in ran.stderr
+
+
+def test_calls_of_each_kind_are_counted(opgate: OpGate, folder: Path) -> None:
+    """Also after the first calls, whose tensors are compared: with other types, and by keyword."""
+    (folder / "program.py").write_text(
+        "import plainlib, torch\n"
+        "for n in range(1, 31):\n"
+        "    x = torch.rand(n)\n"
+        "    plainlib.scaled(x)\n    plainlib.scaled(x, 3.0)\n    plainlib.scaled(x, by=4)\n"
+        "    plainlib.scaled(x, by=5.0)\n"
+    )
+    done = opgate("record", "--function", "plainlib:*", "--", sys.executable, "program.py", folder=folder)
+    assert done.returncode == 0, done
+    assert "left out" not in done.stdout, done.stdout
+    recorded = json.loads((folder / "recorded" / "plainlib.scaled.json").read_text())
+    assert recorded["schema"] == "plainlib:scaled(Tensor x, float by=2) -> Tensor"
+    assert (
+        sum(sample["calls"] for sample in recorded["samples"]) + sum(recorded.get("left_out", {}).values())
+        == 120
+    )
+    assert {sample["arguments"][1] for sample in recorded["samples"]} == {2.0, 3.0, 4, 5.0}

@@ -75,8 +75,8 @@ class Function:
     def _recorded(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         call = Call(arguments, keywords)
         watch = self.watched < CALLS_WATCHED
-        classes = () if keywords else tuple(map(type, arguments))
-        if not watch and (operator := self.by_classes.get(classes)) is not None:
+        classes = tuple(map(type, arguments))
+        if not watch and not keywords and (operator := self.by_classes.get(classes)) is not None:
             return self._through(operator, arguments, {}, call)
         try:
             given = self.signature.given(arguments, keywords)
@@ -88,7 +88,7 @@ class Function:
             return self.function(*arguments, **keywords)
         operator = self.overloads.get(types) or self._operator(types, given)
         named = {name: value for name, (value, by_keyword) in given.items() if by_keyword}
-        if not named and SHOW_THEIR_TYPE.issuperset(classes):
+        if not keywords and SHOW_THEIR_TYPE.issuperset(classes):
             self.by_classes[classes] = operator
         before = contents(given) if watch else {}
         self._through(
