@@ -17,11 +17,15 @@ constexpr const char* kPromised =
 // one of them.
 constexpr std::array kFurtherBytes{std::byte{0x7F}, std::byte{0xFE}, std::byte{0x00}};
 
-// Where kernels load memory that was not written, shared memory above all. A right kernel may do so, and not
-// use it.
+// Where kernels load memory that was not written, shared memory above all, and the values reach what the host
+// reads of the results, or decide what is done.
 std::vector<simulator::Finding> unwritten_loads(CallUnderTest& under_test) {
   SimulatorTools tools("init");
-  observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
+  const Outcome outcome =
+      observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome;
+  for (const at::Tensor& value : outcome.values()) {
+    if (value.defined()) static_cast<void>(value.cpu());
+  }
   return tools.take();
 }
 

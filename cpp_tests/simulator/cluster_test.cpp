@@ -158,7 +158,7 @@ std::string exchanged(const std::string& barrier) {
       barrier +
       "mapa.shared::cluster.u32 %r7, %r6, %r4; ld.global.u32 %r8, [%rd3]; ld.shared::cluster.u32 %r9, "
       "[%r7];\n"
-      "barrier.cluster.arrive; barrier.cluster.wait;");
+      "setp.eq.u32 %p3, %r9, 77; @%p3 bra end; end: barrier.cluster.arrive; barrier.cluster.wait;");
 }
 
 TEST(SimulatedClusterMistakes, WhatTheBarrierOrders) {

@@ -39,7 +39,7 @@ std::vector<Finding> found_in_seed(const std::vector<Step>& steps, std::uint64_t
     launch.begins_early = step.begins_early;
     expect_no_fault(module->run(launch, device));
   }
-  return observer.findings().take();
+  return observer.take_findings();
 }
 
 std::vector<Finding> found_in(const std::vector<Step>& steps) {
@@ -130,7 +130,7 @@ TEST(SimulatedDependentLaunches, AnOperationBefore) {
     launch.begins_early = true;
     expect_no_fault(module->run(launch, device));
   }
-  const std::vector<Finding> found = observer.findings().take();
+  const std::vector<Finding> found = observer.take_findings();
   ASSERT_EQ(found.size(), 1u) << in_lines(found);
   EXPECT_EQ(found[0].kernel, "never_waits");
   EXPECT_EQ(found[0].count, 25u);

@@ -56,6 +56,12 @@ class FakeDevice final : public DeviceMemory {
     return values;
   }
 
+  /// Calls a function with the address and the size of each allocation.
+  template <class Visit>
+  void for_each_allocation(Visit visit) const {
+    for (const auto& [address, allocation] : allocations_) visit(address, allocation.bytes.size());
+  }
+
   int questions = 0;
 
  private:

@@ -1,4 +1,5 @@
-// The tool `init`: loads of bytes that nobody has written, in each kind of memory.
+// The tool `init`: loads of bytes that nobody has written, in each kind of memory. What is loaded is a result
+// of the kernel, which the host reads.
 #include "watched.h"
 
 namespace opgate::simulator::tests {
@@ -12,7 +13,11 @@ Tools init() {
 
 std::vector<Finding> unwritten_of(const std::string& body, Extent block = {},
                                   const std::string& before = "") {
-  return findings_of(kernel_of(body, before), {2}, block, init());
+  // The registers in which tests load, in a place of each thread.
+  const std::string store =
+      "mov.u32 %r20, %ctaid.x; mad.lo.u32 %r20, %r20, 64, %r1; mul.wide.u32 %rd9, %r20, 16; add.u64 %rd9, "
+      "%rd1, %rd9; st.global.v4.u32 [%rd9], {%r2, %r3, %r4, %r5};";
+  return findings_of(kernel_of(body + store, before), {2}, block, init());
 }
 
 void expect_unwritten(const std::vector<Finding>& findings, const std::string& words) {
@@ -61,8 +66,8 @@ TEST(SimulatedInit, ArgumentsAndResultsOfCallsAreWritten) {
   const auto function = [](const std::string& body) {
     return ".func (.param .b32 result) f(.param .b32 x) { .reg .b32 %r<4>; .local .align 4 .b8 l[4]; "
            "ld.param.u32 "
-           "%r1, [x]; " +
-           body + " st.param.u32 [result], %r1; ret; }";
+           "%r1, [x]; mov.u32 %r2, 0; " +
+           body + " add.u32 %r1, %r1, %r2; st.param.u32 [result], %r1; ret; }";
   };
   const std::string call =
       "{ .param .b32 a; .param .b32 b; st.param.u32 [a], 3; call.uni (b), f, (a); ld.param.u32 %r2, [b]; }\n";
@@ -88,7 +93,8 @@ TEST(SimulatedInit, GlobalMemoryIsAsItsOwnerSays) {
   launch.observer = &observer;
   const auto count = [&] {
     expect_no_fault(module->run(launch, device));
-    const std::vector<Finding> found = observer.findings().take();
+    read_all(observer, device);
+    const std::vector<Finding> found = observer.take_findings();
     return found.empty() ? 0 : found[0].count;
   };
   EXPECT_EQ(count(), 0u);  // nobody said that it is new

@@ -9,7 +9,14 @@
 
 namespace opgate::simulator::tests {
 
-/// Runs a launch with one seed, and gives what the tools find.
+/// The host reads all memory of the device, as a program does with its results.
+inline void read_all(Observer& observer, const FakeDevice& device) {
+  device.for_each_allocation(
+      [&](std::uint64_t address, std::size_t bytes) { observer.read("a copy to the host", address, bytes); });
+}
+
+/// Runs a launch with one seed, and gives what the tools find, also when the host reads what the launch has
+/// computed.
 inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::string& ptx, Launch launch,
                                                const Tools& tools, std::uint64_t seed,
                                                bool threads_hold_copies = false) {
@@ -21,7 +28,8 @@ inline std::vector<Finding> findings_of_launch(FakeDevice& device, const std::st
   const Outcome outcome = module->run(launch, device);
   expect_no_fault(outcome);
   EXPECT_FALSE(outcome.compiled);
-  return observer.findings().take();
+  read_all(observer, device);
+  return observer.take_findings();
 }
 
 /// The same of the kernel `k` with one pointer to zeros, in three seeds, which must agree on whether there is

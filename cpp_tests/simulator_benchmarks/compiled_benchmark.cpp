@@ -85,7 +85,7 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
       break;
     }
     instructions += static_cast<double>(outcome.instructions);
-    if (!observer.findings().take().empty()) state.SkipWithError("a tool has found something");
+    if (!observer.take_findings().empty()) state.SkipWithError("a tool has found something");
     benchmark::DoNotOptimize(observer.accessed().take());
   }
   state.counters["instructions"] = benchmark::Counter(instructions, benchmark::Counter::kIsRate);

@@ -2,6 +2,7 @@
 // process of its own, because the environment is read once.
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -22,11 +23,30 @@ float* new_floats(unsigned count) {
   return data;
 }
 
-// What `add` finds of memory whose content matters to it.
+void copy_four(float* to, const float* from) {
+  EXPECT_EQ(cudaMemcpy(to, from, 4 * sizeof(float), cudaMemcpyDefault), cudaSuccess);
+}
+
+std::string found_by_reading(const float* data) {
+  std::array<float, 4> results{};
+  copy_four(results.data(), data);
+  return take_finding();
+}
+
+// What is found of memory whose content matters to `add`, whose results are copied to the host.
 std::string found_by_add(float* data) {
   add(data, 1, 4);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  return take_finding();
+  return found_by_reading(data);
+}
+
+// One that stands for a kernel of ATen.
+void launch_operation(const char* name, const float* read, const float* written) {
+  const std::array<OpgateSimAccess, 2> accesses{{{read, 16, 0}, {written, 16, 1}}};
+  EXPECT_EQ(opgate_sim_launch(
+                nullptr, [](void*) {}, nullptr, name, accesses.data(), accesses.size()),
+            cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
 }  // namespace
@@ -43,6 +63,38 @@ TEST(SimulatedToolsDeathTest, NewMemoryIsUnwritten) {
         << found;
     EXPECT_NE(found.find("\"count\":4}"), std::string::npos) << found;
     EXPECT_EQ(take_finding(), "");
+  });
+}
+
+TEST(SimulatedToolsDeathTest, ResultsThatNobodyReadsDoNotMatter) {
+  EXPECT_IN_CHILD("", {
+    use_tools("init");
+    float* const data = new_floats(8);
+    float* const copied = new_floats(8);
+    add(data, 1, 4);
+    copy_four(copied + 4, data);
+    EXPECT_EQ(found_by_reading(copied), "");
+    EXPECT_EQ(cudaMemset(data, 0, 16), cudaSuccess);
+    EXPECT_EQ(found_by_reading(data), "");
+    // What was copied is as unwritten as its source was, and the load is named.
+    const std::string found = found_by_reading(copied + 4);
+    EXPECT_NE(found.find("ld.global.f32 reads 4 bytes"), std::string::npos) << found;
+    EXPECT_NE(found.find("\"instruction\":\"a copy to the host\""), std::string::npos) << found;
+    EXPECT_NE(found.find("byte 0 of argument 1 of the launch"), std::string::npos) << found;
+  });
+}
+
+TEST(SimulatedToolsDeathTest, OperationsInThePlaceOfKernelsReadResults) {
+  EXPECT_IN_CHILD("", {
+    use_tools("init");
+    float* const read = new_floats(4);
+    float* const written = new_floats(4);
+    add(read, 1, 4);
+    add(written, 1, 4);
+    launch_operation("aten::add", read, written);
+    const std::string found = take_finding();
+    EXPECT_NE(found.find("\"instruction\":\"aten::add\""), std::string::npos) << found;
+    EXPECT_EQ(found_by_reading(written), "");
   });
 }
 
@@ -137,8 +189,9 @@ TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
 TEST(SimulatedToolsDeathTest, ALineThatDoesNotFitStays) {
   EXPECT_IN_CHILD("", {
     use_tools("init");
-    add(new_floats(4), 1, 4);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    float* const data = new_floats(4);
+    add(data, 1, 4);
+    launch_operation("aten::add", data, data);
     const std::size_t length = opgate_sim_take_finding(nullptr, 0);
     EXPECT_GT(length, 100u);
     std::string line(length + 1, '\0');

@@ -41,7 +41,9 @@ std::string describe(size_t number, const Report& finding) {
   };
   add("kernel", finding.kernel);
   add("at", finding.place.location);
-  if (finding.other) add("and", with_actor(access_at(*finding.other), *finding.other));
+  if (finding.other)
+    add(finding.kind == Report::Kind::init ? "used by" : "and",
+        with_actor(access_at(*finding.other), *finding.other));
   if (finding.kind != Report::Kind::api) add("error", finding.error);
   if (finding.count > 1) add("seen", fmt::format("{} times", finding.count));
   return text;

@@ -194,8 +194,8 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
       written.as_strided_(like.sizes(), like.strides());
     }
   }
-  TensorAccesses accesses(op.operator_name().name);
-  for (std::size_t i = 0; i < count; ++i) accesses.reads(arguments[i]);
+  TensorAccesses accesses(schema);
+  accesses.reads_arguments(arguments);
   for (const at::Tensor& fresh : outputs) accesses.writes_new(fresh);
   for (const std::size_t i : plan->written) {
     outputs.push_back(arguments[i].toTensor());

@@ -65,6 +65,11 @@ void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses,
       call(c10::cuda::getCurrentCUDAStream(), function, data, op.c_str(), accesses.data(), accesses.size()));
 }
 
+void note_accesses(const std::string& op, const std::vector<OpgateSimAccess>& accesses) {
+  static auto* const call = of_runtime<decltype(opgate_sim_note_accesses)>("opgate_sim_note_accesses");
+  C10_CUDA_CHECK(call(op.c_str(), accesses.data(), accesses.size()));
+}
+
 // Torch's own allocator is told by ATen's kernel, which this replaces.
 void record_stream(at::Tensor& tensor, c10::Stream stream) {
   const c10::cuda::CUDAStream of_device(stream);

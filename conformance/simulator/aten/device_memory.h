@@ -25,6 +25,9 @@ at::Tensor copy_to_device(const at::Tensor& tensor);
 void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses, void (*function)(void*),
             void* data);
 
+/// The host is about to access memory for the operator `op`, and has waited for its streams.
+void note_accesses(const std::string& op, const std::vector<OpgateSimAccess>& accesses);
+
 /// `made`, which stands for a number of Python, as `original` does, or does not.
 at::Tensor as_number_like(at::Tensor made, const at::Tensor& original);
 

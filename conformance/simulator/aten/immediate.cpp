@@ -9,6 +9,7 @@
 
 #include "simulator/aten/device_memory.h"
 #include "simulator/aten/generators.h"
+#include "simulator/aten/tensor_accesses.h"
 #include "simulator/aten/tensors_of_value.h"
 
 namespace opgate::simulator::aten {
@@ -77,6 +78,14 @@ void run_at_once(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::D
   const std::size_t first = stack.size() - count;
   const torch::jit::Stack originals(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
   wait_for_streams(originals.data(), count, device);
+  TensorAccesses accesses(schema);
+  accesses.reads_arguments(originals.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* const alias = schema.arguments()[i].alias_info();
+    if (alias != nullptr && alias->isWrite() && originals[i].isTensor() && originals[i].toTensor().is_cuda())
+      accesses.writes_argument(originals[i].toTensor());
+  }
+  note_accesses(schema.name(), accesses.all());
   Counterparts tensors;
   for (std::size_t i = 0; i < count; ++i)
     stack[first + i] = on_host(originals[i], schema.arguments()[i], tensors, device);

@@ -29,6 +29,15 @@ bool chooses_elements(const std::string& op) {
                              [&](std::string_view word) { return op.find(word) != std::string::npos; });
 }
 
+// Most operators in place read what they change.
+bool only_writes(const c10::FunctionSchema& schema, const c10::Argument& argument) {
+  if (argument.alias_info() == nullptr || !argument.alias_info()->isWrite()) return false;
+  constexpr std::array overwriting{std::string_view("aten::copy_"),    std::string_view("aten::fill_"),
+                                   std::string_view("aten::zero_"),    std::string_view("aten::normal_"),
+                                   std::string_view("aten::uniform_"), std::string_view("aten::random_")};
+  return argument.is_out() || std::ranges::find(overwriting, schema.name()) != overwriting.end();
+}
+
 // The dims that are not inside of one piece without gaps, and the bytes of such a piece.
 std::pair<std::vector<Dim>, std::int64_t> pieces_of(const at::Tensor& tensor) {
   const auto element = static_cast<std::int64_t>(tensor.element_size());
@@ -47,8 +56,14 @@ std::pair<std::vector<Dim>, std::int64_t> pieces_of(const at::Tensor& tensor) {
 
 }  // namespace tensor_accesses
 
-TensorAccesses::TensorAccesses(const std::string& op)
-    : chooses_elements_(tensor_accesses::chooses_elements(op)) {}
+TensorAccesses::TensorAccesses(const c10::FunctionSchema& schema)
+    : schema_(schema), chooses_elements_(tensor_accesses::chooses_elements(schema.name())) {}
+
+void TensorAccesses::reads_arguments(const c10::IValue* arguments) {
+  for (std::size_t i = 0; i < schema_.arguments().size(); ++i) {
+    if (!tensor_accesses::only_writes(schema_, schema_.arguments()[i])) reads(arguments[i]);
+  }
+}
 
 void TensorAccesses::reads(const c10::IValue& argument) {
   for_each_tensor(argument, [this](const at::Tensor& tensor) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "simulator/runtime/simulated_work.h"
@@ -14,11 +14,12 @@ namespace opgate::simulator::aten {
 
 class TensorAccesses {
  public:
-  /// `op`: such as "aten::add". Operators that choose elements by other tensors or by a mask are known to
-  /// read those, and to write new results, but not which elements they access.
-  explicit TensorAccesses(const std::string& op);
+  /// Operators that choose elements by other tensors or by a mask are known to read those, and to write new
+  /// results, but not which elements they access.
+  explicit TensorAccesses(const c10::FunctionSchema& schema);
 
-  void reads(const c10::IValue& argument);
+  /// All that the operator does not only write.
+  void reads_arguments(const c10::IValue* arguments);
   void writes_new(const at::Tensor& result);
   void writes_argument(const at::Tensor& argument);
 
@@ -27,6 +28,9 @@ class TensorAccesses {
  private:
   void add(const at::Tensor& tensor, bool writes);
 
+  void reads(const c10::IValue& argument);
+
+  const c10::FunctionSchema& schema_;
   bool chooses_elements_;
   std::vector<OpgateSimAccess> all_;
 };

@@ -142,8 +142,8 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   } else {
     product.a = value_at(first, in, shape.at_a());
   }
-  for (const std::uint32_t address : units_of_product(first, in))
-    locate<Space::shared, Access::load>(first, in, address, kMatrixUnit);
+  for (const UnitOfProduct& unit : units_of_product(first, in))
+    locate<Space::shared, Access::load>(first, in, unit.address, kMatrixUnit);
   first.block->products_of(first).begin(std::move(product));
 }
 
@@ -308,14 +308,40 @@ Handler select_product(Draft& draft) {
 
 }  // namespace wgmma
 
-std::vector<std::uint32_t> units_of_product(const Thread& thread, const Instruction& in) {
+std::vector<UnitOfProduct> units_of_product(const Thread& thread, const Instruction& in) {
   using namespace wgmma;
   const Shape shape = Shape::of(in);
-  std::vector<std::uint32_t> units;
-  const auto add = [&](std::uint32_t address, unsigned, unsigned) { units.push_back(address); };
-  if (!shape.a_in_registers) factor_a(thread, in, value_at(thread, in, shape.at_a())).for_each_unit(add);
-  factor_b(thread, in, value_at(thread, in, shape.at_b())).for_each_unit(add);
+  std::vector<UnitOfProduct> units;
+  const auto add = [&](const Factor& factor, bool is_of_a) {
+    const unsigned width = factor.elements_of_unit();
+    factor.for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
+      units.push_back({address, is_of_a, factor.along_k ? across : unit * width, factor.along_k ? 1 : width});
+    });
+  };
+  if (!shape.a_in_registers) add(factor_a(thread, in, value_at(thread, in, shape.at_a())), true);
+  add(factor_b(thread, in, value_at(thread, in, shape.at_b())), false);
   return units;
+}
+
+void for_each_sum_of_product(const Instruction& in, const std::function<void(const SumOfProduct&)>& visit) {
+  using namespace wgmma;
+  const Shape shape = Shape::of(in);
+  const unsigned bits = bits_of_element(shape.d);
+  for (unsigned tile = 0; tile < shape.tiles; ++tile) {
+    MmaLayout::c(shape.product_of_tile(), shape.d, [&](const Place& place, unsigned row, unsigned column) {
+      visit({place.lane, tile * shape.registers_of_tile() + place.reg,
+             ((std::uint64_t{1} << bits) - 1) << place.part * bits, row, tile * kColumns + column});
+    });
+  }
+}
+
+std::pair<std::size_t, std::size_t> registers_of_a(const Instruction& in) {
+  const wgmma::Shape shape = wgmma::Shape::of(in);
+  return {shape.at_a(), shape.at_a() + (shape.a_in_registers ? wgmma::kFragment : 0)};
+}
+
+bool adds_to_sums(const Thread& thread, const Instruction& in) {
+  return wgmma::is_set(thread, in, wgmma::Shape::of(in).at_adds());
 }
 
 std::vector<Slot> registers_of_product(const Instruction& in) {

@@ -248,11 +248,11 @@ Handler select_product(Draft& draft) {
 
 }  // namespace wmma
 
-void for_each_element_of_wmma(const Thread& thread, bool is_load,
-                              const std::function<void(std::uint64_t address, unsigned bytes)>& visit) {
+void for_each_element_of_wmma(
+    const Thread& thread, bool is_load,
+    const std::function<void(unsigned number, std::uint64_t address, unsigned bytes)>& visit) {
   const auto matrix = std::bit_cast<wmma::Matrix>(thread.current().immediate);
-  wmma::for_each_address(thread, matrix, wmma::slots_of(matrix, is_load),
-                         [&](unsigned, std::uint64_t address, unsigned bytes) { visit(address, bytes); });
+  wmma::for_each_address(thread, matrix, wmma::slots_of(matrix, is_load), visit);
 }
 
 static Handler select_warp_matrix(Draft& draft) {

@@ -13,6 +13,7 @@
 #include "simulator/ptx/program_builder.h"
 #include "simulator/watch/annotations.h"
 #include "simulator/watch/launch_watch.h"
+#include "simulator/watch/value_flow.h"
 
 namespace opgate::simulator {
 namespace ptx_module {
@@ -23,7 +24,9 @@ struct Kernel {
 
   std::unique_ptr<Program> program;
   KernelCompilation compilation;
-  std::vector<Annotation> annotations;  ///< empty until a tool watches a launch
+  // Empty until a tool watches a launch:
+  std::vector<Annotation> annotations;
+  std::vector<ValueFlow> flows;
 };
 
 class PtxModule final : public Module {
@@ -73,8 +76,11 @@ class PtxModule final : public Module {
     std::unique_ptr<LaunchWatch> watch;
     if (launch.observer != nullptr) {
       settings.when = CompilationSettings::When::never;
-      if (kernel->annotations.empty()) kernel->annotations = annotate(program);
-      watch = std::make_unique<LaunchWatch>(program, launch);
+      if (kernel->annotations.empty()) {
+        kernel->annotations = annotate(program);
+        kernel->flows = flows_of(program);
+      }
+      watch = std::make_unique<LaunchWatch>(program, kernel->flows, launch);
     }
     kernel->compilation.begin(launch, settings);
     Outcome outcome = Grid(program, launch, memory, kernel->compilation, watch.get()).run();

@@ -227,9 +227,13 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
   const auto step = [&] {
     --left;
     const Instruction& instruction = *thread.next++;
-    if (instruction.guard >= 0 &&
-        ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)
-      return;
+    if constexpr (watched) {
+      if (thread.is_followed) {
+        observer_->follow(thread, instruction);
+        return;
+      }
+    }
+    if (thread.leaves_out(instruction)) return;
     if constexpr (watched) {
       if (instruction.annotation != nullptr) {
         observer_->execute(thread, instruction);

@@ -27,6 +27,9 @@ class BlockObserver {
   /// Executes an instruction that has an annotation and whose guard holds.
   virtual void execute(Thread& thread, const Instruction& instruction) = 0;
 
+  /// Executes an instruction of a thread that is followed, if its guard holds.
+  virtual void follow(Thread& thread, const Instruction& instruction) = 0;
+
   /// All threads that the barrier is for have come, and are about to go on.
   virtual void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) = 0;
 

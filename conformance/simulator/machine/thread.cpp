@@ -27,6 +27,7 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
   index = at;
   state = State::running;
   carry = false;
+  is_followed = false;
   cluster_phase = 0;
   const Function& kernel = *of.program().functions.front();
   if (!has_registers && !frames_.empty()) {

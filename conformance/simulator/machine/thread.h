@@ -33,7 +33,8 @@ class Thread {
   std::uint64_t* registers = nullptr;  ///< of the current frame
   const Instruction* next = nullptr;
   State state = State::running;
-  bool carry = false;  ///< CC.CF of the extended-precision instructions
+  bool carry = false;        ///< CC.CF of the extended-precision instructions
+  bool is_followed = false;  ///< whether the observer executes all of its instructions
   Block* block = nullptr;
 
   Extent index;
@@ -58,6 +59,12 @@ class Thread {
 
   const Function& function() const { return *frames_.back().function; }
 
+  /// Whether the guard of the instruction does not hold.
+  bool leaves_out(const Instruction& instruction) const {
+    return instruction.guard >= 0 &&
+           ((registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0;
+  }
+
   void branch(std::int64_t target) { next = function().code.data() + target; }
   void call(const Call& call);
   void leave_function();
@@ -69,6 +76,9 @@ class Thread {
 
   /// What a slot of its frame holds that depends on the thread, the block or the launch.
   std::uint64_t value_of(const FrameValue& value) const;
+
+  /// Where the slots of its frame begin among those of all its frames.
+  std::size_t first_register() const { return frames_.back().registers; }
 
   std::uint64_t local_base() const { return frames_.back().local; }
   std::vector<unsigned char>& local_memory() { return local_; }

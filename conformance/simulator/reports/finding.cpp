@@ -107,7 +107,9 @@ std::string to_text(const Finding& finding) {
   if (finding.place.stream) return line + finding.message + of_operations(finding);
   if (!finding.kernel.empty()) line += "kernel " + finding.kernel + ", " + as_text(finding.place) + ": ";
   line += finding.message;
-  if (finding.other) line += "; before, " + as_text(*finding.other);
+  if (finding.other)
+    line += (finding.kind == Finding::Kind::init ? "; its value matters to " : "; before, ") +
+            as_text(*finding.other);
   if (!finding.error.empty()) line += " (" + finding.error + ")";
   return line;
 }

@@ -35,10 +35,11 @@ struct Finding {
   std::string kernel = {};   ///< empty if it was none
   std::string message = {};  ///< a sentence for people, without the place of the first access
   FindingPlace place = {};
-  std::optional<FindingPlace> other = {};  ///< of a race, and of the tool `stream`: what came before
-  std::string error = {};                  ///< "cudaErrorIllegalAddress"; empty if no function fails for it
-  std::string space = {};                  ///< "global", "shared" or "local"; empty if no memory is meant
-  std::uint64_t address = 0;               ///< in that space
+  /// Of a race, and of the tool `stream`: what came before. Of `init`: where the value that was loaded matters.
+  std::optional<FindingPlace> other = {};
+  std::string error = {};     ///< "cudaErrorIllegalAddress"; empty if no function fails for it
+  std::string space = {};     ///< "global", "shared" or "local"; empty if no memory is meant
+  std::uint64_t address = 0;  ///< in that space
   std::size_t bytes = 0;
   std::uint64_t count = 1;  ///< how often it was found at the same two instructions
 };

@@ -107,6 +107,21 @@ void note_read(MemoryMap& memory, const char* operation, const CopySide& side, c
   });
 }
 
+// What came from unwritten memory does so in the memory of a device, too, and is used if the host gets it.
+void note_values(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
+  std::string why;
+  const bool to_device = memory.locate(to.data, bytes_covered(to, shape), why).kind == Kind::device;
+  for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+    const auto source = reinterpret_cast<std::uint64_t>(from.data) + offset(from, slice, line);
+    if (to_device) {
+      memory.note_move(reinterpret_cast<std::uint64_t>(to.data) + offset(to, slice, line), source,
+                       shape.width);
+    } else {
+      memory.note_use("a copy to the host", source, shape.width);
+    }
+  });
+}
+
 // A source that is not pinned is read before the call returns, as the program may change it afterwards.
 Work staged_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
   const CopySide packed{nullptr, shape.width, shape.width * shape.height};
@@ -129,6 +144,7 @@ Work direct_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
             move(target, to, source, from, shape);
             note_read(memory, "a copy", from, shape);
             note_write(memory, "a copy", to, shape);
+            note_values(memory, to, from, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -79,12 +80,16 @@ Extent cluster_of(const Kernel& kernel, const Signature& signature, const Launch
 
 // What the tools have found in the launch, with the arguments whose memory is meant.
 std::vector<Finding> findings_of(Observer& observer, const KernelMemory& memory) {
-  std::vector<Finding> findings = observer.findings().take();
-  for (Finding& finding : findings) {
-    if (finding.space != "global") continue;
+  const auto add_argument = [&](Finding& finding) {
+    if (finding.space != "global") return;
     if (const std::string place = memory.place_of(finding.address); !place.empty())
       finding.message += ": " + place;
-  }
+  };
+  // Loads may become findings after the launch.
+  observer.loads().for_each_of_launch(add_argument);
+  std::vector<Finding> findings = observer.findings().take();
+  std::ranges::for_each(findings, add_argument);
+  std::ranges::move(observer.loads().take(), std::back_inserter(findings));
   return findings;
 }
 

@@ -1,6 +1,7 @@
 #include "simulator/runtime/memory_map.h"
 
 #include "simulator/runtime/errors.h"
+#include "simulator/runtime/tool_findings.h"
 
 namespace opgate::simulator {
 namespace memory_map {
@@ -25,10 +26,16 @@ std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
   return *address;
 }
 
+void MemoryMap::note_use(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
+  if (observer_ == nullptr) return;
+  observer_->read(operation, begin, bytes);
+  tool_findings::keep(observer_->take_findings());
+}
+
 void MemoryMap::mark_allocation_written(std::uint64_t address) {
   if (written_ == nullptr) return;
   const Allocation* const block = heap(range_.device_of(address)).find(address);
-  if (block != nullptr) written_->mark_written(block->begin, block->bytes);
+  if (block != nullptr) written_->mark_unread_written(block->begin, block->bytes);
 }
 
 Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& why) {

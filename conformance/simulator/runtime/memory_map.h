@@ -16,7 +16,7 @@
 #include "simulator/runtime/launch_arguments.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/stream_watch.h"
-#include "simulator/watch/written_memory.h"
+#include "simulator/watch/observer.h"
 
 namespace opgate::simulator {
 
@@ -34,8 +34,9 @@ class MemoryMap {
   explicit MemoryMap(const Settings& settings);
 
   /// From now on tools are told of new memory, and of what is accessed outside of kernels. Both may be null.
-  void tell(WrittenMemory* written, std::shared_ptr<StreamWatch> streams) {
-    written_ = written;
+  void tell(Observer* observer, std::shared_ptr<StreamWatch> streams) {
+    observer_ = observer;
+    written_ = observer == nullptr ? nullptr : &observer->memory();
     streams_ = std::move(streams);
   }
 
@@ -60,6 +61,12 @@ class MemoryMap {
     if (streams_ != nullptr) streams_->reads(operation, begin, bytes);
   }
 
+  /// The operation uses what it reads, or only moves it to other memory of a device.
+  void note_use(const std::string& operation, std::uint64_t begin, std::size_t bytes);
+  void note_move(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+    if (written_ != nullptr) written_->copy_unwritten(to, from, bytes);
+  }
+
   /// The host may write all of the allocation that an address lies in.
   void mark_allocation_written(std::uint64_t address);
 
@@ -77,7 +84,8 @@ class MemoryMap {
   std::vector<Heap> heaps_;
   HostMemory host_;
   std::set<std::pair<int, int>> peers_;
-  WrittenMemory* written_ = nullptr;
+  Observer* observer_ = nullptr;
+  WrittenMemory* written_ = nullptr;  ///< that of the observer
   std::shared_ptr<StreamWatch> streams_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,16 @@ using namespace opgate::simulator;
 
 namespace {
 
-void tell_accesses(StreamWatch& watch, const std::string& operation,
+void tell_accesses(MemoryMap& memory, const std::string& operation,
                    const std::vector<OpgateSimAccess>& accesses) {
   for (const OpgateSimAccess& access : accesses) {
     const auto begin = reinterpret_cast<std::uint64_t>(access.begin);
-    if (access.writes != 0)
-      watch.writes(operation, begin, access.bytes);
-    else
-      watch.reads(operation, begin, access.bytes);
+    if (access.writes != 0) {
+      memory.note_write(operation, begin, access.bytes);
+    } else {
+      memory.note_read(operation, begin, access.bytes);
+      memory.note_use(operation, begin, access.bytes);
+    }
   }
 }
 
@@ -59,12 +62,26 @@ OPGATE_SIM_API cudaError_t opgate_sim_launch(cudaStream_t stream, void (*functio
   return api_call([&](Simulator& simulator) {
     const auto run = [&simulator, function, data, name = std::string(operation),
                       all = std::vector(accesses, accesses + count)] {
-      if (simulator.stream_watch != nullptr) tell_accesses(*simulator.stream_watch, name, all);
+      tell_accesses(simulator.memory, name, all);
       simulator.execution.running().launches = launches_behind(simulator, name, all);
       const Unlocked unlocked;
       function(data);
     };
     simulator.execution.issue(*simulator.stream(stream), {run, cudaGraphNodeTypeKernel});
+  });
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_note_accesses(const char* operation, const OpgateSimAccess* accesses,
+                                                    std::size_t count) {
+  return api_answer([&](Simulator& simulator) {
+    for (const OpgateSimAccess& access : std::span(accesses, count)) {
+      const auto begin = reinterpret_cast<std::uint64_t>(access.begin);
+      if (access.writes != 0) {
+        simulator.memory.mark_written(begin, access.bytes);
+      } else {
+        simulator.memory.note_use(operation, begin, access.bytes);
+      }
+    }
   });
 }
 

@@ -25,6 +25,10 @@ struct OpgateSimAccess {
 cudaError_t opgate_sim_launch(cudaStream_t stream, void (*function)(void*), void* data, const char* operation,
                               const OpgateSimAccess* accesses, size_t count);
 
+/// The host, which has waited for all streams that matter, is about to access device memory for an operation
+/// ("aten::item"): for the tool `init`.
+cudaError_t opgate_sim_note_accesses(const char* operation, const OpgateSimAccess* accesses, size_t count);
+
 /// Such a function found a mistake: the device fails from now on with cudaErrorAssert.
 void opgate_sim_fail(const char* message);
 

@@ -69,7 +69,9 @@ Simulator::Simulator()
 void Simulator::watch(const Tools& tools) {
   observer = tools.any() ? std::make_unique<Observer>(tools) : nullptr;
   stream_watch = tools.stream ? std::make_shared<StreamWatch>() : nullptr;
-  memory.tell(observer == nullptr ? nullptr : &observer->memory(), stream_watch);
+  memory.tell(observer.get(), stream_watch);
+  if (observer != nullptr)
+    observer->set_host_memory([this](std::uint64_t address) { return !memory.range().holds(address); });
   execution.tell(stream_watch);
 }
 

@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/instructions/wgmma.h"
 #include "simulator/ptx/instruction.h"
 #include "simulator/ptx/types.h"
 #include "simulator/watch/release_log.h"
+#include "simulator/watch/unwritten_loads.h"
 
 namespace opgate::simulator {
 
@@ -30,6 +32,7 @@ struct WatchedCopy {
   bool reduces = false;                  ///< and does not only write
   bool is_read = false;                  ///< whether its thread has waited until the source was read
   std::shared_ptr<const Release> begin;  ///< what its thread knew; null if nobody looks for races
+  std::vector<CarriedBytes> unwritten;   ///< of what is copied
 };
 
 /// What happens to an object of `mbarrier` when copies are complete: those of a thread that has asked for an
@@ -51,7 +54,7 @@ struct WatchedBarrier {
 struct WatchedProduct {
   std::uint32_t site = 0;
   std::uint64_t group = 0;
-  std::vector<std::uint32_t> units;  ///< of 16 bytes, by their addresses
+  std::vector<UnitOfProduct> units;  ///< that it reads
   std::shared_ptr<const Release>
       begin;  ///< what the thread knew; null before that is asked, or if nobody looks for races
 };

@@ -1,10 +1,9 @@
 #include "simulator/watch/launch_watch.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "simulator/instructions/wmma.h"
 #include "simulator/machine/faults.h"
 #include "simulator/machine/memory.h"
 #include "simulator/watch/places.h"
@@ -38,16 +37,6 @@ bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& ho
   return true;
 }
 
-inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std::uint64_t address) {
-  WatchedAccess access{&how, how.space, address, thread.linear};
-  if (access.space == Space::generic) {
-    access.space = space_of(access.address);
-    access.address -= window_of(access.space);
-  }
-  if (access.space != Space::global) access.address &= 0xffffffffu;
-  return access;
-}
-
 /// Hands what happens in a block on to the watch of its launch, with what the tools know of the block.
 class WatchedBlock final : public BlockObserver {
  public:
@@ -58,6 +47,9 @@ class WatchedBlock final : public BlockObserver {
   }
   void execute(Thread& thread, const Instruction& instruction) override {
     launch_.execute(block_, thread, instruction);
+  }
+  void follow(Thread& thread, const Instruction& instruction) override {
+    launch_.follow(block_, thread, instruction);
   }
   void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) override {
     launch_.meet(block_, barrier, id, threads);
@@ -74,16 +66,20 @@ class WatchedBlock final : public BlockObserver {
 
 }  // namespace launch_watch
 
-LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
+LaunchWatch::LaunchWatch(const Program& program, const std::vector<ValueFlow>& flows, const Launch& launch)
     : program_(program),
       launch_(launch),
       tools_(launch.observer->tools()),
       findings_(launch.observer->findings()),
+      observer_(*launch.observer),
+      loads_(launch.observer->loads()),
       memory_(launch.observer->memory()),
       accessed_(launch.observer->accessed()),
+      flows_(flows),
       in_flight_(launch.in_flight != nullptr ? *launch.in_flight : only_this_launch_),
       races_(in_flight_.races()) {
   accessed_.start(program);
+  loads_.begin_launch();
   in_flight_.begin(program, launch);
 }
 
@@ -105,6 +101,7 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   if (tools_.race) block.races.start(number, threads);
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
+  block.values.assign(threads, {});
   block.local.resize(threads);
   for (WrittenBits& local : block.local) local.start(program_.functions.front()->local_bytes);
 }
@@ -122,7 +119,11 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
         access_matrix(block, thread, instruction);
       } else if (thread.lane < annotation.rows) {
         const std::uint64_t address = address_in(thread, instruction, annotation.operand);
-        watch_access(block, thread, instruction, launch_watch::access_to(thread, annotation, address));
+        WatchedAccess access = access_to(thread, annotation, address);
+        if (thread.is_followed && annotation.kind == Kind::store)
+          access.stored = stored_by(block, thread, instruction);
+        const Unwritten read = watch_access(block, thread, instruction, access);
+        if (read.bits != 0) take_in(block, thread, instruction, read);
       }
       break;
     case Kind::copy:
@@ -185,8 +186,9 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       call(block, thread, instruction);
       return;
     case Kind::host_call:
+      if (tools_.init) use_printed(block, thread, instruction);
       instruction.execute(thread, instruction);
-      mark_results(block, thread, instruction);
+      if (tools_.init) mark_results(block, thread, instruction);
       return;
     case Kind::leave:
       leave(block, thread, instruction);
@@ -201,25 +203,14 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
   instruction.execute(thread, instruction);
 }
 
-// Each lane accesses the elements that it has registers for.
-void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction) {
-  const Annotation& annotation = *instruction.annotation;
-  for_each_element_of_wmma(
-      thread, annotation.kind == Annotation::Kind::load, [&](std::uint64_t address, unsigned bytes) {
-        Annotation element = annotation;
-        element.bytes = static_cast<std::uint8_t>(bytes);
-        watch_access(block, thread, instruction, launch_watch::access_to(thread, element, address));
-      });
-}
-
-void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                               const WatchedAccess& access) {
+Unwritten LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                                    const WatchedAccess& access) {
   const Annotation& how = *access.annotation;
-  if (access.space == Space::parameter) return;
+  if (access.space == Space::parameter) return {};
   // A fault of the kernel.
-  if ((access.address & (how.bytes - 1u)) != 0) return;
+  if ((access.address & (how.bytes - 1u)) != 0) return {};
   BlockWatch* const owner = owner_of(block, thread, access);
-  if (owner == nullptr) return;
+  if (owner == nullptr) return {};
   WatchedAccess in_owner = access;
   if (owner != &block) in_owner.owner = &owner->races;
   if (access.space == Space::shared) in_owner.address &= kOffsetInBlock;
@@ -230,12 +221,14 @@ void LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Instruct
     races_.access(block.races, in_owner,
                   [&](const RaceDetector::Race& race) { consider_race(thread, instruction, access, race); });
   }
-  if (tools_.init) look_for_unwritten(*owner, thread, in_owner);
+  return tools_.init ? look_for_unwritten(*owner, thread, in_owner) : Unwritten{};
 }
 
 // Local memory grows by that of the function, in which only the arguments are written.
 void LaunchWatch::call(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   const std::size_t before = thread.local_memory().size();
+  const FramePlace caller = FramePlace::of(thread);
+  const Call& call = thread.function().calls[static_cast<std::size_t>(instruction.immediate)];
   instruction.execute(thread, instruction);
   if (!tools_.init) return;
   WrittenBits& local = block.local[thread.linear];
@@ -243,24 +236,32 @@ void LaunchWatch::call(BlockWatch& block, Thread& thread, const Instruction& ins
   for (const Argument& argument : thread.function().arguments) {
     if (!argument.in_register) local.mark(thread.local_base() + argument.offset, argument.bytes);
   }
+  const FramePlace called = FramePlace::of(thread);
+  std::vector<Unwritten>& values = block.values[thread.linear];
+  values.resize(std::min(values.size(), called.registers));
+  hand_over(block, thread, call.arguments, caller, thread.function().arguments, called);
 }
 
 void LaunchWatch::leave(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  const FramePlace called = FramePlace::of(thread);
+  const Function& function = thread.function();
   instruction.execute(thread, instruction);
   if (thread.state == Thread::State::exited) {
     exit(block, thread);
     return;
   }
-  mark_results(block, thread, thread.current());
+  if (!tools_.init) return;
+  const Call& call = mark_results(block, thread, thread.current());
+  hand_over(block, thread, function.results, called, call.results, FramePlace::of(thread));
 }
 
-void LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call) {
-  if (!tools_.init) return;
+const Call& LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call) {
   const Call& call = thread.function().calls[static_cast<std::size_t>(of_call.immediate)];
   for (const Argument& result : call.results) {
     if (!result.in_register)
       block.local[thread.linear].mark(thread.local_base() + result.offset, result.bytes);
   }
+  return call;
 }
 
 void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
@@ -310,22 +311,6 @@ void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
   finding.address = access.address;
   finding.bytes = access.annotation->bytes;
   finding.space = space;
-  add(std::move(finding));
-}
-
-void LaunchWatch::report_unwritten(const Thread& thread, const WatchedAccess& access,
-                                   std::uint32_t unwritten) {
-  if (!findings_.is_new(Finding::Kind::init, launch_.kernel, access.annotation->site)) return;
-  const int bytes = std::popcount(unwritten);
-  Finding finding;
-  finding.kind = Finding::Kind::init;
-  finding.message = *instruction_at(program_, access.annotation->site).text + " reads " +
-                    std::to_string(bytes) + (bytes == 1 ? " byte of " : " bytes of ") +
-                    launch_watch::name_of(access.space) + " memory that was not written";
-  finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
-  finding.bytes = static_cast<std::size_t>(bytes);
-  finding.space = launch_watch::name_of(access.space);
-  finding.place = place_of(thread, access.annotation->site);
   add(std::move(finding));
 }
 

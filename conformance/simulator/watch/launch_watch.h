@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,18 +19,22 @@
 #include "simulator/watch/observer.h"
 #include "simulator/watch/proxy_fences.h"
 #include "simulator/watch/race.h"
+#include "simulator/watch/unwritten_loads.h"
+#include "simulator/watch/value_flow.h"
 #include "simulator/watch/written_bits.h"
 
 namespace opgate::simulator {
 
 class Barrier;
+struct Call;
 struct Program;
 
 /// What the tools know of a block while it runs.
 struct BlockWatch {
   BlockRaces races;
   WrittenBits shared;
-  std::vector<WrittenBits> local;  ///< of each thread
+  std::vector<WrittenBits> local;              ///< of each thread
+  std::vector<std::vector<Unwritten>> values;  ///< of the registers of each thread that is followed
   AsyncWatch async;
   ProxyFences proxy_fences;
   std::shared_ptr<ClusterWatch> cluster;
@@ -37,10 +42,29 @@ struct BlockWatch {
   std::vector<std::shared_ptr<const Release>> cluster_releases;  ///< what they knew
 };
 
+/// Where a frame of a thread begins in its registers and in its local memory.
+struct FramePlace {
+  std::size_t registers = 0;
+  std::size_t local = 0;
+
+  static FramePlace of(const Thread& thread) { return {thread.first_register(), thread.local_base()}; }
+};
+
+/// An access of the thread to an address in the space of the annotation.
+inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std::uint64_t address) {
+  WatchedAccess access{&how, how.space, address, thread.linear};
+  if (access.space == Space::generic) {
+    access.space = space_of(access.address);
+    access.address -= window_of(access.space);
+  }
+  if (access.space != Space::global) access.address &= 0xffffffffu;
+  return access;
+}
+
 class LaunchWatch final : public LaunchObserver {
  public:
-  /// The program must have its annotations.
-  LaunchWatch(const Program& program, const Launch& launch);
+  /// The program must have its annotations. `flows`: of all its instructions, by their numbers.
+  LaunchWatch(const Program& program, const std::vector<ValueFlow>& flows, const Launch& launch);
   ~LaunchWatch() override;
   LaunchWatch(const LaunchWatch&) = delete;
   LaunchWatch& operator=(const LaunchWatch&) = delete;
@@ -48,6 +72,9 @@ class LaunchWatch final : public LaunchObserver {
   std::unique_ptr<BlockObserver> watch_block() override;
 
   void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
+
+  /// Executes an instruction of a thread that is followed, if its guard holds.
+  void follow(BlockWatch& block, Thread& thread, const Instruction& instruction);
 
   /// Executes an instruction whose guard holds.
   void execute(BlockWatch& block, Thread& thread, const Instruction& instruction);
@@ -63,43 +90,70 @@ class LaunchWatch final : public LaunchObserver {
                     std::uint32_t named);
 
  private:
-  void watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                    const WatchedAccess& access);
+  /// What the access reads of unwritten memory.
+  Unwritten watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
+                         const WatchedAccess& access);
   void access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction);
   /// `block`: to which the memory belongs.
-  void look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
-    const Annotation& how = *access.annotation;
-    const auto look_in = [&](auto& memory) {
-      if (how.kind != Annotation::Kind::store) {
-        const std::uint32_t unwritten = memory.unwritten(access.address, how.bytes);
-        if (unwritten != 0) report_unwritten(thread, access, unwritten);
-      }
-      if (how.kind != Annotation::Kind::load) memory.store(access.address, how.bytes);
-    };
-    if (access.space == Space::shared) {
-      look_in(block.shared);
-    } else if (access.space == Space::local) {
-      look_in(block.local[thread.linear]);
-    } else {
-      look_in(memory_);
-    }
+  Unwritten look_for_unwritten(BlockWatch& block, const Thread& thread, const WatchedAccess& access) {
+    if (access.space == Space::shared) return look_in(block.shared, thread, access);
+    if (access.space == Space::local) return look_in(block.local[thread.linear], thread, access);
+    return look_in(memory_, thread, access);
   }
+  template <class Memory>
+  Unwritten look_in(Memory& memory, const Thread& thread, const WatchedAccess& access) {
+    const Annotation& how = *access.annotation;
+    Unwritten read;
+    if (how.kind != Annotation::Kind::store) {
+      const std::uint32_t bytes = memory.unwritten(access.address, how.bytes);
+      if (bytes != 0) read = meet_unwritten(memory, thread, access, bytes);
+    }
+    if (how.kind != Annotation::Kind::load) memory.store(access.address, how.bytes);
+    if (access.stored.bits != 0) store_unwritten(memory, thread, access);
+    return read;
+  }
+  template <class Memory>
+  Unwritten meet_unwritten(Memory& memory, const Thread& thread, const WatchedAccess& access,
+                           std::uint32_t bytes);
+  /// The loads that have met these bytes before.
+  template <class Memory>
+  std::uint32_t known_loads(Memory& memory, const WatchedAccess& access, std::uint32_t bytes);
+  template <class Memory>
+  void store_unwritten(Memory& memory, const Thread& thread, const WatchedAccess& access);
+  Finding finding_of_load(const Thread& thread, const WatchedAccess& access, std::uint32_t bytes) const;
+
+  Unwritten& value_in(BlockWatch& block, const Thread& thread, Slot slot) const;
+  const ValueFlow& flow_at(const Thread& thread, const Instruction& instruction) const;
+  Unwritten sources_of(BlockWatch& block, const Thread& thread, const Instruction& instruction);
+  void set_results(BlockWatch& block, const Thread& thread, const Instruction& instruction,
+                   const Unwritten& value);
+  void use(const Thread& thread, const Instruction& instruction, const Unwritten& value);
+  void combine_bits(BlockWatch& block, Thread& thread, const Instruction& instruction, std::uint32_t loads,
+                    const std::function<void()>& execute_once);
+  void take_in(BlockWatch& block, Thread& thread, const Instruction& instruction, const Unwritten& read);
+  Unwritten stored_by(BlockWatch& block, const Thread& thread, const Instruction& instruction);
+  void follow_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here);
+  void move_masks(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t loads);
+  void move_matrix(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here);
+  void follow_product(BlockWatch& block, std::span<Thread* const> lanes);
+  void hand_over(BlockWatch& block, const Thread& thread, const std::vector<Argument>& from,
+                 const FramePlace& source, const std::vector<Argument>& to, const FramePlace& target);
+  void use_printed(BlockWatch& block, Thread& thread, const Instruction& instruction);
+
   void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                      const RaceDetector::Race& race);
   bool is_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race) const;
   void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
                    const std::string& hint = {});
-  void report_unwritten(const Thread& thread, const WatchedAccess& access, std::uint32_t unwritten);
   void call(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void leave(BlockWatch& block, Thread& thread, const Instruction& instruction);
-  void mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call);
+  const Call& mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call);
   void exit(BlockWatch& block, Thread& thread);
 
   void begin_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void begin_bulk_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void begin_tensor_copy(BlockWatch& block, Thread& thread, const Instruction& instruction);
-  void read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                   const WatchedCopy& copy);
+  void read_source(BlockWatch& block, Thread& thread, const Instruction& instruction, WatchedCopy& copy);
   void wait_for_copies(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void settle_copies(BlockWatch& block, Thread& thread, std::uint32_t clock);
   void finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock);
@@ -136,8 +190,11 @@ class LaunchWatch final : public LaunchObserver {
   const Launch& launch_;
   const Tools tools_;
   Findings& findings_;
+  Observer& observer_;
+  UnwrittenLoads& loads_;
   WrittenMemory& memory_;
   AccessedMemory& accessed_;
+  const std::vector<ValueFlow>& flows_;  ///< of all instructions of the program, by their numbers
   std::unordered_map<std::uint64_t, std::weak_ptr<ClusterWatch>> clusters_;  ///< by their linear indices
   LaunchesInFlight only_this_launch_;  ///< for one without launches before it
   LaunchesInFlight& in_flight_;

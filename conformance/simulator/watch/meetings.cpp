@@ -52,6 +52,7 @@ void LaunchWatch::meet(BlockWatch& block, const Barrier& barrier, unsigned id,
 void LaunchWatch::meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here,
                                std::uint32_t named) {
   if (tools_.sync) check_mask(lanes, here, named);
+  if (tools_.init) follow_in_warp(block, lanes, here);
   const Thread& first = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
   // Only this one orders memory; shuffles and votes do not.
   if (!tools_.race || !meetings::is_at_warp_barrier(first)) return;

@@ -1,9 +1,19 @@
 // What watches launches of kernels. It lives longer than a launch: it knows which memory was written before.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "simulator/watch/accessed_memory.h"
 #include "simulator/watch/findings.h"
 #include "simulator/watch/tools.h"
+#include "simulator/watch/unwritten_loads.h"
 #include "simulator/watch/written_memory.h"
 
 namespace opgate::simulator {
@@ -20,6 +30,28 @@ class Observer {
 
   Findings& findings() { return findings_; }
 
+  UnwrittenLoads& loads() { return loads_; }
+
+  /// Memory that the host can read at any time. None unless somebody says which.
+  void set_host_memory(std::function<bool(std::uint64_t address)> is_host_memory) {
+    is_host_memory_ = std::move(is_host_memory);
+  }
+  bool is_host_memory(std::uint64_t address) const { return is_host_memory_ && is_host_memory_(address); }
+
+  /// Something outside of kernels reads memory, for which values matter. `operation`: "a copy to the host".
+  void read(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
+    memory_.for_each_carried(begin, bytes, [&](std::uint32_t loads) {
+      loads_.use(loads, {.instruction = operation, .location = {}, .stream = 0});
+    });
+  }
+
+  /// What all tools have found since the last time.
+  std::vector<Finding> take_findings() {
+    std::vector<Finding> all = loads_.take();
+    std::ranges::move(findings_.take(), std::back_inserter(all));
+    return all;
+  }
+
   /// Of the launch that is running or has run last, where the tool `stream` watches.
   AccessedMemory& accessed() { return accessed_; }
 
@@ -27,6 +59,8 @@ class Observer {
   Tools tools_;
   WrittenMemory memory_;
   Findings findings_;
+  UnwrittenLoads loads_;
+  std::function<bool(std::uint64_t)> is_host_memory_;
   AccessedMemory accessed_;
 };
 

@@ -10,6 +10,7 @@
 #include "simulator/watch/annotations.h"
 #include "simulator/watch/clocks.h"
 #include "simulator/watch/shadow.h"
+#include "simulator/watch/unwritten_loads.h"
 
 namespace opgate::simulator {
 
@@ -20,6 +21,7 @@ struct WatchedAccess {
   std::uint64_t address = 0;           ///< in the space
   std::uint32_t thread = 0;            ///< in the block
   struct BlockRaces* owner = nullptr;  ///< of shared memory, if it is that of another block of the cluster
+  Unwritten stored = {};               ///< of the bytes that it stores
 };
 
 /// The places of one memory through which threads synchronise, by their addresses.

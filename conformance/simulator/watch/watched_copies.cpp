@@ -58,11 +58,16 @@ std::shared_ptr<const Release> LaunchWatch::snapshot(BlockWatch& block, const Th
 
 // The source counts as read by the thread when the copy begins.
 void LaunchWatch::read_source(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                              const WatchedCopy& copy) {
+                              WatchedCopy& copy) {
   watched_copies::for_each_piece(copy.bytes_read, [&](std::uint32_t done, std::uint32_t bytes) {
     const Annotation how = watched_copies::annotation_of(Annotation::Kind::load, copy, bytes);
     const WatchedAccess access{&how, how.space, copy.from + done, thread.linear};
-    watch_access(block, thread, instruction, access);
+    const Unwritten read = watch_access(block, thread, instruction, access);
+    if (copy.reduces) {
+      use(thread, instruction, read);
+    } else if (read.bits != 0) {
+      copy.unwritten.push_back({done, read});
+    }
     look_for_proxy_fence(block, thread, access);
   });
 }
@@ -167,7 +172,10 @@ void LaunchWatch::settle_copies(BlockWatch& block, Thread& thread, std::uint32_t
 void LaunchWatch::finish_copy(BlockWatch& block, WatchedCopy& copy, std::uint32_t clock) {
   watched_copies::for_each_piece(copy.bytes, [&](std::uint32_t done, std::uint32_t bytes) {
     const Annotation how = watched_copies::annotation_of(Annotation::Kind::store, copy, bytes);
-    const WatchedAccess access{&how, how.space, copy.to + done, copy.thread->linear};
+    WatchedAccess access{&how, how.space, copy.to + done, copy.thread->linear};
+    for (const CarriedBytes& part : copy.unwritten) {
+      if (part.offset == done) access.stored = part.unwritten;
+    }
     if (tools_.race) {
       races_.finish_copy(block.races, access, *copy.begin, clock, [&](const RaceDetector::Race& race) {
         report_race(*copy.thread, access, race, watched_copies::kHint);

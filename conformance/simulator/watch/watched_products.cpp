@@ -1,5 +1,7 @@
 // What products of `wgmma` mean to the tools. They read shared memory at any time between their begin and the
 // end of a wait for them, by the async proxy; and until then their registers belong to them.
+#include <map>
+#include <span>
 #include <utility>
 
 #include "simulator/instructions/wgmma.h"
@@ -52,11 +54,12 @@ void LaunchWatch::begin_product(BlockWatch& block, Thread& thread, const Instruc
 // When the product begins, and once more when it is waited for.
 void LaunchWatch::read_of_product(BlockWatch& block, Thread& thread, const WatchedProduct& product) {
   const Annotation how = watched_products::annotation_of(product.site);
-  for (const std::uint32_t address : product.units) {
-    const WatchedAccess access{&how, Space::shared, address, thread.linear};
+  for (const UnitOfProduct& unit : product.units) {
+    const WatchedAccess access{&how, Space::shared, unit.address, thread.linear};
     // A fault of the kernel.
-    if (address + how.bytes > thread.block->shared_bytes()) return;
-    watch_access(block, thread, instruction_at(program_, product.site), access);
+    if (unit.address + how.bytes > thread.block->shared_bytes()) return;
+    const Unwritten read = watch_access(block, thread, instruction_at(program_, product.site), access);
+    if (read.bits != 0) thread.is_followed = true;
     if (product.begin == nullptr) {
       look_for_proxy_fence(block, thread, access);
       continue;
@@ -65,6 +68,48 @@ void LaunchWatch::read_of_product(BlockWatch& block, Thread& thread, const Watch
       report_race(thread, access, race, watched_products::kHint);
     });
   }
+}
+
+// A sum depends on a row of `a`, on a column of `b` and, if the product is added, on what it was.
+void LaunchWatch::follow_product(BlockWatch& block, std::span<Thread* const> lanes) {
+  const Thread& first = *lanes.front();
+  const Instruction& in = first.current();
+  const Annotation how = watched_products::annotation_of(in.annotation->site);
+  std::map<unsigned, std::uint32_t> rows;  // the loads of each
+  std::map<unsigned, std::uint32_t> columns;
+  for (const UnitOfProduct& unit : block.async.products[&first].begun.back().units) {
+    const WatchedAccess access{&how, Space::shared, unit.address, first.linear};
+    const std::uint32_t unwritten = block.shared.unwritten(unit.address, how.bytes);
+    if (unwritten == 0) continue;
+    for (unsigned line = unit.first; line < unit.first + unit.count; ++line) {
+      std::uint32_t& loads = unit.is_of_a ? rows[line] : columns[line];
+      loads = loads_.joined(loads, known_loads(block.shared, access, unwritten));
+    }
+  }
+  const auto [begin_of_a, end_of_a] = registers_of_a(in);
+  for (Thread* thread : lanes) {
+    for (std::size_t i = begin_of_a; i < end_of_a; ++i) {
+      const Unwritten& value = value_in(block, *thread, in.slot(i));
+      if (value.bits == 0) continue;
+      std::uint32_t& loads = rows[thread->lane / 4 + (i - begin_of_a) % 2 * 8];
+      loads = loads_.joined(loads, value.loads);
+    }
+    for (std::size_t i = registers_of_product(in).size(); i < flow_at(*thread, in).total; ++i)
+      use(*thread, in, value_in(block, *thread, in.slot(i)));
+  }
+  const bool adds = adds_to_sums(first, in);
+  for_each_sum_of_product(in, [&](const SumOfProduct& sum) {
+    Thread& thread = *lanes[sum.lane];
+    Unwritten& value = value_in(block, thread, in.slot(sum.operand));
+    if (!adds) value.bits &= ~sum.bits;
+    const auto row = rows.find(sum.row);
+    const auto column = columns.find(sum.column);
+    const std::uint32_t loads =
+        loads_.joined(row == rows.end() ? 0 : row->second, column == columns.end() ? 0 : column->second);
+    if (!loads_.may_report(loads)) return;
+    value = {value.bits | sum.bits, loads_.joined(value.loads, loads)};
+    thread.is_followed = true;
+  });
 }
 
 void LaunchWatch::wait_for_products(BlockWatch& block, Thread& thread, const Instruction& instruction) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace opgate::simulator {
 
@@ -17,13 +19,74 @@ void WrittenMemory::fill(Cached& cached, std::uint64_t number) const {
   cached.is_blank = page == pages_.end() && is_blank(number);
 }
 
-// The first bytes of a page of which nothing was written are about to be.
+void WrittenMemory::Page::blank() {
+  unwritten.fill(~std::uint64_t{0});
+  loads.reset();
+}
+
+// The first bytes of a page of which all or nothing was written are about to change.
 void WrittenMemory::begin_page(Cached& cached) {
   std::unique_ptr<Page>& page = pages_[cached.number];
   page = std::make_unique<Page>();
-  page->fill(~std::uint64_t{0});
+  if (cached.is_blank) page->blank();
   cached.page = page.get();
   cached.is_blank = false;
+}
+
+void WrittenMemory::store_unwritten(std::uint64_t address, const Unwritten& bytes) {
+  Cached& cached = look_up(address / kPage);
+  if (cached.page == nullptr) begin_page(cached);
+  Page& page = *cached.page;
+  if (page.loads == nullptr) page.loads = std::make_unique<std::array<std::uint32_t, kPage / kGranule>>();
+  for (std::uint64_t bits = bytes.bits, at = address % kPage; bits != 0; bits >>= 1, ++at) {
+    if ((bits & 1) == 0) continue;
+    page.unwritten[at / 64] |= std::uint64_t{1} << (at % 64);
+    (*page.loads)[at / kGranule] = bytes.loads;
+  }
+}
+
+// visit(page, place in it, address)
+template <class Visit>
+void WrittenMemory::for_each_carried_byte(std::uint64_t begin, std::size_t bytes, Visit visit) {
+  const std::uint64_t end = begin + bytes;
+  while (begin < end) {
+    const std::uint64_t next = std::min(end, (begin / kPage + 1) * kPage);
+    const auto known = pages_.find(begin / kPage);
+    if (known != pages_.end() && known->second != nullptr && known->second->loads != nullptr) {
+      Page& page = *known->second;
+      for (std::uint64_t at = begin; at < next; ++at) {
+        if (page.is_unwritten(at % kPage) && (*page.loads)[at % kPage / kGranule] != 0)
+          visit(page, at % kPage, at);
+      }
+    }
+    begin = next;
+  }
+}
+
+void WrittenMemory::copy_unwritten(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> carried;
+  for_each_carried_byte(from, bytes, [&](const Page& page, std::uint64_t at, std::uint64_t address) {
+    carried.emplace_back(to + (address - from), (*page.loads)[at / kGranule]);
+  });
+  for (const auto& [address, loads] : carried) store_unwritten(address, {1, loads});
+}
+
+void WrittenMemory::for_each_carried(std::uint64_t begin, std::size_t bytes,
+                                     const std::function<void(std::uint32_t)>& visit) {
+  std::uint32_t last = 0;
+  for_each_carried_byte(begin, bytes, [&](const Page& page, std::uint64_t at, std::uint64_t) {
+    const std::uint32_t loads = (*page.loads)[at / kGranule];
+    if (std::exchange(last, loads) != loads) visit(loads);
+  });
+}
+
+void WrittenMemory::mark_unread_written(std::uint64_t begin, std::size_t bytes) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> carried;
+  for_each_carried_byte(begin, bytes, [&](const Page& page, std::uint64_t at, std::uint64_t address) {
+    carried.emplace_back(address, (*page.loads)[at / kGranule]);
+  });
+  mark_written(begin, bytes);
+  for (const auto& [address, loads] : carried) store_unwritten(address, {1, loads});
 }
 
 void WrittenMemory::mark_written(std::uint64_t begin, std::size_t bytes) {
@@ -66,9 +129,11 @@ void WrittenMemory::forget(std::uint64_t begin, std::size_t bytes) {
     const auto [page, is_new] = pages_.try_emplace(number);
     if (page->second == nullptr) {
       page->second = std::make_unique<Page>();
-      if (is_new && is_blank(number)) page->second->fill(~std::uint64_t{0});
+      if (is_new && is_blank(number)) page->second->blank();
     }
-    (*page->second)[address % kPage / 64] |= std::uint64_t{1} << (address % 64);
+    Page& of_byte = *page->second;
+    of_byte.unwritten[address % kPage / 64] |= std::uint64_t{1} << (address % 64);
+    if (of_byte.loads != nullptr) (*of_byte.loads)[address % kPage / kGranule] = 0;
   };
   const std::uint64_t first = (begin + kPage - 1) / kPage;
   const std::uint64_t last = end / kPage;
