@@ -2,10 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
 
 #include "simulator/instructions/whole_warp.h"
 #include "simulator/machine/block.h"
 #include "simulator/machine/slots.h"
+#include "simulator/numbers/element_codec.h"
 #include "simulator/numbers/matrix_product.h"
 #include "simulator/ptx/draft.h"
 
@@ -49,30 +54,127 @@ inline void put_bits(Thread* const* lanes, const Place& place, Type type, std::u
   target = (place.part == 0 ? 0 : target) | bits << place.part * bits_of_element(type);
 }
 
+/// The index that each element of the registers has in a matrix that lies row by row: lane by lane, register
+/// by register, beginning with the lowest bits. Elements that no layout names have the index kNoElement.
+using ElementOrder = std::vector<std::uint16_t>;
+
+template <class Visit>
+ElementOrder order_of_elements(unsigned lanes, unsigned registers, Type type, unsigned columns,
+                               Visit visit_all) {
+  const unsigned width = elements_of_register(type);
+  ElementOrder order(std::size_t{lanes} * registers * width, kNoElement);
+  visit_all([&](const Place& place, unsigned row, unsigned column) {
+    order[(place.lane * registers + place.reg) * width + place.part] =
+        static_cast<std::uint16_t>(row * columns + column);
+  });
+  return order;
+}
+
+/// The registers of so many lanes that hold a matrix, beginning with an operand of the instruction.
+struct Fragment {
+  Thread* const* lanes;
+  unsigned lane_count;
+  const Instruction& in;
+  std::size_t first;
+  unsigned registers;
+  Type type;
+
+  // visit(register, index of its first element in the order)
+  template <class Visit>
+  void for_each_register(Visit visit) const {
+    const Slot* const slots = (in.wide != nullptr ? in.wide : in.slots.data()) + first;
+    const unsigned width = elements_of_register(type);
+    std::size_t index = 0;
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      std::uint64_t* const of_lane = lanes[lane]->registers;
+      for (unsigned i = 0; i < registers; ++i, index += width) visit(of_lane[slots[i]], index);
+    }
+  }
+
+  /// Puts the elements into a matrix, which has one more that nobody reads.
+  template <class Number>
+  void gather(const ElementOrder& order, Number* matrix) const {
+    with_decoder<Number>(type, [&](const auto& decode) {
+      with_width([&](auto width) {
+        for_each_register([&](std::uint64_t bits, std::size_t index) {
+          for (unsigned part = 0; part < width; ++part)
+            matrix[order[index + part]] = decode(bits >> part * (32 / width % 32));
+        });
+      });
+    });
+  }
+
+  template <class Number>
+  void scatter(const Product& product, const ElementOrder& order, const Number* matrix) const {
+    with_width([&](auto width) {
+      for_each_register([&](std::uint64_t& target, std::size_t index) {
+        std::uint64_t bits = 0;
+        for (unsigned part = 0; part < width; ++part)
+          bits |= encoded_element(product, matrix[order[index + part]]) << part * (32 / width % 32);
+        target = bits;
+      });
+    });
+  }
+
+ private:
+  // Calls the action with the number of elements of a register, as a constant.
+  template <class Action>
+  void with_width(Action action) const {
+    switch (elements_of_register(type)) {
+      case 1:
+        return action(std::integral_constant<unsigned, 1>());
+      case 2:
+        return action(std::integral_constant<unsigned, 2>());
+      default:
+        return action(std::integral_constant<unsigned, 4>());
+    }
+  }
+};
+
+/// The orders of the matrices of a product.
+struct FragmentOrders {
+  ElementOrder a;
+  ElementOrder b;
+  ElementOrder c;
+  ElementOrder d;
+};
+
 /// `Layout` visits the elements of each matrix: `Layout::a(product, visit)` calls `visit(place, row,
 /// column)`, and `b` and `c` do so as well; `c` needs the type, because `c` and `d` may differ in it.
-template <class Layout, class Numbers>
-void multiply_fragments(Thread* const* lanes, const Product& product) {
-  using Factor = typename Numbers::Factor;
-  using Sum = typename Numbers::Sum;
+template <class Layout>
+const FragmentOrders& orders_of(const Product& product, unsigned lanes) {
+  static std::unordered_map<std::int64_t, FragmentOrders> known;
+  const auto [entry, is_new] = known.try_emplace(product.packed());
+  FragmentOrders& orders = entry->second;
+  if (!is_new) return orders;
   const RegisterCounts counts = Layout::counts(product);
-  Matrices<Numbers> matrices{};
-  Layout::a(product, [&](const Place& place, unsigned row, unsigned column) {
-    matrices.a[row * product.k + column] =
-        decoded_element<Factor>(product.a, bits_at(lanes, place, counts.d, product.a));
-  });
-  Layout::b(product, [&](const Place& place, unsigned row, unsigned column) {
-    matrices.b[row * product.n + column] =
-        decoded_element<Factor>(product.b, bits_at(lanes, place, counts.d + counts.a, product.b));
-  });
-  Layout::c(product, product.c, [&](const Place& place, unsigned row, unsigned column) {
-    matrices.sums[row * product.n + column] =
-        decoded_element<Sum>(product.c, bits_at(lanes, place, counts.d + counts.a + counts.b, product.c));
-  });
+  const auto of_sums = [&](Type type, unsigned registers) {
+    return order_of_elements(lanes, registers, type, product.n,
+                             [&](auto visit) { Layout::c(product, type, visit); });
+  };
+  orders.a = order_of_elements(lanes, counts.a, product.a, product.k,
+                               [&](auto visit) { Layout::a(product, visit); });
+  orders.b = order_of_elements(lanes, counts.b, product.b, product.n,
+                               [&](auto visit) { Layout::b(product, visit); });
+  orders.c = of_sums(product.c, counts.c);
+  orders.d = of_sums(product.d, counts.d);
+  return orders;
+}
+
+template <class Layout, class Numbers>
+void multiply_fragments(Thread* const* lanes, unsigned lane_count, const Product& product) {
+  const RegisterCounts counts = Layout::counts(product);
+  const FragmentOrders& orders = orders_of<Layout>(product, lane_count);
+  const auto fragment = [&](std::size_t first, unsigned registers, Type type) {
+    return Fragment{lanes, lane_count, lanes[0]->current(), first, registers, type};
+  };
+  Matrices<Numbers> matrices;
+  const std::size_t at_b = counts.d + counts.a;
+  fragment(counts.d, counts.a, product.a).gather(orders.a, matrices.a.data());
+  fragment(at_b, counts.b, product.b).gather(orders.b, matrices.b.data());
+  fragment(at_b + counts.b, counts.c, product.c).gather(orders.c, matrices.sums.data());
   multiply(product, matrices);
-  Layout::c(product, product.d, [&](const Place& place, unsigned row, unsigned column) {
-    put_bits(lanes, place, product.d, encoded_element(product, matrices.sums[row * product.n + column]));
-  });
+  fragment(0, counts.d, product.d).scatter(product, orders.d, matrices.sums.data());
 }
 
 /// What all threads of a warp do together, with the product in the immediate.
@@ -81,11 +183,11 @@ void multiply_in_warp(Thread* const* lanes, std::uint32_t mask) {
   require_whole_warp(lanes, mask);
   const Product product = Product::unpacked(lanes[0]->current().immediate);
   if (product.d == Type::f64) {
-    multiply_fragments<Layout, Doubles>(lanes, product);
+    multiply_fragments<Layout, Doubles>(lanes, kWarpSize, product);
   } else if (product.d == Type::s32) {
-    multiply_fragments<Layout, Integers>(lanes, product);
+    multiply_fragments<Layout, Integers>(lanes, kWarpSize, product);
   } else {
-    multiply_fragments<Layout, Singles>(lanes, product);
+    multiply_fragments<Layout, Singles>(lanes, kWarpSize, product);
   }
 }
 

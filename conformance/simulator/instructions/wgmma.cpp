@@ -2,15 +2,21 @@
 // the 64 rows of `a` and of the sums, and all columns, so that warps need not meet.
 #include "simulator/instructions/wgmma.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "simulator/instructions/matrix_descriptor.h"
 #include "simulator/instructions/mma_layout.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/memory.h"
+#include "simulator/numbers/matrix_sums.h"
 
 namespace opgate::simulator {
 namespace wgmma {
@@ -78,22 +84,25 @@ struct Factor {
     }
   }
 
-  // put(row or column, place along k, bits)
-  template <class Put>
+  // put(row or column, place along k, element)
+  template <class Element, class Put>
   void read(const unsigned char* shared, Put put) const {
-    const unsigned width = elements_of_unit();
-    const std::size_t bytes = bits_of_element(type) / 8;
-    for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
-      for (unsigned i = 0; i < width; ++i) {
-        std::uint32_t bits = 0;
-        std::memcpy(&bits, shared + address + i * bytes, bytes);
-        const unsigned along = unit * width + i;
-        if (along_k) {
-          put(across, along, bits);
-        } else {
-          put(along, across, bits);
+    with_decoder<Element>(type, [&](const auto& decode) {
+      const unsigned width = elements_of_unit();
+      const unsigned bits = bits_of_element(type);
+      for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
+        std::array<std::uint64_t, kMatrixUnit / sizeof(std::uint64_t)> words;
+        std::memcpy(words.data(), shared + address, kMatrixUnit);
+        for (unsigned i = 0; i < width; ++i) {
+          const Element element = decode(words[i * bits / 64] >> i * bits % 64);
+          const unsigned along = unit * width + i;
+          if (along_k) {
+            put(across, along, element);
+          } else {
+            put(along, across, element);
+          }
         }
-      }
+      });
     });
   }
 };
@@ -147,6 +156,7 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   first.block->products_of(first).begin(std::move(product));
 }
 
+// Reads the factors once, and computes all columns at a time, or tile by tile.
 template <class Numbers>
 class Computation {
  public:
@@ -155,12 +165,17 @@ class Computation {
         begun_(begun),
         in_(*begun.instruction),
         shape_(Shape::of(in_)),
-        product_(shape_.product_of_tile()) {}
+        product_(shape_.product_of_tile()),
+        columns_(shape_.tiles * kColumns),
+        b_(std::size_t{shape_.k} * columns_),
+        sums_(kRows * columns_) {}
 
   void perform() {
     read_a();
     read_b();
-    for (unsigned tile = 0; tile < shape_.tiles; ++tile) compute(tile);
+    if (begun_.adds) sums().gather(order_of_sums(), sums_.data());
+    multiply_all();
+    sums().scatter(product_, order_of_sums(), sums_.data());
   }
 
  private:
@@ -174,48 +189,68 @@ class Computation {
 
   void read_a() {
     const Element sign = sign_at(shape_.at_signs());
-    const auto put = [&](unsigned row, unsigned k, std::uint64_t bits) {
-      matrices_.a[row * shape_.k + k] = sign * decoded_element<Element>(shape_.a, bits);
+    const auto put = [&](unsigned row, unsigned k, Element element) {
+      a_[row * shape_.k + k] = sign * element;
     };
     if (!shape_.a_in_registers) {
-      factor_a(*lanes_[0], in_, begun_.a).read(lanes_[0]->block->shared(), put);
+      factor_a(*lanes_[0], in_, begun_.a).template read<Element>(lanes_[0]->block->shared(), put);
       return;
     }
     MmaLayout::a(product_, [&](const Place& place, unsigned row, unsigned column) {
       put(row, column,
-          begun_.fragments[place.lane * kFragment + place.reg] >> place.part * bits_of_element(shape_.a));
+          decoded_element<Element>(shape_.a, begun_.fragments[place.lane * kFragment + place.reg] >>
+                                                 place.part * bits_of_element(shape_.a)));
     });
   }
 
   void read_b() {
     const Element sign = sign_at(shape_.at_signs() + 1);
-    b_.resize(std::size_t{shape_.tiles} * kColumns * shape_.k);
     factor_b(*lanes_[0], in_, begun_.b)
-        .read(lanes_[0]->block->shared(), [&](unsigned column, unsigned k, std::uint64_t bits) {
-          b_[(column / kColumns * shape_.k + k) * kColumns + column % kColumns] =
-              sign * decoded_element<Element>(shape_.b, bits);
-        });
+        .template read<Element>(lanes_[0]->block->shared(),
+                                [&](unsigned column, unsigned k, Element element) {
+                                  b_[k * columns_ + column] = sign * element;
+                                });
   }
 
-  std::uint64_t& sum_register(unsigned tile, const Place& place) {
-    return lanes_[place.lane]->registers[in_.slot(tile * shape_.registers_of_tile() + place.reg)];
+  Fragment sums() const {
+    return {lanes_, kWarpSize, in_, 0, static_cast<unsigned>(shape_.at_a()), shape_.d};
   }
 
-  void compute(unsigned tile) {
-    const std::size_t size = std::size_t{shape_.k} * kColumns;
-    std::copy_n(b_.data() + tile * size, size, matrices_.b.data());
-    const unsigned bits = bits_of_element(shape_.d);
-    MmaLayout::c(product_, shape_.d, [&](const Place& place, unsigned row, unsigned column) {
-      matrices_.sums[row * kColumns + column] =
-          begun_.adds ? decoded_element<Sum>(shape_.d, sum_register(tile, place) >> place.part * bits)
-                      : Sum{0};
-    });
-    multiply(product_, matrices_);
-    MmaLayout::c(product_, shape_.d, [&](const Place& place, unsigned row, unsigned column) {
-      std::uint64_t& target = sum_register(tile, place);
-      const std::uint64_t element = encoded_element(product_, matrices_.sums[row * kColumns + column]);
-      target = (place.part == 0 ? 0 : target) | element << place.part * bits;
-    });
+  // The registers of a lane go from tile to tile.
+  const ElementOrder& order_of_sums() const {
+    static std::unordered_map<std::uint64_t, ElementOrder> known;
+    const auto [entry, is_new] =
+        known.try_emplace(std::uint64_t{shape_.tiles} << 8 | shape_.registers_of_tile());
+    if (is_new) {
+      entry->second = order_of_elements(kWarpSize, sums().registers, shape_.d, columns_, [&](auto visit) {
+        for (unsigned tile = 0; tile < shape_.tiles; ++tile) {
+          MmaLayout::c(product_, shape_.d, [&](const Place& place, unsigned row, unsigned column) {
+            visit({place.lane, tile * shape_.registers_of_tile() + place.reg, place.part}, row,
+                  tile * kColumns + column);
+          });
+        }
+      });
+    }
+    return entry->second;
+  }
+
+  void multiply_all() {
+    if constexpr (std::is_same_v<Numbers, Singles>) {
+      ColumnsOfProduct(product_, b_.data(), columns_).multiply(a_.data(), sums_.data());
+    } else {
+      Matrices<Numbers> tile{};
+      tile.a = a_;
+      const auto move = [&](auto* of_all, auto* of_tile, std::size_t rows, bool to_tile) {
+        for (std::size_t i = 0; i < rows; ++i, of_all += columns_, of_tile += kColumns)
+          to_tile ? std::copy_n(of_all, kColumns, of_tile) : std::copy_n(of_tile, kColumns, of_all);
+      };
+      for (std::size_t first = 0; first < columns_; first += kColumns) {
+        move(b_.data() + first, tile.b.data(), shape_.k, /*to_tile=*/true);
+        move(sums_.data() + first, tile.sums.data(), kRows, /*to_tile=*/true);
+        multiply(product_, tile);
+        move(sums_.data() + first, tile.sums.data(), kRows, /*to_tile=*/false);
+      }
+    }
   }
 
   Thread* const* lanes_;
@@ -223,8 +258,10 @@ class Computation {
   const Instruction& in_;
   const Shape shape_;
   const Product product_;
-  Matrices<Numbers> matrices_{};
-  std::vector<Element> b_;  // tile by tile
+  const unsigned columns_;
+  std::array<Element, kMostFactors + 1> a_{};  // row by row, as all of these are
+  std::vector<Element> b_;
+  std::vector<Sum> sums_;
 };
 
 void commit(Thread* const* lanes, std::uint32_t mask) {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "simulator/numbers/small_floats.h"
 #include "simulator/numbers/values.h"
 
 namespace opgate::simulator {
@@ -45,52 +43,6 @@ void multiply(const Product& product, Matrices<Integers>& matrices) {
   matrix_product::add_products(product, matrices, [](std::int64_t sum, std::int32_t a, std::int32_t b) {
     return sum + std::int64_t{a} * b;
   });
-}
-
-template <>
-float decoded_element<float>(Type type, std::uint64_t bits) {
-  switch (type) {
-    case Type::f16:
-      return semantics::f32_of_half(static_cast<std::uint16_t>(bits));
-    case Type::bf16:
-      return semantics::f32_of_bfloat16(static_cast<std::uint16_t>(bits));
-    case Type::tf32:
-      // The hardware does not look at the other bits of the fraction.
-      return from_bits<float>(bits & 0xffffe000u);
-    case Type::e4m3:
-      return static_cast<float>(decode_e4m3(static_cast<std::uint8_t>(bits)));
-    case Type::e5m2:
-      return static_cast<float>(decode_e5m2(static_cast<std::uint8_t>(bits)));
-    default:
-      return from_bits<float>(bits);
-  }
-}
-
-template <>
-double decoded_element<double>(Type, std::uint64_t bits) {
-  return from_bits<double>(bits);
-}
-
-template <>
-std::int32_t decoded_element<std::int32_t>(Type type, std::uint64_t bits) {
-  return type == Type::s8 ? static_cast<std::int8_t>(bits) : static_cast<std::uint8_t>(bits);
-}
-
-template <>
-std::int64_t decoded_element<std::int64_t>(Type, std::uint64_t bits) {
-  return static_cast<std::int32_t>(bits);
-}
-
-std::uint64_t encoded_element(const Product& product, float sum) {
-  return product.d == Type::f16 ? to_bits(rounded<Half>(sum)) : to_bits(with_one_nan(sum));
-}
-
-std::uint64_t encoded_element(const Product&, double sum) { return to_bits(sum); }
-
-std::uint64_t encoded_element(const Product& product, std::int64_t sum) {
-  using Limits = std::numeric_limits<std::int32_t>;
-  if (product.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-  return static_cast<std::uint32_t>(sum);
 }
 
 }  // namespace opgate::simulator

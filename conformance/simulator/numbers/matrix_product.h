@@ -28,6 +28,8 @@ struct Product {
 
 constexpr std::size_t kMostFactors = 512;  ///< elements of `a` or of `b`
 constexpr std::size_t kMostSums = 256;     ///< elements of `c`
+/// The index of an element that is in none of the matrices: behind the last one of `a` and `b`.
+constexpr std::uint16_t kNoElement = kMostFactors;
 
 /// In what elements are multiplied, and in what they are added.
 struct Singles {
@@ -46,8 +48,8 @@ struct Integers {
 /// Row by row. `sums` is `c` at first, and then the result.
 template <class Numbers>
 struct Matrices {
-  std::array<typename Numbers::Factor, kMostFactors> a;
-  std::array<typename Numbers::Factor, kMostFactors> b;
+  std::array<typename Numbers::Factor, kMostFactors + 1> a;
+  std::array<typename Numbers::Factor, kMostFactors + 1> b;
   std::array<typename Numbers::Sum, kMostSums> sums;
 };
 
@@ -57,23 +59,6 @@ struct Matrices {
 void multiply(const Product& product, Matrices<Singles>& matrices);
 void multiply(const Product& product, Matrices<Doubles>& matrices);
 void multiply(const Product& product, Matrices<Integers>& matrices);
-
-/// The element whose bits are the lowest ones.
-template <class Number>
-Number decoded_element(Type type, std::uint64_t bits);
-template <>
-float decoded_element<float>(Type type, std::uint64_t bits);
-template <>
-double decoded_element<double>(Type type, std::uint64_t bits);
-template <>
-std::int32_t decoded_element<std::int32_t>(Type type, std::uint64_t bits);
-template <>
-std::int64_t decoded_element<std::int64_t>(Type type, std::uint64_t bits);
-
-/// The bits of an element of the result.
-std::uint64_t encoded_element(const Product& product, float sum);
-std::uint64_t encoded_element(const Product& product, double sum);
-std::uint64_t encoded_element(const Product& product, std::int64_t sum);
 
 /// Bits of an element in a register, which holds one or more of them.
 inline unsigned bits_of_element(Type type) { return static_cast<unsigned>(bytes_of(type)) * 8; }

@@ -1,13 +1,19 @@
 // How an H100 adds the products of matrices whose sums have single precision or less. PTX leaves it open;
 // this is what products of random and of special numbers on a card have in common, bit for bit
 // (cpp_tests/card).
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include "simulator/numbers/matrix_sums.h"
 
-#include "simulator/numbers/matrix_product.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
 #include "simulator/numbers/small_floats.h"
 #include "simulator/numbers/values.h"
+
+#define OPGATE_INLINED [[gnu::always_inline]] inline
 
 namespace opgate::simulator {
 namespace matrix_sums {
@@ -15,7 +21,10 @@ namespace matrix_sums {
 // The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
 // of them, and what is left is added exactly.
 constexpr int kFractionBits = 25;
-constexpr int kNoExponent = -100'000;  // of zero
+constexpr double kFraction = std::uint64_t{1} << kFractionBits;
+
+/// Places of the numbers of a row.
+using Order = std::array<std::uint8_t, kMostInRow>;
 
 bool is_byte(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
 
@@ -23,117 +32,176 @@ bool is_quad(const Product& product) { return product.m == 8 && product.k == 4; 
 
 // The order in which blocks take products. Numbers of eight bits are widened to halves first, two of each
 // four at a time.
-std::vector<std::size_t> order_of(const Product& product) {
-  std::vector<std::size_t> order;
+Order order_of(const Product& product) {
+  Order order{};
   const bool in_pairs = is_byte(product.a);
-  for (std::size_t k = 0; k < product.k; ++k) {
-    if (!in_pairs || k % 4 < 2) order.push_back(k);
+  std::size_t place = 0;
+  for (std::uint8_t k = 0; k < product.k; ++k) {
+    if (!in_pairs || k % 4 < 2) order[place++] = k;
   }
-  for (std::size_t k = 0; in_pairs && k < product.k; ++k) {
-    if (k % 4 >= 2) order.push_back(k);
+  for (std::uint8_t k = 0; in_pairs && k < product.k; ++k) {
+    if (k % 4 >= 2) order[place++] = k;
   }
   return order;
 }
 
 std::size_t block_of(const Product& product) {
-  if (is_byte(product.a)) return product.k / 2;
-  return product.a == Type::tf32 && product.n == 16 ? 4 : 16;  // wmma of tf32 is made of products of four
+  if (is_byte(product.a)) return product.k / 2u;
+  // wmma of tf32 is made of products of four
+  return std::min<std::size_t>(product.a == Type::tf32 && product.n == 16 ? 4 : 16, product.k);
 }
 
-int exponent_of(float value) { return value == 0 ? kNoExponent : std::ilogb(value); }
+constexpr std::int64_t kBitsOfPower = 0x7ff0000000000000;
+constexpr std::int64_t kBitOfSign = std::numeric_limits<std::int64_t>::min();
 
-// Towards zero.
-float cut_to_float(double value) {
-  const auto nearest = static_cast<float>(value);
-  return std::isfinite(nearest) && std::fabs(double{nearest}) > std::fabs(value)
-             ? std::nextafter(nearest, 0.0f)
-             : nearest;
-}
-
-// Rounded again, to a half, it gives what rounding the value would have given.
-float odd_float(double value) {
-  const float cut = cut_to_float(value);
-  return cut == value || !std::isfinite(cut) ? cut : from_bits<float>(to_bits(cut) | 1);
-}
-
-/// One row of `a` and one column of `b`.
-struct Line {
-  const Product& product;
-  const float* a;
-  const float* b;
-  const int* a_exponents;
-  const int* b_exponents;
-
-  double product_at(std::size_t k) const { return double{a[k]} * b[k * product.n]; }
-  int exponent_at(std::size_t k) const { return a_exponents[k] + b_exponents[k * product.n]; }
-};
-
-/// `sum` and the products of `count` places.
-float add_block(const Line& line, float sum, const std::size_t* places, std::size_t count) {
-  int most = exponent_of(sum);
-  double plain = sum;
-  for (std::size_t i = 0; i < count; ++i) {
-    most = std::max(most, line.exponent_at(places[i]));
-    plain += line.product_at(places[i]);
-  }
-  if (!std::isfinite(plain) || most < kNoExponent / 2) return static_cast<float>(plain);
-  const double scale = std::ldexp(1.0, kFractionBits - most);
-  auto total = static_cast<std::int64_t>(sum * scale);
-  for (std::size_t i = 0; i < count; ++i)
-    total += static_cast<std::int64_t>(line.product_at(places[i]) * scale);
-  const double exact = std::ldexp(static_cast<double>(total), most - kFractionBits);
-  const bool in_halves = line.product.c == Type::f16 && line.product.d == Type::f16;
-  return in_halves ? odd_float(exact) : cut_to_float(exact);
-}
+// In place of the power of two below zero: below all others and their products, but infinite if multiplied by
+// infinity.
+constexpr double kPowerOfZero = 0x1p-600;
+constexpr double kLeastPower = 0x1p-500;
 
 float as_half(float value) { return static_cast<float>(to_double(rounded<Half>(value))); }
 
-// Made of halves, and `c` is added last.
-float sum_of_bytes(const Line& line, float c, const std::vector<std::size_t>& order, std::size_t block) {
-  const bool in_halves = line.product.d == Type::f16;
-  float sum = 0;
-  for (std::size_t first = 0; first < order.size(); first += block) {
-    sum = add_block(line, sum, order.data() + first, block);
-    if (in_halves) sum = as_half(sum);
-  }
-  return in_halves ? odd_float(double{c} + sum) : c + sum;
+/// Numbers, and the powers of two below them.
+struct Numbers {
+  const double* values;
+  const double* powers;
+
+  [[gnu::always_inline]] Numbers behind(std::size_t count) const { return {values + count, powers + count}; }
+};
+
+/// Which of the numbers of a row are multiplied, and how many are added at once: four or more.
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+  std::size_t block;
+};
+
+// What infinities, NaN and zeros alone add up to.
+float plain_sum(const Numbers& row, const Numbers& strip, std::size_t column, std::size_t count,
+                float before) {
+  double sum = before;
+  for (std::size_t k = 0; k < count; ++k) sum += row.values[k] * strip.values[k * kStripColumns + column];
+  return static_cast<float>(sum);
+}
+
+namespace any_machine {
+#define OPGATE_LANES 2
+#include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_LANES
+}  // namespace any_machine
+
+/// What is compiled for one kind of machine.
+struct Code {
+  decltype(&any_machine::spread) spread;
+  decltype(&any_machine::spread_strips) spread_strips;
+  decltype(&any_machine::add_rows) add_rows;
+};
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define OPGATE_LANES 4
+#include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_LANES
+}  // namespace avx2
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
+namespace avx512 {
+#define OPGATE_LANES 8
+#include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_LANES
+}  // namespace avx512
+#pragma GCC pop_options
+
+Code code_of_this_machine() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    return {&avx512::spread, &avx512::spread_strips, &avx512::add_rows};
+  if (__builtin_cpu_supports("avx2")) return {&avx2::spread, &avx2::spread_strips, &avx2::add_rows};
+  return {&any_machine::spread, &any_machine::spread_strips, &any_machine::add_rows};
+}
+
+#else
+
+Code code_of_this_machine() {
+  return {&any_machine::spread, &any_machine::spread_strips, &any_machine::add_rows};
+}
+
+#endif
+
+const Code& code() {
+  static const Code chosen = code_of_this_machine();
+  return chosen;
+}
+
+float odd_float(double value) {
+  any_machine::Floats all;
+  any_machine::cut_to_floats(all, value + any_machine::Doubles{}, /*odd=*/true);
+  return all[0];
 }
 
 // mma.m8n8k4, which the card has no instruction for: fused multiplications and additions.
-float sum_of_quad(const Line& line, float c) {
-  const bool in_halves = line.product.d == Type::f16;
+float sum_of_quad(const Numbers& row, const double* column, float c, bool in_halves) {
+  constexpr std::size_t kProducts = 4;
   float sum = in_halves ? c : 0;
-  for (std::size_t k = 0; k < line.product.k; ++k) sum = static_cast<float>(sum + line.product_at(k));
+  for (std::size_t k = 0; k < kProducts; ++k)
+    sum = static_cast<float>(sum + row.values[k] * column[k * kStripColumns]);
   return in_halves ? sum : c + sum;
 }
 
 }  // namespace matrix_sums
 
-void multiply(const Product& product, Matrices<Singles>& matrices) {
+ColumnsOfProduct::ColumnsOfProduct(const Product& product, const float* b, std::size_t columns)
+    : product_(product), columns_(columns), numbers_(2 * product.k * columns) {
+  matrix_sums::code().spread_strips(b, columns, matrix_sums::order_of(product), product.k, numbers_.data(),
+                                    numbers_.data() + product.k * columns);
+}
+
+void ColumnsOfProduct::multiply(const float* a, float* sums) const {
   using namespace matrix_sums;
-  const std::vector<std::size_t> order = order_of(product);
-  const std::size_t block = std::min<std::size_t>(block_of(product), product.k);
-  std::array<int, kMostFactors> a_exponents;
-  std::array<int, kMostFactors> b_exponents;
-  std::transform(matrices.a.begin(), matrices.a.begin() + product.m * product.k, a_exponents.begin(),
-                 &exponent_of);
-  std::transform(matrices.b.begin(), matrices.b.begin() + product.k * product.n, b_exponents.begin(),
-                 &exponent_of);
-  for (std::size_t i = 0; i < product.m; ++i) {
-    for (std::size_t j = 0; j < product.n; ++j) {
-      const Line line{product, &matrices.a[i * product.k], &matrices.b[j], &a_exponents[i * product.k],
-                      &b_exponents[j]};
-      float& sum = matrices.sums[i * product.n + j];
-      if (is_quad(product)) {
-        sum = sum_of_quad(line, sum);
-      } else if (is_byte(product.a)) {
-        sum = sum_of_bytes(line, sum, order, block);
-      } else {
-        for (std::size_t first = 0; first < product.k; first += block)
-          sum = add_block(line, sum, order.data() + first, block);
+  const std::size_t k = product_.k;
+  const std::size_t block = block_of(product_);
+  const std::size_t factors = product_.m * k;
+  const bool ends_in_halves = product_.d == Type::f16;
+  const bool in_halves = ends_in_halves && product_.c == Type::f16;
+  std::array<double, kMostFactors> values;
+  std::array<double, kMostFactors> powers;
+  const Numbers rows{values.data(), powers.data()};
+  const Numbers strips{numbers_.data(), numbers_.data() + k * columns_};
+  if (is_quad(product_)) {
+    code().spread(a, factors, values.data(), powers.data());
+    for (std::size_t i = 0; i < product_.m; ++i) {
+      for (std::size_t j = 0; j < columns_; ++j) {
+        float& sum = sums[i * columns_ + j];
+        sum = sum_of_quad(rows.behind(i * k), strips.values + j, sum, ends_in_halves);
       }
     }
+  } else if (is_byte(product_.a)) {
+    // Made of halves, and `c` is added last.
+    const Order order = order_of(product_);
+    std::array<float, kMostFactors> ordered;
+    for (std::size_t i = 0; i < factors; ++i) ordered[i] = a[i / k * k + order[i % k]];
+    code().spread(ordered.data(), factors, values.data(), powers.data());
+    std::vector<float> of_products(product_.m * columns_);
+    for (std::size_t first = 0; first < k; first += block) {
+      code().add_rows(rows, product_.m, strips, k, {first, first + block, block}, in_halves,
+                      of_products.data(), columns_);
+      for (float& sum : of_products) sum = ends_in_halves ? as_half(sum) : sum;
+    }
+    for (std::size_t i = 0; i < of_products.size(); ++i)
+      sums[i] = ends_in_halves ? odd_float(double{sums[i]} + of_products[i]) : sums[i] + of_products[i];
+  } else {
+    code().spread(a, factors, values.data(), powers.data());
+    code().add_rows(rows, product_.m, strips, k, {0, k, block}, in_halves, sums, columns_);
   }
+}
+
+void multiply(const Product& product, Matrices<Singles>& matrices) {
+  ColumnsOfProduct(product, matrices.b.data(), product.n).multiply(matrices.a.data(), matrices.sums.data());
 }
 
 }  // namespace opgate::simulator

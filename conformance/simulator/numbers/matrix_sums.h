@@ -1,0 +1,32 @@
+// How the products of matrices are added whose sums have single precision or less.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "simulator/numbers/matrix_product.h"
+
+namespace opgate::simulator {
+
+/// Columns that are computed side by side.
+constexpr std::size_t kStripColumns = 8;
+constexpr std::size_t kMostInRow = 32;  ///< numbers of a row of `a`
+
+/// The factor `b` of a product, with as many columns as there are, a multiple of those of a strip.
+class ColumnsOfProduct {
+ public:
+  /// `b` has `product.k` rows of so many columns.
+  ColumnsOfProduct(const Product& product, const float* b, std::size_t columns);
+
+  /// Adds the products of the rows of `a` to the rows of `sums`, as an H100 does it.
+  void multiply(const float* a, float* sums) const;
+
+ private:
+  Product product_;
+  std::size_t columns_;
+  /// The numbers, strip by strip, and in each in the order in which products are added; and behind them the
+  /// powers of two below them.
+  std::vector<double> numbers_;
+};
+
+}  // namespace opgate::simulator

@@ -1,0 +1,113 @@
+// Products of matrices: `mma` of one warp, and `wgmma` of four, interpreted and compiled. The rate is that of
+// the operations on numbers, two for each product of two elements.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "simulator/kernels/module.h"
+
+namespace opgate::simulator::tests {
+namespace matrix_benchmark {
+
+constexpr int kTurns = 50;  // of the loop in each kernel
+
+class NoMemory final : public DeviceMemory {
+ public:
+  void* translate(std::uint64_t, std::size_t, Access, std::size_t&, std::string& why) override {
+    why = "there is none";
+    return nullptr;
+  }
+};
+
+struct Product {
+  std::string instruction;
+  unsigned threads;
+  double operations;  // in one execution
+};
+
+std::string registers(const std::string& name, int count) {
+  std::string list;
+  for (int i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + name + std::to_string(i);
+  return list;
+}
+
+std::string kernel_of(const std::string& body) {
+  std::string ptx =
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n.reg .pred %p<4>; .reg .b32 "
+      "%r<20>; "
+      ".reg .b32 %a<8>; .reg .b32 %d<128>; .reg .b64 %rd<4>; .shared .align 1024 .b8 s[32768];\n"
+      "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, 0, 0; mad.lo.u32 %r2, %r1, 2654435761, 12345;\n"
+      "and.b32 %r2, %r2, 0xbfffbfff; or.b32 %r2, %r2, 0x20002000; mov.u32 %r4, s; shl.b32 %r5, %r1, 2; "
+      "add.u32 %r4, "
+      "%r4, %r5; mov.u32 %r3, 0;\n"
+      "fill: st.shared.b32 [%r4], %r2; add.u32 %r4, %r4, 512; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 64; "
+      "@%p2 bra fill;\nmov.u32 %r3, 0;\n";
+  // Rows of 128 bytes, swizzled.
+  constexpr std::uint64_t kOfA = std::uint64_t{1} << 62 | std::uint64_t{1024 >> 4} << 32;
+  ptx += "mov.b64 %rd1, " + std::to_string(kOfA) + "; mov.b64 %rd2, " + std::to_string(kOfA + (16384 >> 4)) +
+         ";\n";
+  for (int i = 0; i < 8; ++i) ptx += "mov.b32 %a" + std::to_string(i) + ", %r2;\n";
+  for (int i = 0; i < 128; ++i) ptx += "mov.b32 %d" + std::to_string(i) + ", 0;\n";
+  return ptx + "bar.sync 0;\nagain: " + body + "add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, " +
+         std::to_string(kTurns) + "; @%p2 bra again;\nret;\n}\n";
+}
+
+// 64 x 128 x k, of which each warp computes a quarter.
+Product wgmma(const std::string& type, unsigned k) {
+  const std::string orders = type == "tf32" ? "" : ", 0, 0";
+  return {"wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n128k" + std::to_string(k) + ".f32." +
+              type + "." + type + " {" + registers("%d", 64) + "}, %rd1, %rd2, %p1, 1, 1" + orders +
+              ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n",
+          128, 2.0 * 64 * 128 * k};
+}
+
+Product mma(const std::string& type, const std::string& sum, unsigned k) {
+  const int sums = sum == "f16" ? 2 : 4;
+  return {"mma.sync.aligned.m16n8k" + std::to_string(k) + ".row.col." + sum + "." + type + "." + type + "." +
+              sum + " {" + registers("%d", sums) + "}, {" + registers("%a", 4) + "}, {%a4, %a5}, {" +
+              registers("%d", sums) + "};\n",
+          32, 2.0 * 16 * 8 * k};
+}
+
+void run(benchmark::State& state, const Product& product, CompilationSettings::When when) {
+  NoMemory memory;
+  const std::unique_ptr<Module> module = Module::parse(kernel_of(product.instruction));
+  CompilationSettings settings;
+  settings.when = when;
+  module->set_compilation(settings);
+  Launch launch;
+  launch.kernel = "k";
+  launch.block = {product.threads};
+  module->run(launch, memory);
+  double operations = 0;
+  for (auto _ : state) {
+    const Outcome outcome = module->run(launch, memory);
+    if (outcome.fault != Fault::none) {
+      state.SkipWithError(outcome.message.c_str());
+      break;
+    }
+    operations += product.operations * kTurns;
+  }
+  state.counters["operations"] = benchmark::Counter(operations, benchmark::Counter::kIsRate);
+}
+
+#define OPGATE_BOTH_WAYS(name, product)                                                 \
+  BENCHMARK_CAPTURE(run, name##_interpreted, product, CompilationSettings::When::never) \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_compiled, product, CompilationSettings::When::always)   \
+      ->Unit(benchmark::kMillisecond)
+
+OPGATE_BOTH_WAYS(mma_f16, mma("f16", "f32", 16));
+OPGATE_BOTH_WAYS(mma_f16_in_halves, mma("f16", "f16", 16));
+OPGATE_BOTH_WAYS(mma_bf16, mma("bf16", "f32", 16));
+OPGATE_BOTH_WAYS(mma_tf32, mma("tf32", "f32", 8));
+OPGATE_BOTH_WAYS(wgmma_f16, wgmma("f16", 16));
+OPGATE_BOTH_WAYS(wgmma_bf16, wgmma("bf16", 16));
+OPGATE_BOTH_WAYS(wgmma_tf32, wgmma("tf32", 8));
+
+#undef OPGATE_BOTH_WAYS
+
+}  // namespace matrix_benchmark
+}  // namespace opgate::simulator::tests
