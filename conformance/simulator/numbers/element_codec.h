@@ -52,7 +52,7 @@ inline std::int64_t decoded_element<std::int64_t>(Type, std::uint64_t bits) {
 
 /// The bits of an element of the result.
 inline std::uint64_t encoded_element(const Product& product, float sum) {
-  return product.d == Type::f16 ? to_bits(rounded<Half>(sum)) : to_bits(with_one_nan(sum));
+  return product.d == Type::f16 ? semantics::half_of_f32(sum) : to_bits(with_one_nan(sum));
 }
 
 inline std::uint64_t encoded_element(const Product&, double sum) { return to_bits(sum); }

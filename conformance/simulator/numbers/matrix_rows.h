@@ -63,7 +63,7 @@ OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::siz
   Words even[kParts];
   Words odd[kParts];
   for (std::size_t part = 0; part < kParts; ++part) {
-    scale[part] = kFraction / most[part];
+    scale[part] = reinterpret_cast<Doubles>(kBitsOfScale - reinterpret_cast<Bits>(most[part]));
     even[part] = __builtin_convertvector(wide[part] * scale[part], Words);
     odd[part] = Words{};
   }

@@ -4,11 +4,13 @@
 #include "simulator/numbers/matrix_sums.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "simulator/numbers/small_floats.h"
 #include "simulator/numbers/values.h"
@@ -53,6 +55,8 @@ std::size_t block_of(const Product& product) {
 
 constexpr std::int64_t kBitsOfPower = 0x7ff0000000000000;
 constexpr std::int64_t kBitOfSign = std::numeric_limits<std::int64_t>::min();
+// The bits of a power of two taken from these are those of kFraction divided by it.
+constexpr auto kBitsOfScale = static_cast<std::int64_t>(std::uint64_t{2 * 1023 + kFractionBits} << 52);
 
 // In place of the power of two below zero: below all others and their products, but infinite if multiplied by
 // infinity.
@@ -156,9 +160,11 @@ float sum_of_quad(const Numbers& row, const double* column, float c, bool in_hal
 }  // namespace matrix_sums
 
 ColumnsOfProduct::ColumnsOfProduct(const Product& product, const float* b, std::size_t columns)
-    : product_(product), columns_(columns), numbers_(2 * product.k * columns) {
-  matrix_sums::code().spread_strips(b, columns, matrix_sums::order_of(product), product.k, numbers_.data(),
-                                    numbers_.data() + product.k * columns);
+    : product_(product),
+      columns_(columns),
+      numbers_(std::make_unique_for_overwrite<double[]>(2 * product.k * columns)) {
+  matrix_sums::code().spread_strips(b, columns, matrix_sums::order_of(product), product.k, numbers_.get(),
+                                    numbers_.get() + product.k * columns);
 }
 
 void ColumnsOfProduct::multiply(const float* a, float* sums) const {
@@ -171,7 +177,7 @@ void ColumnsOfProduct::multiply(const float* a, float* sums) const {
   std::array<double, kMostFactors> values;
   std::array<double, kMostFactors> powers;
   const Numbers rows{values.data(), powers.data()};
-  const Numbers strips{numbers_.data(), numbers_.data() + k * columns_};
+  const Numbers strips{numbers_.get(), numbers_.get() + k * columns_};
   if (is_quad(product_)) {
     code().spread(a, factors, values.data(), powers.data());
     for (std::size_t i = 0; i < product_.m; ++i) {
@@ -205,3 +211,5 @@ void multiply(const Product& product, Matrices<Singles>& matrices) {
 }
 
 }  // namespace opgate::simulator
+
+#undef OPGATE_INLINED

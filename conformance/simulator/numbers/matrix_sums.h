@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <memory>
 
 #include "simulator/numbers/matrix_product.h"
 
@@ -26,7 +26,7 @@ class ColumnsOfProduct {
   std::size_t columns_;
   /// The numbers, strip by strip, and in each in the order in which products are added; and behind them the
   /// powers of two below them.
-  std::vector<double> numbers_;
+  std::unique_ptr<double[]> numbers_;
 };
 
 }  // namespace opgate::simulator

@@ -14,11 +14,13 @@ namespace opgate::simulator {
 
 // The lanes `here` of a warp are about to execute an instruction together.
 void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here) {
+  const auto is_followed = [](const Thread* thread) { return thread->is_followed; };
+  if (std::ranges::none_of(lanes, is_followed)) return;
   std::vector<Thread*> threads;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     if ((here >> lane & 1) != 0) threads.push_back(lanes[lane]);
   }
-  if (std::ranges::none_of(threads, [](const Thread* thread) { return thread->is_followed; })) return;
+  if (std::ranges::none_of(threads, is_followed)) return;
   const Instruction& first = threads.front()->current();
   const ValueFlow& flow = flow_at(*threads.front(), first);
   Unwritten all;
