@@ -35,7 +35,7 @@ struct Finding {
   std::string kernel = {};   ///< empty if it was none
   std::string message = {};  ///< a sentence for people, without the place of the first access
   FindingPlace place = {};
-  /// Of a race, and of the tool `stream`: what came before. Of `init`: where the value that was loaded matters.
+  /// Of a race, and of the tool `stream`: what came before. Of `init`: where the loaded value matters.
   std::optional<FindingPlace> other = {};
   std::string error = {};     ///< "cudaErrorIllegalAddress"; empty if no function fails for it
   std::string space = {};     ///< "global", "shared" or "local"; empty if no memory is meant
