@@ -162,6 +162,11 @@ def test_each_tool_finds_its_mistake_alone(
     assert sim("none", "--tool", tool).returncode == 0
 
 
+def test_a_load_of_unwritten_memory_names_where_its_value_matters(sim: SimulatedProgram) -> None:
+    run = sim("unwritten", "--tool", "init")
+    assert re.search(r"^   used by +a copy to the host \(the host\)$", run.stderr, re.M), run
+
+
 def test_a_program_that_dies_of_it_still_gets_its_report(sim: SimulatedProgram) -> None:
     run = sim("on-the-host")
     assert run.returncode == 128 + 11
