@@ -116,6 +116,7 @@ TEST(SimulatedUnwrittenValue, OfOneLane) {
   EXPECT_EQ(found("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", 2).size(), 1u);
   EXPECT_EQ(found("shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;", 3).size(), 0u);
   EXPECT_EQ(found("shfl.sync.idx.b32 %r2, %r2, 3, 31, -1; mov.b32 %r3, %r2;", 9).size(), 1u);
+  EXPECT_EQ(found("shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;", 3).size(), 1u);
   EXPECT_EQ(found("redux.sync.add.u32 %r3, %r2, -1;", 9).size(), 1u);
 }
 

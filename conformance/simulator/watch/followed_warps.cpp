@@ -28,6 +28,14 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
     const Unwritten sources = sources_of(block, *thread, thread->current());
     all = {all.bits | sources.bits, loads_.joined(all.loads, sources.loads)};
   }
+  // What decides which lane's value comes.
+  const bool is_decided =
+      flow.kind == ValueFlow::Kind::shuffle && std::ranges::any_of(threads, [&](auto* thread) {
+        for (std::size_t i = flow.results + 1u; i < flow.total; ++i) {
+          if (value_in(block, *thread, thread->current().slot(i)).bits != 0) return true;
+        }
+        return false;
+      });
   const Annotation* const how = first.annotation;
   const bool moves_matrix = how != nullptr && how->rows != 0 && how->lanes == 0 && !how->is_fragment &&
                             (how->kind == Annotation::Kind::load || how->kind == Annotation::Kind::store);
@@ -39,7 +47,8 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
     follow_product(block, lanes);
   } else if (all.bits == 0) {
     for (const Thread* thread : threads) set_results(block, *thread, thread->current(), {});
-  } else if (flow.kind == ValueFlow::Kind::shuffle || flow.kind == ValueFlow::Kind::product) {
+  } else if ((flow.kind == ValueFlow::Kind::shuffle && !is_decided) ||
+             flow.kind == ValueFlow::Kind::product) {
     move_masks(block, lanes, here, all.loads);
   } else {
     for (Thread* thread : threads) {
