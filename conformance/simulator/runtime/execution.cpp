@@ -1,6 +1,7 @@
 #include "simulator/runtime/execution.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "simulator/runtime/capture.h"
@@ -123,12 +124,16 @@ void Execution::complete(const Mark& mark) {
 }
 
 void Execution::finish_device(int device) {
-  for (const auto& stream : streams_.of_device(device)) host_knows(stream->end());
+  for (const auto& stream : streams_.of_device(device)) {
+    if (stream->awaited < stream->issued) host_knows(stream->end());
+  }
   complete_device(device);
 }
 
 void Execution::complete_device(int device) {
-  auto streams = streams_.of_device(device);
+  std::vector<std::shared_ptr<Stream>> streams;
+  std::ranges::copy_if(streams_.of_device(device), std::back_inserter(streams),
+                       [](const auto& stream) { return !stream->idle(); });
   std::ranges::sort(streams, [](const auto& a, const auto& b) { return a->last_issue > b->last_issue; });
   for (const auto& stream : streams) complete(stream->end());
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "simulator/runtime/errors.h"
 
@@ -33,13 +32,6 @@ class Handles {
     std::shared_ptr<Object> object = at(handle);
     objects_.erase(handle);
     return object;
-  }
-
-  std::vector<std::shared_ptr<Object>> all() const {
-    std::vector<std::shared_ptr<Object>> objects;
-    objects.reserve(objects_.size());
-    for (const auto& [handle, object] : objects_) objects.push_back(object);
-    return objects;
   }
 
  private:

@@ -63,7 +63,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority;
   const unsigned long long id;
   bool legacy = false;
-  bool held_up = false;  ///< see opgate_sim_hold_up()
+  bool destroyed = false;  ///< its work goes on to its end
+  bool held_up = false;    ///< see opgate_sim_hold_up()
 
   std::deque<QueuedWork> queue;
   std::uint64_t issued = 0;
@@ -88,17 +89,21 @@ class Streams {
   /// The stream's work goes on to its end.
   void destroy(cudaStream_t handle);
 
-  Stream& legacy(int device) { return *legacy_.at(static_cast<std::size_t>(device)); }
+  Stream& legacy(int device) { return *of_device(device).front(); }
 
-  /// Every stream of a device that can have work, the legacy one included.
-  std::vector<std::shared_ptr<Stream>> of_device(int device);
+  /// Every stream of a device that can have work, the legacy one included, in the order of their creation.
+  /// Other threads may create and destroy streams while a host function runs.
+  const std::vector<std::shared_ptr<Stream>>& of_device(int device) const {
+    return by_device_.at(static_cast<std::size_t>(device));
+  }
 
  private:
+  std::shared_ptr<Stream> make(int device, unsigned flags, int priority);
+
   unsigned long long next_id_ = 1;
-  std::vector<std::shared_ptr<Stream>> legacy_;
+  std::vector<std::vector<std::shared_ptr<Stream>>> by_device_;  ///< the legacy stream of each device first
   std::map<std::pair<std::thread::id, int>, std::shared_ptr<Stream>> per_thread_;
   Handles<cudaStream_t, Stream> created_;
-  std::vector<std::shared_ptr<Stream>> destroyed_;  // with work that is not done
 };
 
 }  // namespace opgate::simulator
