@@ -9,6 +9,7 @@
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
 #include "simulator/machine/launch_observer.h"
+#include "simulator/machine/spare_threads.h"
 
 namespace opgate::simulator {
 namespace {
@@ -23,7 +24,7 @@ constexpr int kTurnsOfBlock = 1;
 
 Block::Block(Grid& grid) : grid_(grid) {
   const Extent& block = grid.launch().block;
-  threads_.resize(std::size_t{block.x} * block.y * block.z);
+  threads_ = take_threads(std::size_t{block.x} * block.y * block.z);
   products_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
   const Program& program = grid.program();
   const std::size_t fixed = program.signature.static_shared_bytes;
@@ -32,7 +33,9 @@ Block::Block(Grid& grid) : grid_(grid) {
   if (grid.observer() != nullptr) observer_ = grid.observer()->watch_block();
 }
 
-Block::~Block() = default;
+Block::~Block() {
+  if (exited_ == threads_.size()) keep_threads(std::move(threads_));
+}
 
 const Launch& Block::launch() const { return grid_.launch(); }
 

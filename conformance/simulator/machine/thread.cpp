@@ -166,6 +166,14 @@ void Thread::exit() {
   bulk_copies.finish_all();
 }
 
+void Thread::forget() {
+  constexpr std::size_t kMostKept = 4096;  // bytes of local memory
+  frames_.clear();
+  if (local_.capacity() > kMostKept) local_ = {};
+  copies = {};
+  bulk_copies = {};
+}
+
 void Thread::leave_function() {
   const Frame done = frames_.back();
   if (done.call == nullptr) {

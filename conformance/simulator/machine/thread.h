@@ -71,6 +71,9 @@ class Thread {
   /// Ends the thread. Copies that it has begun happen now at the latest.
   void exit();
 
+  /// What it has run, after it has exited. It keeps its memory for another kernel.
+  void forget();
+
   /// For a thread that waits at the barrier of the cluster. True if it goes on.
   bool leave_cluster_barrier_if_complete();
 
