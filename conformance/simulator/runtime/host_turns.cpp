@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <fstream>
@@ -18,9 +18,13 @@
 namespace opgate::simulator {
 namespace host_turns {
 
+// So often a thread asks whether it may go on before it sleeps. A thread that has slept goes on later than
+// the one that it waited for, so that it meets less of what that one does between two functions.
+constexpr int kQuickLooks = 200;
 // So often in a row a thread must be found asleep before it counts as waiting: it may sleep for a moment, in
 // malloc or for the lock of the simulator.
-constexpr int kLooks = 50;
+constexpr int kLooks = 4;
+constexpr std::chrono::microseconds kBetweenLooks{50};
 // The other threads may compute, or spin for a lock that this one holds.
 constexpr std::chrono::milliseconds kLongest{250};
 
@@ -29,13 +33,15 @@ struct Member {
 
   unsigned position;
   long thread = syscall(SYS_gettid);
-  std::atomic<std::uint64_t> calls{0};
-  std::atomic<bool> left{false};
+  std::uint64_t calls = 0;
+  bool left = false;
 };
 
 struct Group {
-  std::deque<Member> members;  // complete, and constant, once `ready`
-  std::atomic<bool> ready{false};
+  std::mutex mutex;  // of everything else here
+  std::condition_variable changed;
+  std::deque<Member> members;
+  bool ready = false;
 };
 
 std::mutex joining;
@@ -52,17 +58,24 @@ bool is_asleep(const Member& member) {
 
 // Waits until `has_called` says yes of one of the members, or all of them have left or wait for something.
 template <class HasCalled>
-void wait_for(const HasCalled& has_called) {
+void wait_for(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
+  const auto any_other = [](const auto& is_so) {
+    return std::ranges::any_of(
+        group->members, [&](const Member& other) { return &other != own && !other.left && is_so(other); });
+  };
+  const auto is_over = [&] {
+    return any_other(has_called) || !any_other([](const Member&) { return true; });
+  };
+  for (int looks = 0; looks < kQuickLooks; ++looks) {
+    if (is_over()) return;
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
   const auto end = std::chrono::steady_clock::now() + kLongest;
   for (int looks = 0; looks < kLooks && std::chrono::steady_clock::now() < end;) {
-    bool can_call = false;
-    for (const Member& other : group->members) {
-      if (&other == own || other.left) continue;
-      if (has_called(other)) return;
-      can_call = can_call || !is_asleep(other);
-    }
-    looks = can_call ? 0 : looks + 1;
-    sched_yield();
+    if (group->changed.wait_for(lock, kBetweenLooks, is_over)) return;
+    looks = any_other([](const Member& other) { return !is_asleep(other); }) ? 0 : looks + 1;
   }
 }
 
@@ -74,28 +87,38 @@ void join_turns(unsigned threads, unsigned position) {
     const std::lock_guard lock(joining);
     if (incomplete == nullptr) incomplete = std::make_shared<Group>();
     group = incomplete;
+    const std::lock_guard changes(group->mutex);
     own = &group->members.emplace_back(position);
     if (group->members.size() == threads) {
       group->ready = true;
       incomplete.reset();
     }
   }
-  while (!group->ready) sched_yield();
+  group->changed.notify_all();
+  std::unique_lock lock(group->mutex);
+  group->changed.wait(lock, [] { return group->ready; });
   if (position > 0)
-    wait_for([&](const Member& other) { return other.position < position && other.calls > 0; });
+    wait_for(lock, [&](const Member& other) { return other.position < position && other.calls > 0; });
 }
 
 void leave_turns() {
-  host_turns::own->left = true;
-  host_turns::own = nullptr;
-  host_turns::group.reset();
+  using namespace host_turns;
+  {
+    const std::lock_guard lock(group->mutex);
+    own->left = true;
+  }
+  group->changed.notify_all();
+  own = nullptr;
+  group.reset();
 }
 
 void give_turn() {
   using namespace host_turns;
   if (own == nullptr) return;
+  std::unique_lock lock(group->mutex);
   const std::uint64_t calls = ++own->calls;
-  wait_for([&](const Member& other) { return other.calls >= calls; });
+  group->changed.notify_all();
+  wait_for(lock, [&](const Member& other) { return other.calls >= calls; });
 }
 
 }  // namespace opgate::simulator
