@@ -84,7 +84,7 @@ Judgement judge_outputs(CallUnderTest& under_test, const Derivative& whole, Grad
                               {}});
     // The parts may be large where their sum is small, so the rounding of each part is allowed for.
     for (const LeafGradient& arrived : part.leaf_gradients)
-      tolerance[arrived.at] += rounding_of(arrived.gradient);
+      tolerance[arrived.at].conditioning += rounding_of(arrived.gradient);
     if (!sum) {
       sum = std::move(part);
       continue;

@@ -58,10 +58,10 @@ at::Tensor random_gradient(const std::string& stream, const at::Tensor& output, 
   return lay_out(values, placed->placement.geometry, output.device().type(), placed->placement.view);
 }
 
-std::vector<at::Tensor> widened_all(const std::vector<at::Tensor>& tensors) {
+std::vector<at::Tensor> widened_all(const std::vector<at::Tensor>& tensors, bool absolute) {
   std::vector<at::Tensor> wide;
   for (const at::Tensor& tensor : tensors)
-    wide.push_back(tensor.defined() ? widened(tensor.detach()).cpu().contiguous() : tensor);
+    wide.push_back(tensor.defined() ? widened(tensor.detach(), absolute).cpu().contiguous() : tensor);
   return wide;
 }
 
@@ -88,9 +88,11 @@ class Differentiation {
     Arguments arguments = materialize(key_, values, {.contiguous = true, .take_snapshots = false});
     widen(arguments);
     find_leaves(arguments);
-    found_.cotangents = widened_all(mine.cotangents);
-    found_.second_cotangents = widened_all(mine.second_cotangents);
-    const auto reference = [&](torch::jit::Stack& s) { key_.spec->reference(*key_.spec->op, s); };
+    found_.cotangents = widened_all(mine.cotangents, request_.of_scale);
+    found_.second_cotangents = widened_all(mine.second_cotangents, request_.of_scale);
+    const Spec& spec = *key_.spec;
+    const Reference& function = request_.of_scale && spec.scale ? spec.scale : spec.reference;
+    const auto reference = [&](torch::jit::Stack& s) { function(*spec.op, s); };
     return run([&] {
       give_derived(arguments);
       return invoke(*key_.spec->op, reference, arguments.stack, key_.device);
@@ -101,10 +103,12 @@ class Differentiation {
   // Widens each tensor; two arguments that are the same tensor in the case stay the same tensor.
   void widen(Arguments& arguments) const {
     const std::vector<TensorPlacement> placed = arrange(key_);
+    const bool absolute = request_.of_scale && !key_.spec->scale;
     for (size_t i = 0; i < arguments.tensors.size(); ++i) {
       TensorInput& input = arguments.tensors[i];
       const bool another = placed[i].values != i && placed[i].storage != i;
-      input.tensor = another ? arguments.tensors[placed[i].values].tensor : widened(perturbed(input));
+      input.tensor =
+          another ? arguments.tensors[placed[i].values].tensor : widened(perturbed(input), absolute);
       arguments.replace(input, input.tensor);
     }
   }

@@ -22,6 +22,9 @@ struct DerivativeRequest {
   bool dense = false;                 ///< replaces the cotangents by contiguous copies of the same values
   /// For the reference: moves each floating input up or down, at random, by an ulp of its dtype.
   bool perturbed = false;
+  /// For the reference: the derivative, for the magnitudes of the cotangents, of the scale that an accuracy
+  /// with `by_inputs` measures at: how large the terms are that a gradient is the sum of.
+  bool of_scale = false;
   /// `second` differentiates the gradients once more, with respect to the inputs and the cotangents.
   Order order = Order::first;
   bool forward = false;  ///< forward mode: tangents of the results, for random tangents of the inputs

@@ -22,10 +22,18 @@ struct Differentiated {
 Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest& request,
                               const std::string& promised);
 
-/// The absolute error, for each input by name, that gradients may have beyond their own rounding. It is
-/// computed from the change of the reference's gradient where inputs change by one ulp, because the
-/// gradient of an ill-conditioned function cannot be more accurate.
-using GradientTolerance = std::map<std::string, double>;
+/// The absolute error that a gradient may have beyond its own rounding.
+struct GradientAllowance {
+  /// For the rounding of inputs: from the change of the reference's gradient if inputs change by one ulp,
+  /// because the gradient of an ill-conditioned function cannot be more accurate.
+  double conditioning = 0;
+  /// For terms that cancel: the promised accuracy of the results, at the size of the gradient's terms. An
+  /// error is measured without this first, because most gradients do not need it.
+  double cancellation = 0;
+};
+
+/// The allowance for the gradient of each input, by name.
+using GradientTolerance = std::map<std::string, GradientAllowance>;
 
 /// The absolute rounding error that a sum may have of which this gradient is a term.
 double rounding_of(const at::Tensor& gradient);
