@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "device/accelerator.h"
+#include "device/simulator.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
 #include "judging/fault.h"
@@ -126,6 +127,7 @@ Judgement judge_graph(CallUnderTest& under_test) {
   const auto capture = [&](torch::jit::Stack& stack) {
     const torch::jit::Stack given = stack;
     try {
+      const OrderedOperators in_order;
       graph = accelerator(key.device).services().capture([&] {
         stack = given;
         call_and_return_to_stream(under_test.op(), stack, key.device);

@@ -146,6 +146,19 @@ BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 
 namespace simulated {
 
+void run_aten_at_once(int at_once) {
+  static const auto choose = of_runtime<void(int)>("opgate_sim_run_aten_at_once");
+  if (choose != nullptr) choose(at_once);
+}
+
+}  // namespace simulated
+
+OrderedOperators::OrderedOperators() { simulated::run_aten_at_once(0); }
+
+OrderedOperators::~OrderedOperators() { simulated::run_aten_at_once(-1); }
+
+namespace simulated {
+
 // Whether the message has the name as a word, or at the begin of one if it ends with '_'. Words in paths, in
 // names of files and in names of the program's own functions do not count.
 bool names(std::string_view message, std::string_view name) {

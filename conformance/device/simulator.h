@@ -69,6 +69,17 @@ class BlockOrders {
   unsigned before_;
 };
 
+/// While it lives, ATen's operators run in the order of their streams, in Python workers too, where they run
+/// at once otherwise: for calls that show whether an operator keeps this order. Nothing if CUDA is not
+/// simulated in this process.
+class OrderedOperators {
+ public:
+  OrderedOperators();
+  ~OrderedOperators();
+  OrderedOperators(const OrderedOperators&) = delete;
+  OrderedOperators& operator=(const OrderedOperators&) = delete;
+};
+
 /// What the message of an exception names that is not simulated: a library of CUDA that holds no PTX
 /// ("CUBLAS"), or a function of the driver. None if it names none.
 std::optional<std::string> unsimulated_library(std::string_view message);

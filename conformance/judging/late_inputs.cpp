@@ -59,6 +59,7 @@ namespace {
 Outcome call_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool as_current, bool delayed) {
   const CallKey& key = under_test.key();
   const c10::impl::VirtualGuardImpl gpu(stream.device_type());
+  const OrderedOperators in_order;
   Outcome outcome;
   for (const int64_t delay : kDelays) {
     std::optional<c10::StreamGuard> home(stream);

@@ -76,7 +76,7 @@ WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind,
   Command command = command_of(programs, kind);
   if (simulated) command.environment.merge(simulator_environment());
   // To know the sizes of a result before the stream computes it, ATen asks its meta kernels, many of which
-  // are written in Python and take longer than the operator. Checks of the order of work run natively.
+  // are written in Python and take longer than the operator. Checks of the order of work ask for it.
   if (simulated && kind == Worker::python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
   return {.command = std::move(command),
           .log = log_of(programs.logs, kind, simulated, number),

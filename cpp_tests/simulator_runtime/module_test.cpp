@@ -8,6 +8,7 @@
 
 #include "device_code.h"
 #include "simulator/ptxas/machine_code.h"
+#include "simulator/runtime/simulated_work.h"
 
 using namespace simulated;
 namespace fs = std::filesystem;
@@ -72,6 +73,16 @@ void expect_adds(CUfunction function) {
   EXPECT_EQ(host_floats(data, 4), (std::vector<float>{2, 2, 2, 0}));
 }
 
+// Faults at the first float behind the allocation.
+void add_to_five_of_four(CUfunction function) {
+  float* data = device_floats(4, 0);
+  float value = 2;
+  unsigned count = 5;
+  std::vector<void*> arguments{&data, &value, &count};
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 8, 1, 1, 0, nullptr, arguments.data(), nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
 int attribute(CUfunction function, CUfunction_attribute which) {
   int value = -1;
   EXPECT_EQ(cuFuncGetAttribute(&value, which, function), CUDA_SUCCESS);
@@ -79,6 +90,14 @@ int attribute(CUfunction function, CUfunction_attribute which) {
 }
 
 }  // namespace
+
+TEST(SimulatedModuleDeathTest, FindingsNameParametersWhoseNamesWereGiven) {
+  EXPECT_IN_CHILD("byte 16 of argument 1 \\(`data`\\) of the launch, which points to 16 bytes", {
+    const LoadedModule module(ptx().c_str());
+    ASSERT_EQ(opgate_sim_name_parameters(module.function(), "data\nvalue"), cudaSuccess);
+    add_to_five_of_four(module.function());
+  });
+}
 
 TEST(SimulatedModule, IsLoadedFromTextThatIsFreedAfterwards) {
   auto text = std::make_unique<std::string>(ptx());

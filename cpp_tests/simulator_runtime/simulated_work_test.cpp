@@ -25,6 +25,14 @@ Told take_failure() {
 
 }  // namespace
 
+TEST(SimulatedOperators, RunAtOnceOrInOrderAsLastAsked) {
+  EXPECT_EQ(opgate_sim_aten_at_once(), 0);
+  opgate_sim_run_aten_at_once(1);
+  EXPECT_EQ(opgate_sim_aten_at_once(), 1);
+  opgate_sim_run_aten_at_once(-1);  // as the environment says
+  EXPECT_EQ(opgate_sim_aten_at_once(), 0);
+}
+
 TEST(SimulatedHoldUp, OtherStreamsRunAtOnce) {
   float* const data = device_floats(1, 0);
   float* const seen = pinned_floats(1, -1);

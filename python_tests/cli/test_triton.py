@@ -88,6 +88,9 @@ def test_operators_of_triton_get_verdicts(opgate: OpGate, source: Path, tmp_path
         in run.stdout
     )
     assert "memory.bounds" in crash["checks"]
+    assert any(
+        "byte 800 of argument 1 (`x`) of the launch, which points to 800 bytes" in line for line in lines
+    )
 
 
 # The check that each planted mistake is for.
@@ -116,6 +119,8 @@ PLANTED = {
     "unwritten": "value.reference",
     "tuned": "value.reference",
     "stream": "run.race",
+    "early": "run.stream",
+    "late": "run.stream",
     "first_call": "run.sequence",
     "backward": "grad.reference",
 }
@@ -134,7 +139,7 @@ def test_each_planted_mistake_is_found_and_its_right_twin_is_silent(
     folder = source / "fixtures" / "triton_pairs"
     checks = [
         *("value", "effect.mutation", "memory.bounds", "run.race", "run.device", "fake.metadata"),
-        *("run.sequence", "grad.reference"),
+        *("run.sequence", "run.stream", "grad.reference"),
     ]
     run = opgate("run", "--device", "sim", "--check", *checks, "--output", tmp_path, folder=folder)
     assert run.returncode == 1, run

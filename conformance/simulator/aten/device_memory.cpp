@@ -89,8 +89,8 @@ void note_unsupported(const char* what) {
 }
 
 bool runs_at_once() {
-  static const bool value = of_runtime<decltype(opgate_sim_aten_at_once)>("opgate_sim_aten_at_once")() != 0;
-  return value;
+  static auto* const function = of_runtime<decltype(opgate_sim_aten_at_once)>("opgate_sim_aten_at_once");
+  return function() != 0;
 }
 
 bool logs() {

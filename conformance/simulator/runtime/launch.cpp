@@ -94,7 +94,8 @@ std::vector<Finding> findings_of(Observer& observer, const KernelMemory& memory)
 }
 
 void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
-  const LaunchArguments arguments(signature_of(kernel, device, simulator.memory), launch.parameters);
+  const LaunchArguments arguments(signature_of(kernel, device, simulator.memory), launch.parameters,
+                                  kernel.parameter_names);
   KernelMemory memory(simulator.memory, device, arguments);
   if (launch.observer != nullptr) {
     std::shared_ptr<LaunchesInFlight>& in_flight = simulator.execution.running().launches;

@@ -4,13 +4,16 @@
 
 namespace opgate::simulator {
 
-LaunchArguments::LaunchArguments(const Signature& signature, const std::vector<unsigned char>& parameters) {
+LaunchArguments::LaunchArguments(const Signature& signature, const std::vector<unsigned char>& parameters,
+                                 const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];
+    const std::string argument =
+        std::to_string(i + 1) + (i < names.size() ? " (`" + names[i] + "`)" : std::string());
     for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameter.bytes; at += sizeof(std::uint64_t)) {
       std::uint64_t address = 0;
       std::memcpy(&address, parameters.data() + parameter.offset + at, sizeof address);
-      pointers_.push_back({address, i + 1});
+      pointers_.push_back({address, argument});
     }
   }
 }
@@ -27,7 +30,7 @@ std::string LaunchArguments::place_of(std::uint64_t address, const Allocation& a
   }
   if (nearest == nullptr) return "";
   const auto byte = static_cast<std::int64_t>(address - nearest->address);
-  return "byte " + std::to_string(byte) + " of argument " + std::to_string(nearest->argument) +
+  return "byte " + std::to_string(byte) + " of argument " + nearest->argument +
          " of the launch, which points to " + std::to_string(allocation.end() - nearest->address) + " bytes";
 }
 

@@ -1,8 +1,10 @@
 #include "simulator/runtime/simulated_work.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,8 @@
 using namespace opgate::simulator;
 
 namespace {
+
+std::atomic<int> aten_at_once{-1};
 
 void tell_accesses(MemoryMap& memory, const std::string& operation,
                    const std::vector<OpgateSimAccess>& accesses) {
@@ -174,6 +178,21 @@ OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t byt
   return lines.size();
 }
 
-OPGATE_SIM_API int opgate_sim_aten_at_once() { return settings().aten_at_once ? 1 : 0; }
+OPGATE_SIM_API cudaError_t opgate_sim_name_parameters(void* function, const char* names) {
+  return api_answer([&](Simulator& simulator) {
+    std::vector<std::string>& known =
+        simulator.binaries.kernel(static_cast<cudaKernel_t>(function))->parameter_names;
+    known.clear();
+    std::istringstream lines(names);
+    for (std::string name; std::getline(lines, name);) known.push_back(name);
+  });
+}
+
+OPGATE_SIM_API void opgate_sim_run_aten_at_once(int at_once) { aten_at_once = at_once; }
+
+OPGATE_SIM_API int opgate_sim_aten_at_once() {
+  const int chosen = aten_at_once;
+  return chosen < 0 ? static_cast<int>(settings().aten_at_once) : chosen;
+}
 
 OPGATE_SIM_API int opgate_sim_log() { return settings().log ? 1 : 0; }

@@ -92,7 +92,15 @@ void opgate_sim_leave_turns();
 /// To be asked before any other function, which would end the process.
 std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes);
 
-/// Whether OPGATE_SIM_ATEN_AT_ONCE and OPGATE_SIM_LOG are set.
+/// Gives the parameters of a kernel of a module, a CUfunction, their names, one a line, in the order of the
+/// PTX; those that a compiler adds behind them have none. Findings name them.
+cudaError_t opgate_sim_name_parameters(void* function, const char* names);
+
+/// From now on ATen's operators run when they are called (1), in the order of their streams (0), or as
+/// OPGATE_SIM_ATEN_AT_ONCE says (negative).
+void opgate_sim_run_aten_at_once(int at_once);
 int opgate_sim_aten_at_once();
+
+/// Whether OPGATE_SIM_LOG is set.
 int opgate_sim_log();
 }
