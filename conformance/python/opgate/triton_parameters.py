@@ -1,4 +1,4 @@
-"""Names of the parameters of Triton's kernels, which their PTX lacks, for findings on the simulated device."""
+"""Names of parameters of Triton's kernels, which their PTX lacks, for findings on the simulated device."""
 
 from __future__ import annotations
 

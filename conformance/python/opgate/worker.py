@@ -110,6 +110,9 @@ class Worker:
         # Many modules ask torch.cuda.is_available() when they are imported. With this variable torch asks
         # NVML and not the driver, after which no forked process could use devices.
         os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        # Each process of Inductor's pool imports torch, which costs more than it saves: there are several
+        # workers, and a case has few kernels.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         try:
             import torch
 
