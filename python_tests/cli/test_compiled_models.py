@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import OpGate, read_results
 
-COMPARED = ("aoti.python", "aoti.cpp", "aoti.dynamic")
+COMPARED = ("aoti.python", "aoti.cpp", "aoti.dynamic", "compile.equal")
 WRONG = ("BlockWithoutEps", "BlockWithoutAttention", "BlockInHalf")
 
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "simulator/aten/device_memory.h"
@@ -63,6 +64,13 @@ c10::IValue on_device(const c10::IValue& value, const Counterparts& tensors) {
   return with_tensors(value, [&](const at::Tensor& tensor) { return tensors.on_device(tensor); });
 }
 
+// Without cuDNN, CUDA's kernels for convolutions make their arguments contiguous, and return such results.
+// Those of the CPU would return what is channels-last if an argument is.
+bool takes_contiguous(const c10::OperatorHandle& op) {
+  const std::string& name = op.operator_name().name;
+  return name == "aten::convolution" || name == "aten::convolution_backward";
+}
+
 // A copy between two devices waits for both.
 void wait_for_streams(const c10::IValue* arguments, std::size_t count, c10::Device device) {
   c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
@@ -89,6 +97,10 @@ void run_at_once(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::D
   Counterparts tensors;
   for (std::size_t i = 0; i < count; ++i)
     stack[first + i] = on_host(originals[i], schema.arguments()[i], tensors, device);
+  if (takes_contiguous(op)) {
+    for (std::size_t i = first; i < stack.size(); ++i)
+      stack[i] = with_tensors(stack[i], [](const at::Tensor& tensor) { return tensor.contiguous(); });
+  }
   op.callBoxed(stack);
   tensors.resize_outputs();
   for (std::size_t i = stack.size() - schema.returns().size(); i < stack.size(); ++i)
