@@ -24,6 +24,7 @@ struct InitOptions {
   std::vector<fs::path> libraries;
   std::vector<std::string> modules;
   fs::path into;
+  bool registers = false;
 };
 
 // Reads the configuration, or writes a first one if there is none. Throws SetupError.
@@ -83,6 +84,7 @@ int init(const InitOptions& options) {
   for (const std::string& present : setup.modules) {
     if (present != module) add("--module", present);  // no specs: an operator can have only one
   }
+  if (options.registers) command.words.push_back("--register");
   const int status = run_here(command);
   if (!has_succeeded(status)) return kUsageOrSetup;
   fmt::print("next: opgate run; then answer the question marks in {}\n", into.string());
@@ -91,11 +93,14 @@ int init(const InitOptions& options) {
 
 std::function<int()> declare(CommandLine& app) {
   app.description(
-      "Write a first spec for every operator of a namespace, from its schema and its recorded calls; "
-      "question marks show what you must decide, and existing files are kept");
+      "Write a first spec for every operator of a namespace, or for every recorded function of a module, "
+      "from "
+      "its schema and its recorded calls; question marks show what you must decide, and existing files are "
+      "kept");
   auto options = std::make_shared<InitOptions>();
   options->into = "opgate_specs";
-  app.add_option("NAMESPACE", options->name_space, "namespace of the operators, such as torchvision")
+  app.add_option("NAMESPACE", options->name_space,
+                 "namespace of the operators, such as torchvision, or module of the functions")
       .required();
   app.add_option("--config", options->config,
                  "configuration file; by default opgate.toml in this folder or the nearest one above it")
@@ -110,6 +115,9 @@ std::function<int()> declare(CommandLine& app) {
                  "folder for the specs, which becomes a Python package beside the configuration")
       .type_name("FOLDER")
       .shows_default();
+  app.add_flag("--register", options->registers,
+               "also write a draft that registers each function as an operator, with a fake kernel and, if "
+               "gradients were computed, a backward; the specs are those of the operators");
   return [=] { return init(*options); };
 }
 

@@ -22,8 +22,8 @@ constexpr std::array kRows{
     Row{"ARCH", "90", "runtime/settings.cpp",
         "the compute capability without its dot: limits of launches, and which PTX of a fat binary runs"},
     Row{"ATEN_AT_ONCE", "0", "runtime/settings.cpp",
-        "1: ATen's operators run when they are called, and not in the order of their stream, as OpGate's "
-        "Python workers need it"},
+        "1: ATen's operators run when they are called, and not in the order of their stream; OpGate's Python "
+        "workers set it, except in checks of this order"},
     Row{"CACHE", "", "compiled/object_cache.cpp",
         "where compiled kernels are kept; if it is empty, in `opgate/kernels` below `$XDG_CACHE_HOME` or "
         "`~/.cache`"},

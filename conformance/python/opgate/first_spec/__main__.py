@@ -11,7 +11,10 @@ import torch
 from opgate.first_spec.configuration import name_specs
 from opgate.first_spec.guess import first_accepted
 from opgate.first_spec.operators import Operator, operators_of, recordings
+from opgate.first_spec.registration import operator_name, registration
+from opgate.first_spec.results_seen import seen_results
 from opgate.first_spec.writing import module
+from opgate.functions import is_function, register_functions
 from opgate.worker import SetupError, load_libraries, load_modules
 
 
@@ -20,11 +23,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def write(operator: Operator, folder: Path) -> str:
-    """Writes the operator's file, and returns in a few words what its samples are made from."""
+def write(operator: Operator, folder: Path, recorded: Path | None, register: bool) -> str:
+    """Writes the operator's file, and returns in a few words what its samples are made from.
+
+    If a function is to be registered, writes a second file that does it, which the first one imports.
+    """
     file = folder / f"{operator.word}.py"
     if file.exists():
         return "has a file already, which is kept"
+    if register:
+        assert recorded is not None
+        draft = folder / f"{operator.word}_operator.py"
+        draft.write_text(registration(operator, *seen_results(operator, recorded)))
+        text = module(operator, None, "", operator_name(operator))
+        file.write_text(
+            text.replace("import torch\n", f"import torch\n\nfrom . import {draft.stem}  # noqa: F401\n", 1)
+        )
+        return f"registered as {operator_name(operator)} in {draft.name}"
     guessed, refusal = (None, "") if operator.recorded is not None else first_accepted(operator)
     file.write_text(module(operator, guessed, refusal))
     if operator.recorded is not None:
@@ -35,7 +50,12 @@ def write(operator: Operator, folder: Path) -> str:
 
 
 def write_all(
-    namespace: str, into: Path, recorded: Path | None, libraries: list[str], modules: list[str]
+    namespace: str,
+    into: Path,
+    recorded: Path | None,
+    libraries: list[str],
+    modules: list[str],
+    register: bool,
 ) -> None:
     """Writes one file for each operator, and the package that imports them.
 
@@ -45,17 +65,23 @@ def write_all(
     load_modules(modules)
     if failures := load_libraries(waiting):
         raise SetupError(next(iter(failures.values())))
+    try:
+        register_functions(str(recorded) if recorded else "", {})
+    except RuntimeError as error:
+        raise SetupError(str(error)) from error
     operators = operators_of(namespace, recordings(recorded))
+    if register:
+        operators = [operator for operator in operators if is_function(operator.name)]
     if not operators:
         known = sorted({name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()} - {"aten"})
         raise SetupError(
             f"no operator of {namespace} is registered by the libraries and modules that are loaded; there "
-            f"are operators of {', '.join(known)}"
+            f"are operators of {', '.join(known)}; no call of a function of a module {namespace} is recorded"
         )
     into.mkdir(parents=True, exist_ok=True)
     width = max(len(operator.name) for operator in operators)
     for operator in operators:
-        print(f"  {operator.name:<{width}}  {write(operator, into)}", flush=True)
+        print(f"  {operator.name:<{width}}  {write(operator, into, recorded, register)}", flush=True)
     (into / "__init__.py").write_text(
         '"""The specs of this folder; opgate.toml names it in `python`."""\n\n'
         "import importlib\nimport pkgutil\n\n"
@@ -74,9 +100,10 @@ def main() -> int:
     parser.add_argument("--recorded", type=Path)
     parser.add_argument("--library", action="append", default=[])
     parser.add_argument("--module", action="append", default=[])
+    parser.add_argument("--register", action="store_true")
     given = parser.parse_args()
     try:
-        write_all(given.namespace, given.into, given.recorded, given.library, given.module)
+        write_all(given.namespace, given.into, given.recorded, given.library, given.module, given.register)
         name_specs(given.config, given.into)
     except (SetupError, ValueError) as error:
         print(f"opgate: {error}", file=sys.stderr)

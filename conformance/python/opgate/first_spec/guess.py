@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -63,10 +63,15 @@ def made(value: Any) -> Any:
 
 
 def first_accepted(operator: Operator) -> tuple[list[Any] | None, str]:
-    """The first set that the operator accepts on the CPU; otherwise None, and why it refused the last set.
+    """The first set that the operator accepts on the CPU; otherwise None, and why it refused the last set."""
+    answer, died = in_a_child(lambda: try_all(operator))
+    return (None, died) if answer is None else (answer[0], answer[1])
 
-    The calls are made in a forked process, because an operator may crash or hang on arguments that do not
-    make sense for it.
+
+def in_a_child(compute: Callable[[], Any]) -> tuple[Any, str]:
+    """What `compute` returns in a forked process, as JSON holds it; or None, and how the process ended.
+
+    Calls are made there, because an operator may crash or hang on arguments that do not make sense for it.
     """
     read, write = os.pipe()
     child = os.fork()
@@ -76,18 +81,17 @@ def first_accepted(operator: Operator) -> tuple[list[Any] | None, str]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides what the operator prints when it refuses
         torch.set_num_threads(1)  # a pool of threads does not survive a fork
         with os.fdopen(write, "w") as answer:
-            json.dump(try_all(operator), answer)
+            json.dump(compute(), answer)
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as answer:
         text = answer.read()
     _, status = os.waitpid(child, 0)
-    if not text:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        name = signal.Signals(number).name if number else f"exit status {os.WEXITSTATUS(status)}"
-        return None, f"the process ended with {name}"
-    accepted, why = json.loads(text)
-    return accepted, why
+    if text:
+        return json.loads(text), ""
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    name = signal.Signals(number).name if number else f"exit status {os.WEXITSTATUS(status)}"
+    return None, f"the process ended with {name}"
 
 
 def try_all(operator: Operator) -> tuple[list[Any] | None, str]:

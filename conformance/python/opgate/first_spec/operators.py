@@ -1,4 +1,4 @@
-"""The operators of a namespace, with their schemas and recorded calls."""
+"""The operators of a namespace, or the functions of a module, with their schemas and recorded calls."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 import torch
 
 from opgate import _engine
+from opgate.functions import is_function, operator_of
 
 
 @dataclass
 class Operator:
-    """One overload."""
+    """One overload, or one function."""
 
     name: str
-    """ "ns::op" or "ns::op.overload"."""
+    """ "ns::op", "ns::op.overload" or "module:function"."""
     schema: torch._C.FunctionSchema
     recorded: dict[str, Any] | None = None
     """Its calls that `opgate record` kept; see spec/recordings.h."""
@@ -27,15 +28,22 @@ class Operator:
     @property
     def word(self) -> str:
         """The name as a Python identifier: "add_Tensor"."""
-        return self.name.partition("::")[2].replace(".", "_")
+        return self.name.partition(":" if is_function(self.name) else "::")[2].replace(".", "_")
+
+    @property
+    def schema_text(self) -> str:
+        """The schema with the name by which specs know it."""
+        text = str(self.schema)
+        return self.name + text[text.index("(") :]
 
     def devices(self) -> list[str]:
         """The devices for which it has a kernel; a composite operator has one for every device."""
         has = torch._C._dispatch_has_kernel_for_dispatch_key
-        composite = any(
-            has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
-        )
-        return [device for device, key in _engine.device_types().items() if composite or has(self.name, key)]
+        name = operator_of(self.name)
+        composite = any(has(name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
+        if is_function(self.name) and self.recorded is not None:
+            return sorted(self.recorded["dtypes"])
+        return [device for device, key in _engine.device_types().items() if composite or has(name, key)]
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
@@ -51,13 +59,21 @@ def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def operators_of(namespace: str, recorded: dict[str, dict[str, Any]]) -> list[Operator]:
-    """The operators of the namespace, sorted by name."""
-    found = []
+    """The operators of the namespace, or the recorded functions of the module, sorted by name."""
+    found = [
+        described(name, torch._C._get_schema(operator_of(name), ""), recorded)
+        for name in sorted(recorded)
+        if is_function(name) and name.partition(":")[0] == namespace
+    ]
     for name in sorted(torch._C._dispatch_get_all_op_names()):
         if name.partition("::")[0] != namespace:
             continue
         base, _, overload = name.partition(".")
-        schema = torch._C._get_schema(base, overload)
-        tensors = [argument.name for argument in schema.arguments if "Tensor" in str(argument.type)]
-        found.append(Operator(name, schema, recorded.get(name), tensors))
+        found.append(described(name, torch._C._get_schema(base, overload), recorded))
     return found
+
+
+def described(name: str, schema: torch._C.FunctionSchema, recorded: dict[str, dict[str, Any]]) -> Operator:
+    """The operator or function with this schema."""
+    tensors = [argument.name for argument in schema.arguments if "Tensor" in str(argument.type)]
+    return Operator(name, schema, recorded.get(name), tensors)

@@ -159,7 +159,7 @@ import torch
 def schema_comment(operator: Operator) -> str:
     """The schema as comment lines."""
     return textwrap.fill(
-        str(operator.schema),
+        operator.schema_text,
         WIDTH,
         initial_indent="    # ",
         subsequent_indent="    #     ",
@@ -167,13 +167,16 @@ def schema_comment(operator: Operator) -> str:
     )
 
 
-def module(operator: Operator, guessed: list[Any] | None, refusal: str) -> str:
-    """The text of the file. Without a sample that the operator accepts, all but the imports is a comment."""
+def module(operator: Operator, guessed: list[Any] | None, refusal: str, registered: str | None = None) -> str:
+    """The text of the file. Without a sample that the operator accepts, all but the imports is a comment.
+
+    `registered` is the name of the operator as which another draft registers a function.
+    """
     names = ", ".join(re.sub(r"\W", "_", argument.name) for argument in operator.schema.arguments)
     names = names if len(names) < WIDTH // 3 else "*arguments"
     differentiated = operator.recorded is not None and operator.recorded["differentiated"]
     body = [
-        f'@opgate.spec("{operator.name}")',
+        f'@opgate.spec("{registered or operator.name}")',
         f"def {operator.word}(spec: opgate.OpSpec) -> None:",
         schema_comment(operator),
         "    spec.draft()  # until there is a reference: what the spec does not say is not checked",
