@@ -243,7 +243,16 @@ TEST(FitToSchema, RefusesAnotherType) {
               HasSubstr("gives 'alpha' a str"));
   EXPECT_THAT(misfit("aten::sum.dim_IntList", {uniform({4}), uniform({4})}),
               HasSubstr("gives 'dim' a Tensor"));
-  EXPECT_THAT(misfit("aten::dropout", {uniform({4}), 1, true}), HasSubstr("gives 'p' a int"));
+  EXPECT_THAT(misfit("aten::dropout", {uniform({4}), true, true}), HasSubstr("gives 'p' a bool"));
+}
+
+// As when the operator is called from Python.
+TEST(FitToSchema, AnIntegerIsAFloatingPointNumberWhereTheSchemaHasOne) {
+  Spec spec = with_sample("aten::dropout", {uniform({4}), 1, true});
+  fit_to_schema(spec);
+  const c10::IValue& p = *spec.samples[0].arguments[1].other();
+  ASSERT_TRUE(p.isDouble());
+  EXPECT_EQ(p.toDouble(), 1);
 }
 
 TEST(FitToSchema, RefusesAnOperatorThatIsNotThere) {
