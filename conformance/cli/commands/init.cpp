@@ -94,9 +94,8 @@ int init(const InitOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Write a first spec for every operator of a namespace, or for every recorded function of a module, "
-      "from "
-      "its schema and its recorded calls; question marks show what you must decide, and existing files are "
-      "kept");
+      "from its schema and its recorded calls; question marks show what you must decide, and existing files "
+      "are kept");
   auto options = std::make_shared<InitOptions>();
   options->into = "opgate_specs";
   app.add_option("NAMESPACE", options->name_space,

@@ -38,12 +38,13 @@ class Operator:
 
     def devices(self) -> list[str]:
         """The devices for which it has a kernel; a composite operator has one for every device."""
-        has = torch._C._dispatch_has_kernel_for_dispatch_key
-        name = operator_of(self.name)
-        composite = any(has(name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
         if is_function(self.name) and self.recorded is not None:
             return sorted(self.recorded["dtypes"])
-        return [device for device, key in _engine.device_types().items() if composite or has(name, key)]
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        composite = any(
+            has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
+        )
+        return [device for device, key in _engine.device_types().items() if composite or has(self.name, key)]
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:

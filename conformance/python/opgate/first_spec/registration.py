@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import torch
 
 from opgate.first_spec.operators import Operator
@@ -28,9 +26,12 @@ def registration(function: Operator, seen: list[Seen], why_not: str) -> str:
         for name, value, keyword in zip(names, passed, keywords, strict=True)
     )
     written = [each.name for each in function.schema.arguments if each.alias_info is not None]
-    schema = function.schema_text.partition(":")[2]
-    schema = re.sub(r"-> .*\(\w!\).*$", "-> ()", schema[schema.index("(") :])
-    returns = "" if schema.endswith("-> ()") else "return "
+    schema = function.schema_text.removeprefix(function.name)
+    # A custom_op returns no argument; what is written needs not be returned.
+    returns_written = any(each.alias_info is not None for each in function.schema.returns)
+    if returns_written:
+        schema = f"{schema.rpartition(' -> ')[0]} -> ()"
+    returns = "return " if function.schema.returns and not returns_written else ""
     word = function.word
     return f'''"""{function.name} as the operator {operator_name(function)}.
 
