@@ -7,8 +7,11 @@ that build it.
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sys
+import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +69,7 @@ def _(x, by):
 PROGRAM = """
 import torch
 {preparation}
-import kinds
+{imported}
 x = torch.randn(4, 6, device="{device}")
 y = {call}(x, 1.5)
 assert y.shape == x.shape
@@ -101,13 +104,17 @@ class Kind:
     """What `opgate run` must print."""
     call: str = "torch.ops.kinds.scale"
     """What the program calls."""
+    imported: str = "import kinds"
+    """How the program imports the package."""
     device: str = "cpu"
     """Where the program's tensors are: `cuda` stands for the simulated device."""
 
     @property
     def program(self) -> str:
         """The program that calls the operator or the function."""
-        return PROGRAM.format(preparation=self.preparation, call=self.call, device=self.device)
+        return PROGRAM.format(
+            preparation=self.preparation, imported=self.imported, call=self.call, device=self.device
+        )
 
 
 def package(folder: Path, source: str, init: str) -> None:
@@ -263,6 +270,40 @@ def python_only(body: str) -> Callable[[Path, float], None]:
     return write
 
 
+KERNEL_BUILD = """
+set -e
+rm -rf build
+mkdir -p build/torch-cpu
+cp kinds/__init__.py kinds/_ops.py kinds/metadata.json build/torch-cpu
+{compile} kinds/ops.cpp -o build/torch-cpu/{id}.abi3.so {libraries}
+"""
+LOADS_KERNEL = """
+import importlib.util, json, sys
+from pathlib import Path
+name = json.loads(Path("build/torch-cpu/metadata.json").read_text())["id"]
+found = importlib.util.spec_from_file_location(name, "build/torch-cpu/__init__.py")
+kinds = sys.modules[name] = importlib.util.module_from_spec(found)
+found.loader.exec_module(kinds)
+"""
+
+
+def kernel(folder: Path, value: float) -> None:
+    """The source of a kernel, and what kernel-builder does with it: each build has names of its own."""
+    name = f"_kinds_cpu_{round(value * 1000):07x}"
+    source = STABLE.replace("(kinds,", f"({name},").replace('"_C"', f'"{name}"').replace("__C", f"_{name}")
+    init = "import torch\nfrom ._ops import ops\n" + FAKE.replace("kinds::", name + "::")
+    package(folder, factor(value) + source, init + "\n\ndef scale(x, by):\n    return ops.scale(x, by)\n")
+    (folder / "kinds" / "_ops.py").write_text(f"import torch\nfrom . import {name}\nops = torch.ops.{name}\n")
+    metadata = {"name": "kinds", "id": name, "version": 1, "backend": {"type": "cpu"}}
+    (folder / "kinds" / "metadata.json").write_text(json.dumps(metadata))
+    script = KERNEL_BUILD.format(
+        id=name,
+        compile=shlex.join([*COMPILE, f"-I{sysconfig.get_path('include')}"]),
+        libraries=shlex.join(TORCH_LIBRARIES),
+    )
+    (folder / "build.sh").write_text(script)
+
+
 IMPORTS = "import torch\nfrom . import _C\n"
 IMPORTED = [[sys.executable, "-c", "import kinds"]]
 IN_PLACE = [[sys.executable, "setup.py", "-q", "build_ext", "--inplace"]]
@@ -359,6 +400,13 @@ def scale(x: torch.Tensor, by: float) -> torch.Tensor:
         IMPORTED,
         runs="python",
         call="kinds.scale",
+    ),
+    "a kernel of kernel-builder": Kind(
+        kernel,
+        [["sh", "build.sh"]],
+        runs="python",  # as the fake kernel is registered there
+        call="kinds.scale",
+        imported=LOADS_KERNEL,
     ),
     "autograd Functions": Kind(python_only(AUTOGRAD), runs="python", call="kinds.Scale.apply"),
     "functions that launch Triton kernels": Kind(

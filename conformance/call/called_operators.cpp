@@ -5,6 +5,8 @@
 #include <memory>
 #include <string_view>
 
+#include "spec/registered_name.h"
+
 namespace opgate {
 namespace {
 
@@ -17,7 +19,7 @@ std::unique_ptr<at::ObserverContext> keep_name(const at::RecordFunction& functio
   if (!name || names_here == nullptr) return nullptr;
   const bool is_pytorchs =
       std::ranges::any_of(kPyTorchs, [&](std::string_view begin) { return name->name.starts_with(begin); });
-  if (!is_pytorchs) names_here->insert(c10::toString(*name));
+  if (!is_pytorchs) names_here->insert(stable_name(c10::toString(*name)));
   return nullptr;
 }
 

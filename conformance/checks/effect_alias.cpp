@@ -10,6 +10,7 @@
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "spec/registration.h"
+#include "spec/specs.h"
 
 namespace opgate::effect_alias {
 namespace {
@@ -107,16 +108,15 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
   if (is_loosely_annotated(spec)) said = Declared::may;
   // A copy of nothing cannot be told from a view of it by anyone.
   if (said == Declared::shared && !does && !input.before.empty()) {
-    return Finding{
-        fmt::format("{} shares storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
-        fmt::format("{} has a storage of its own", output.name),
-        "the schema declares an alias, and on this path the kernel returns a copy",
-        {},
-        {std::string(fault::kAlias), input.name}};
+    return Finding{fmt::format("{} shares storage with `{}`: {}", output.name, input.name, schema_text(spec)),
+                   fmt::format("{} has a storage of its own", output.name),
+                   "the schema declares an alias, and on this path the kernel returns a copy",
+                   {},
+                   {std::string(fault::kAlias), input.name}};
   }
   if (said != Declared::none || !does) return std::nullopt;
   return Finding{
-      fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, c10::toString(schema)),
+      fmt::format("{} does not share storage with `{}`: {}", output.name, input.name, schema_text(spec)),
       fmt::format("{} is `{}` itself or a view of it", output.name, input.name),
       fmt::format("the kernel returns its input on some path (when it is contiguous, or there is nothing to "
                   "do); return {}.clone() there, or declare the alias, Tensor(a) {}",
@@ -125,14 +125,14 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
       {std::string(fault::kAlias), input.name}};
 }
 
-std::optional<Finding> output_alias(const Output& one, const Output& other,
-                                    const c10::FunctionSchema& schema) {
+std::optional<Finding> output_alias(const Output& one, const Output& other, const Spec& spec) {
+  const c10::FunctionSchema& schema = spec.op->schema();
   const bool is_allowed =
       declared(schema.returns().at(one.result), schema.returns().at(other.result)) != Declared::none;
   if (is_allowed || !share_storage(one.tensor, other.tensor)) return std::nullopt;
   // Parts of a tensor that was made for the list, as by split(), do not disturb each other.
   if (one.result == other.result && !overlap(one.tensor, other.tensor)) return std::nullopt;
-  return Finding{"each output has a storage of its own: " + c10::toString(schema),
+  return Finding{"each output has a storage of its own: " + schema_text(spec),
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",
                  {},
@@ -167,7 +167,7 @@ std::optional<Finding> wrong_alias(const Outcome& call, const Arguments& argumen
     }
     for (size_t j = 0; j < i; ++j) {
       if (lie_together(outputs[j], outputs[i], arguments, spec.op->schema())) continue;
-      if (auto finding = output_alias(outputs[j], outputs[i], spec.op->schema())) return finding;
+      if (auto finding = output_alias(outputs[j], outputs[i], spec)) return finding;
     }
   }
   return std::nullopt;

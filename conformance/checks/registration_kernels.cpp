@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "judging/check.h"
+#include "spec/registered_name.h"
 
 namespace opgate::registration_kernels {
 namespace {
@@ -41,7 +42,7 @@ std::vector<std::string> dangling(const c10::OperatorHandle& op) {
   std::vector<std::string> names;
   for (const c10::OperatorHandle& other : c10::Dispatcher::singleton().findDanglingImpls()) {
     if (other.operator_name().getNamespace() == op.operator_name().getNamespace())
-      names.push_back(c10::toString(other.operator_name()));
+      names.push_back(stable_name(c10::toString(other.operator_name())));
   }
   return names;
 }

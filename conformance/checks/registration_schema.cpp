@@ -20,13 +20,13 @@ bool shares_label(const c10::Argument& one, const c10::Argument& other) {
   return false;
 }
 
-std::optional<Finding> returns_what_it_writes(const c10::FunctionSchema& schema) {
+std::optional<Finding> returns_what_it_writes(const Spec& spec, const c10::FunctionSchema& schema) {
   for (const c10::Argument& result : schema.returns()) {
     for (const c10::Argument& argument : schema.arguments()) {
       if (!writes(argument) || !shares_label(argument, result)) continue;
       return Finding{
           "an operator that writes an argument returns nothing that it writes",
-          fmt::format("`{}` is both written and returned: {}", argument.name(), c10::toString(schema)),
+          fmt::format("`{}` is both written and returned: {}", argument.name(), schema_text(spec)),
           "torch.compile cannot functionalize such an operator outside ATen, whose operators have rules of "
           "their own; return nothing, `-> ()`, because the caller has the tensor",
           {}};
@@ -35,14 +35,14 @@ std::optional<Finding> returns_what_it_writes(const c10::FunctionSchema& schema)
   return std::nullopt;
 }
 
-std::optional<Finding> unknown_label(const c10::FunctionSchema& schema) {
+std::optional<Finding> unknown_label(const Spec& spec, const c10::FunctionSchema& schema) {
   for (const c10::Argument& result : schema.returns()) {
     if (result.alias_info() == nullptr || result.alias_info()->beforeSets().empty()) continue;
     bool known = result.alias_info()->isWildcardBefore();
     for (const c10::Argument& argument : schema.arguments()) known = known || shares_label(argument, result);
     if (known) continue;
     return Finding{"each alias label of a result is also the label of an argument",
-                   fmt::format("a result has a label that no argument has: {}", c10::toString(schema)),
+                   fmt::format("a result has a label that no argument has: {}", schema_text(spec)),
                    "write the same letter at the argument whose memory is returned, as in Tensor(a) x -> "
                    "Tensor(a)",
                    {}};
@@ -79,9 +79,9 @@ Judgement judge(CallUnderTest& under_test) {
   const Spec& spec = *under_test.key().spec;
   const bool of_torch = spec.name.starts_with("aten::") || spec.name.starts_with("prims::");
   if (!of_torch) {
-    if (auto finding = returns_what_it_writes(schema)) return Judgement::fail(*std::move(finding));
+    if (auto finding = returns_what_it_writes(spec, schema)) return Judgement::fail(*std::move(finding));
   }
-  if (auto finding = unknown_label(schema)) return Judgement::fail(*std::move(finding));
+  if (auto finding = unknown_label(spec, schema)) return Judgement::fail(*std::move(finding));
   if (auto finding = other_default(spec, schema)) return Judgement::fail(*std::move(finding));
   return Judgement::pass();
 }

@@ -5,6 +5,7 @@
 #include <opgate/error.h>
 
 #include <toml++/toml.h>
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -67,6 +68,44 @@ BuildRecipe recipe(const toml::node& node, const fs::path& file) {
       wrong(value);
   }
   return recipe;
+}
+
+// The folders of `builds` that kernel-builder may have made, for an error that suggests one of them.
+std::vector<std::string> builds_in(const fs::path& folder) {
+  std::vector<std::string> builds;
+  std::error_code none;
+  for (const fs::path& place : {folder, folder / "build"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(place, none)) {
+      if (fs::exists(entry.path() / "metadata.json")) builds.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(builds);
+  return builds;
+}
+
+// Adds the kernels, with their libraries and modules.
+void add_kernels(const toml::node& node, const fs::path& base, Config& config) {
+  const std::string place = fmt::format("{}:{}", config.file.string(), node.source().begin.line);
+  for (const std::string& name : strings(node, config.file, "kernels")) {
+    const fs::path folder = (base / name).lexically_normal();
+    const auto kernel = read_kernel_folder(folder);
+    if (!kernel) {
+      const std::vector<std::string> builds = builds_in(folder);
+      throw SetupError(
+          fmt::format("{}: `kernels` names {}, which has no metadata.json with an \"id\" and a \"name\", as "
+                      "kernel-builder writes it; {}",
+                      place, folder.string(),
+                      builds.empty() ? "build the kernel, or name the folder of one build, such as "
+                                       "build/torch29-cxx11-cpu-x86_64-linux"
+                                     : fmt::format("name one of {}", fmt::join(builds, ", "))));
+    }
+    for (const KernelFolder& other : config.kernels) {
+      if (other.name == kernel->name)
+        throw SetupError(fmt::format("{}: `kernels` names two builds of {}, {} and {}; name one of them",
+                                     place, other.name, other.folder.string(), folder.string()));
+    }
+    config.kernels.push_back(*kernel);
+  }
 }
 
 std::vector<fs::path> folders(const std::vector<std::string>& names, const fs::path& base) {
@@ -132,6 +171,8 @@ Config read_config(fs::path file) {
       config.specs = strings(node, file, key);
     else if (key == "python")
       config.modules = strings(node, file, key);
+    else if (key == "kernels")
+      add_kernels(node, base, config);
     else if (key == "python_path")
       config.python_path = folders(strings(node, file, key), base);
     else if (key == "library_path")
@@ -160,15 +201,23 @@ Config read_config(fs::path file) {
       config.environment = variables(node, file);
     else
       throw SetupError(fmt::format(
-          "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, python_path, "
-          "library_path, sources, packages (lists of strings), output, recorded, regressions, ledger, "
-          "waivers, evidence, signers (a string each), build and environment (tables)",
+          "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, kernels, "
+          "python_path, library_path, sources, packages (lists of strings), output, recorded, regressions, "
+          "ledger, waivers, evidence, signers (a string each), build and environment (tables)",
           file.string(), node.source().begin.line, key));
+  }
+  // Behind the keys, which may come in any order.
+  for (const KernelFolder& kernel : config.kernels) {
+    for (const fs::path& library : kernel.libraries) config.libraries.push_back(library.string());
+    config.modules.push_back(kernel.name);
   }
   return config;
 }
 
 fs::path Config::find_library(const std::string& name) const {
+  for (const KernelFolder& kernel : kernels) {
+    if (std::ranges::find(kernel.libraries, fs::path(name)) != kernel.libraries.end()) return name;
+  }
   if (!libraries_from.empty())
     return first_in({libraries_from, libraries_from / "lib"}, fs::path(name).filename(), file);
   const fs::path base = file.parent_path();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/kernel_folder.h"
+
 namespace opgate {
 
 /// How a checkout of the project is built, for `opgate gate --base REF`.
@@ -21,6 +23,7 @@ struct Config {
   std::vector<std::string> libraries;  ///< operator libraries, loaded first, in this order
   std::vector<std::string> specs;      ///< spec libraries
   std::vector<std::string> modules;    ///< Python modules with specs and models
+  std::vector<KernelFolder> kernels;   ///< whose libraries and modules are among the above, too
   /// Folders in which those modules are found, besides the interpreter's own path.
   std::vector<std::filesystem::path> python_path;
   std::vector<std::filesystem::path> library_path;  ///< where a library without a '/' is looked for

@@ -5,6 +5,7 @@
 #include <opgate/error.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/build.h"
 #include "base/files.h"
@@ -55,7 +56,7 @@ std::string python_interpreter() {
 
 Programs this_program(const Config& config) {
   const fs::path program = this_executable();
-  Programs programs{program, python_interpreter(), config.python_path, config.output};
+  Programs programs{program, python_interpreter(), config.python_path, config.kernels, config.output};
   programs.python_path.insert(programs.python_path.begin(), program.parent_path().parent_path() / "python");
   return programs;
 }
@@ -65,8 +66,15 @@ Command python_command(const Programs& programs, const std::string& module) {
   for (const fs::path& folder : programs.python_path) folders.push_back(folder.string());
   if (const char* present = std::getenv("PYTHONPATH")) folders.emplace_back(present);
   // -P keeps modules in the working directory from shadowing others.
-  return {{programs.python, "-P", "-m", module},
-          {{"PYTHONPATH", fmt::format("{}", fmt::join(folders, ":"))}}};
+  Command command{{programs.python, "-P", "-m", module},
+                  {{"PYTHONPATH", fmt::format("{}", fmt::join(folders, ":"))}}};
+  if (!programs.kernels.empty()) {  // see opgate/kernel_folders.py
+    nlohmann::json kernels = nlohmann::json::object();
+    for (const KernelFolder& kernel : programs.kernels)
+      kernels[kernel.name] = {{"id", kernel.id}, {"folder", kernel.folder.string()}};
+    command.environment["OPGATE_KERNELS"] = kernels.dump();
+  }
+  return command;
 }
 
 WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind, bool simulated,

@@ -17,6 +17,7 @@ struct Programs {
   std::filesystem::path opgate;
   std::string python;  ///< the interpreter
   std::vector<std::filesystem::path> python_path;
+  std::vector<KernelFolder> kernels;
   std::filesystem::path logs;  ///< folder
 };
 

@@ -7,6 +7,7 @@
 
 #include "process/library.h"
 #include "spec/recordings.h"
+#include "spec/registered_name.h"
 #include "spec/registration.h"
 #include "spec/regressions.h"
 #include "spec/samples_file.h"
@@ -35,6 +36,7 @@ Setup setup_from(const Config& config) {
   for (const std::string& name : config.libraries) setup.libraries.push_back(config.find_library(name));
   for (const std::string& name : config.specs) setup.specs.push_back(config.find_library(name));
   setup.modules = config.modules;
+  for (const KernelFolder& kernel : config.kernels) setup.namespaces[kernel.name] = kernel.id;
   setup.regressions = config.regressions;
   setup.recorded = config.recorded;
   setup.packages = config.output / "packages";
@@ -48,6 +50,7 @@ Setup load_setup(const Config& config, const std::string& interpreter) {
 }
 
 std::vector<Spec> load_subjects(const Setup& setup) {
+  set_built_namespaces(setup.namespaces);
   for (const std::string& library : setup.native.in_order) load_library(library);
   for (const std::string& library : setup.specs) load_library(library);
   std::vector<Spec> subjects = registered_specs();

@@ -13,6 +13,7 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"native", setup.native},
           {"specs", setup.specs},
           {"modules", setup.modules},
+          {"namespaces", setup.namespaces},
           {"packages", setup.packages},
           {"models", setup.models},
           {"python_kernels", setup.python_kernels},
@@ -33,6 +34,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("native").get_to(setup.native);
   json.at("specs").get_to(setup.specs);
   json.at("modules").get_to(setup.modules);
+  json.at("namespaces").get_to(setup.namespaces);
   json.at("packages").get_to(setup.packages);
   setup.models = json.at("models");
   json.at("python_kernels").get_to(setup.python_kernels);

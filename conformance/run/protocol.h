@@ -1,8 +1,9 @@
 // The messages between the supervisor and its workers: one JSON object per line.
 //
 //   supervisor -> worker                                      worker -> supervisor
-//   {"setup": {libraries, specs, modules, packages, models,   {"ready": {...}} or {"broken": "why"}
-//              memory, worker, checks, filter, plan}}
+//   {"setup": {libraries, specs, modules, namespaces,         {"ready": {...}} or {"broken": "why"}
+//              packages, models, memory, worker, checks,
+//              filter, plan}}
 //
 // Native and aoti workers make the same plan as the supervisor from the same set-up, and refuse to begin if
 // its digest differs. The supervisor sends them positions in that plan, many in one line:
@@ -41,6 +42,7 @@
 
 #include "plan/plan.h"
 #include "process/native_libraries.h"
+#include "spec/registered_name.h"
 #include "spec/registration.h"
 
 namespace opgate {
@@ -51,6 +53,7 @@ struct Setup {
   NativeLibraries native;              ///< how processes without Python load them
   std::vector<std::string> specs;
   std::vector<std::string> modules;
+  BuiltNamespaces namespaces;                       ///< of the kernels that kernel-builder has built
   std::string packages;                             ///< folder of AOTInductor packages
   nlohmann::json models = nlohmann::json::array();  ///< as the Python half described them
   PythonKernels python_kernels;                     ///< of all operators, as the Python half described them

@@ -148,7 +148,7 @@ void fit_to_schema(Spec& spec) {
   // The tag of torch says the same as the promise.
   if (spec.op->hasTag(at::Tag::nondeterministic_seeded))
     spec.promises.insert(Promise::nondeterministic_seeded);
-  spec.schema = c10::toString(spec.op->schema());
+  spec.schema = schema_text(spec);
   spec.schema_seen = spec.op->schema().arguments().data();
   for (Sample* sample : all_samples(spec)) fit_sample(*sample, spec.op->schema());
   for (const Bench& bench : spec.benches) check_sizes(bench.sample);
@@ -161,11 +161,11 @@ void demand_same_schema(const Spec& spec) {
   // Looked up by name, because the handle of an operator that has been unregistered is invalid.
   const auto now = find_op(spec.name);
   if (now && now->schema().arguments().data() == spec.schema_seen) return;
-  if (now && c10::toString(now->schema()) == spec.schema) return;
+  if (now && schema_text(spec, now->schema()) == spec.schema) return;
   throw SpecError(fmt::format(
       "{}: {} was {} when this spec was read, and now {}; an operator must keep its schema while it is "
       "loaded",
-      spec.where, spec.name, spec.schema, now ? "is " + c10::toString(now->schema()) : "is gone"));
+      spec.where, spec.name, spec.schema, now ? "is " + schema_text(spec, now->schema()) : "is gone"));
 }
 
 }  // namespace opgate

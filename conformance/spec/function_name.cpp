@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "spec/registered_name.h"
+
 namespace opgate {
 
 bool is_function(std::string_view subject) {
@@ -10,8 +12,8 @@ bool is_function(std::string_view subject) {
 }
 
 std::string operator_of(std::string_view subject) {
+  if (!is_function(subject)) return registered_name(subject);
   std::string name(subject);
-  if (!is_function(subject)) return name;
   // The dispatcher's names are identifiers.
   std::ranges::replace_if(
       name, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');

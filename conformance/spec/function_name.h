@@ -13,7 +13,8 @@ inline constexpr std::string_view kFunctionNamespace = "opgate_functions";
 /// Whether this is the name of a function, "mylib.ops:scaled_add", and not of an operator or a model.
 bool is_function(std::string_view subject);
 
-/// "opgate_functions::mylib_ops_scaled_add" for "mylib.ops:scaled_add"; other names are returned as they are.
+/// The dispatcher's name for a subject: "opgate_functions::mylib_ops_scaled_add" for "mylib.ops:scaled_add",
+/// and the registered_name() of an operator.
 std::string operator_of(std::string_view subject);
 
 /// The schema of a function, "mylib.ops:scaled_add(Tensor x) -> Tensor", with its operator's name.

@@ -16,8 +16,10 @@ std::optional<c10::OperatorHandle> find_op(const std::string& subject) {
   return c10::Dispatcher::singleton().findSchema({base, overload});
 }
 
-std::string schema_text(const Spec& spec) {
-  const std::string text = c10::toString(spec.op.value().schema());
+std::string schema_text(const Spec& spec) { return schema_text(spec, spec.op.value().schema()); }
+
+std::string schema_text(const Spec& spec, const c10::FunctionSchema& schema) {
+  const std::string text = c10::toString(schema);
   return spec.name + text.substr(text.find('('));
 }
 

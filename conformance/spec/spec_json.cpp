@@ -11,6 +11,7 @@
 #include "spec/bench_json.h"
 #include "spec/class_json.h"
 #include "spec/function_name.h"
+#include "spec/registered_name.h"
 #include "spec/sample_json.h"
 #include "spec/specs.h"
 
@@ -149,7 +150,7 @@ bool is_defined_in_cpp(const std::string& name) {
 std::set<std::string> operators_defined_in_cpp() {
   std::set<std::string> names;
   for (const c10::OperatorName& op : c10::Dispatcher::singleton().getAllOpNames()) {
-    std::string name = c10::toString(op);
+    std::string name = stable_name(c10::toString(op));
     if (is_defined_in_cpp(name)) names.insert(std::move(name));  // others have a kernel and no schema
   }
   return names;

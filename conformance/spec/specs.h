@@ -35,6 +35,9 @@ std::optional<c10::OperatorHandle> find_op(const std::string& subject);
 /// "ns::op(Tensor x) -> Tensor": the schema of the spec's operator, under the name that the spec has for it.
 std::string schema_text(const Spec& spec);
 
+/// The same for another schema of that operator.
+std::string schema_text(const Spec& spec, const c10::FunctionSchema& schema);
+
 /// The operator that a spec names as a reference. Throws SpecError that begins with `where` if no loaded
 /// library defines it.
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where);

@@ -35,6 +35,17 @@ class Cube(torch.autograd.Function):
     def backward(ctx, gradient):
         (x,) = ctx.saved_tensors
         return 3 * x * x * gradient
+
+
+class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.by = by
+        return by * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.by, None
 """
 SPECS = """
 import opgate
@@ -64,6 +75,16 @@ def _(spec):
     spec.reference(lambda x: x**3).accuracy(opgate.ulps(4))
     spec.promises("differentiable")
     spec.sample(opgate.uniform(3, 4))
+
+
+@opgate.spec(plainlib.Times)
+def _(spec):
+    spec.schema("(Tensor x, float by=2.0) -> Tensor")  # `apply` itself has no default
+    spec.dtypes(torch.float32, device="cpu").draft()
+    spec.reference(lambda x, by: x * by).accuracy(opgate.exact())
+    spec.promises("differentiable")
+    spec.sample(opgate.uniform(3, 4))
+    spec.sample(opgate.uniform(3, 4), 3.0)
 """
 CHECKS = ["value.layout", "value.reference", "effect.mutation", "grad.reference", "memory.bounds"]
 
@@ -90,7 +111,7 @@ def test_specs_of_functions_are_run(opgate: OpGate, folder: Path) -> None:
     ran = opgate("run", "--check", *CHECKS, folder=folder)
     assert ran.returncode == 0, ran
     results = read_results(folder / ".opgate")
-    for name in ("scaled", "add_to_", "Cube"):
+    for name in ("scaled", "add_to_", "Cube", "Times"):
         assert results.of(f"plainlib:{name}"), ran.stdout
     assert any(case.endswith("grad.reference") for case in results.of("plainlib:Cube"))
 

@@ -120,8 +120,11 @@ void offer_config(const Recording& recording, const std::optional<Config>& confi
     Config first;
     first.output = fs::current_path() / ".opgate";
     const ImportableModules python = importable_modules(recording, this_program(first));
+    std::vector<fs::path> kernels;
+    for (const KernelFolder& kernel : recording.kernels) kernels.push_back(kernel.folder);
     write_first_config(file, {.libraries = libraries_with_needs(recording),
                               .modules = python.modules,
+                              .kernels = kernels,
                               .python_path = python.python_path,
                               .environment = python.environment,
                               .recorded = folder});

@@ -67,6 +67,10 @@ Stamps stamps_of(const Config& config) {
     }
   }
   for (const fs::path& folder : config.python_path) add_folder(folder, ".py");
+  for (const KernelFolder& kernel : config.kernels) {
+    add_folder(kernel.folder, ".py");
+    add_folder(kernel.folder, ".json");  // of the next build, whose library has another name
+  }
   if (!config.recorded.empty()) add_folder(config.recorded, ".json");
   if (!config.regressions.empty()) add_folder(config.regressions, ".json");
   return stamps;

@@ -50,6 +50,7 @@ void write_first_config(const fs::path& file, const FirstConfig& settings) {
   for (const std::string& module : settings.modules) modules.push_back(quoted(module));
   add("libraries", files(settings.libraries));
   add("python", modules);
+  add("kernels", files(settings.kernels));
   add("python_path", files(settings.python_path));
   if (!settings.environment.empty()) {
     std::vector<std::string> entries;

@@ -18,6 +18,7 @@ std::optional<Config> config_if_any(const std::filesystem::path& named);
 struct FirstConfig {
   std::vector<std::filesystem::path> libraries = {};
   std::vector<std::string> modules = {};
+  std::vector<std::filesystem::path> kernels = {};  ///< folders that kernel-builder has made
   std::vector<std::filesystem::path> python_path = {};
   std::map<std::string, std::string> environment = {};  ///< variables
   std::filesystem::path recorded = {};                  ///< folder of recordings; empty if there is none

@@ -118,6 +118,14 @@ std::optional<RecordedCall> recorded_call(const json& line, const Functions& fun
   return call;
 }
 
+// Gives the operators and functions of kernels the names that stay the same for each build.
+void name_for_each_build(json& line, const OperatorOrigins& origins) {
+  for (const char* key : {"op", "function", "left_out", "schema"}) {  // a schema begins with the name
+    if (const auto named = line.find(key); named != line.end() && named->is_string())
+      *named = origins.name_of(named->get<std::string>());
+  }
+}
+
 // Reads one process's log.
 void read_log(const std::vector<json>& lines, const Functions& functions, std::map<std::string, Seen>& seen,
               OperatorOrigins& origins) {
@@ -415,9 +423,15 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
   }
   std::ranges::sort(files);
   std::vector<std::vector<json>> logs_read;
-  Functions functions;
   for (const fs::path& file : files) {
     for (const json& line : logs_read.emplace_back(lines_of(file))) {
+      if (line.contains("package")) origins.read(line);
+    }
+  }
+  Functions functions;
+  for (std::vector<json>& lines : logs_read) {
+    for (json& line : lines) {
+      name_for_each_build(line, origins);
       if (line.contains("function")) functions.add(line);
     }
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/kernel_folder.h"
+
 namespace opgate {
 
 /// What is known of an operator after a recording.
@@ -32,6 +34,7 @@ struct Recording {
   std::vector<std::filesystem::path> loaded;  ///< all of the program but those of torch and the system
   std::vector<RecordedModule>
       modules;  ///< that define them, register their fake kernels, or load such a library
+  std::vector<KernelFolder> kernels;    ///< that kernel-builder has built, and that define the others
   std::vector<RecordedModule> program;  ///< of the program itself, in the order in which it imported them
   std::map<std::string, std::string> environment;  ///< variables that the program set
   std::set<std::string> torch;                     ///< torch versions of the recorded processes

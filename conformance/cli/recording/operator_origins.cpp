@@ -60,10 +60,34 @@ void OperatorOrigins::read(const nlohmann::json& line) {
   };
   if (line.contains("torch")) torch_.insert(line.at("torch").get<std::string>());
   if (line.contains("library")) libraries_.insert(line.at("library").get<std::string>());
-  if (line.contains("package")) packages_[line.at("package")] = line.at("folder").get<std::string>();
+  if (line.contains("package")) read_package(line.at("package"), line.at("folder").get<std::string>());
   if (line.contains("module")) add_once(modules_[line.at("op")], module("module"));
   if (line.contains("program")) add_once(program_, module("program"));
   if (line.contains("variable")) environment_[line.at("variable")] = line.at("value");
+}
+
+void OperatorOrigins::read_package(const std::string& name, const fs::path& folder) {
+  const std::optional<KernelFolder> kernel = read_kernel_folder(folder);
+  if (!kernel || kernel->id != name) {
+    packages_[name] = folder;
+  } else if (std::ranges::find(kernels_, name, &KernelFolder::id) == kernels_.end()) {
+    kernels_.push_back(*kernel);
+  }
+}
+
+std::string OperatorOrigins::name_of(const std::string& registered) const {
+  for (const KernelFolder& kernel : kernels_) {
+    if (std::string stable = kernel.stable_name(registered); stable != registered) return stable;
+  }
+  return registered;
+}
+
+bool OperatorOrigins::is_of_kernel(const std::string& op, Recording& recording) const {
+  const auto kernel = std::ranges::find(kernels_, op.substr(0, op.find_first_of(":.")), &KernelFolder::name);
+  if (kernel == kernels_.end()) return false;
+  if (std::ranges::find(recording.kernels, kernel->id, &KernelFolder::id) == recording.kernels.end())
+    recording.kernels.push_back(*kernel);
+  return true;
 }
 
 void OperatorOrigins::find(Recording& recording) const {
@@ -81,6 +105,7 @@ void OperatorOrigins::find(Recording& recording) const {
     add_once(recording.modules, RecordedModule{name, folder.parent_path()});
   };
   for (const auto& [op, told] : recording.operators) {
+    if (is_of_kernel(op, recording)) continue;
     bool found = is_defined_in_cpp(op);  // by torch itself, since this process has loaded nothing else
     for (const auto& [library, bytes] : candidates) {
       if (is_function(op) || !defines(bytes, op)) continue;

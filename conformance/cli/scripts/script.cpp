@@ -19,6 +19,7 @@
 #include "process/library.h"
 #include "run/programs.h"
 #include "spec/function_name.h"
+#include "spec/registered_name.h"
 
 namespace opgate {
 namespace {
@@ -31,7 +32,7 @@ std::string tuple_text(c10::IntArrayRef values) {
 
 // "torch.ops.my_ops.relu.default", or a function of a module; of a torch.autograd.Function, what applies it.
 std::string overload_text(std::string_view name) {
-  std::string text(name);
+  std::string text = registered_name(name);
   if (is_function(name)) {
     std::ranges::replace(text, ':', '.');
     return fmt::format("getattr({0}, \"apply\", {0})", text);
@@ -124,12 +125,25 @@ class Script {
     for (const auto& folder : this_program(config_).python_path)
       folders.push_back(python_text(folder.string()));
     text += fmt::format("\nimport sys\n\nsys.path[:0] = [{}]\n", fmt::join(folders, ", "));
-    for (const std::string& module : config_.modules)
+    for (const std::string& module : config_.modules) {
+      if (std::ranges::find(config_.kernels, module, &KernelFolder::name) != config_.kernels.end()) continue;
       text += fmt::format(
           "import {}  # registers the operator or its kernels; importing its package may do\n", module);
+    }
+    for (const KernelFolder& kernel : config_.kernels) text += import_of(kernel);
     if (is_function(spec_.name))
-      text += fmt::format("import {}\n", spec_.name.substr(0, spec_.name.find(':')));
+      text += fmt::format("import {}\n", registered_name(spec_.name.substr(0, spec_.name.find(':'))));
     return text;
+  }
+
+  // Imports the module of a kernel, which is in no folder of sys.path, as the package `kernels` does.
+  static std::string import_of(const KernelFolder& kernel) {
+    return fmt::format(
+        "\nimport importlib.util\n\n"
+        "spec = importlib.util.spec_from_file_location({0}, {1})\n"
+        "sys.modules[{0}] = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(sys.modules[{0}])\n",
+        python_text(kernel.id), python_text(relative(kernel.folder / "__init__.py")));
   }
 
   // The path as seen from here where it is below, so that the script also runs in another checkout.

@@ -98,8 +98,9 @@ void load(const std::vector<std::string>& spec_libraries, const std::string& des
           const std::map<std::string, py::object>& scales,
           const std::map<std::string, std::map<std::string, py::object>>& models,
           const std::string& regressions, const std::string& recorded, const std::string& samples,
-          const std::string& outputs) {
+          const std::string& outputs, const BuiltNamespaces& namespaces) {
   Setup setup;
+  setup.namespaces = namespaces;
   setup.specs = spec_libraries;
   setup.regressions = regressions;
   setup.recorded = recorded;
@@ -401,11 +402,13 @@ PYBIND11_MODULE(_engine, module) {
       "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "
       "and `scales` are the functions of those specs, by operator, `models` those of classes, by class and "
       "method "
-      "(\"__init__\" makes the model). Raises RuntimeError for a broken spec.",
+      "(\"__init__\" makes the model), `namespaces` those of builds of kernels, by the name that stays the "
+      "same for each build. Raises RuntimeError for a broken spec.",
       pybind11::arg("spec_libraries"), pybind11::arg("described"),
       pybind11::arg("references") = pybind11::dict(), pybind11::arg("scales") = pybind11::dict(),
       pybind11::arg("models") = pybind11::dict(), pybind11::arg("regressions") = "",
-      pybind11::arg("recorded") = "", pybind11::arg("samples") = "", pybind11::arg("outputs") = "");
+      pybind11::arg("recorded") = "", pybind11::arg("samples") = "", pybind11::arg("outputs") = "",
+      pybind11::arg("namespaces") = pybind11::dict());
   module.def("finding_text", &opgate::text_of_finding,
              "The text of the finding of one case, whose judgement is JSON, as the program prints it.",
              pybind11::arg("case_id"), pybind11::arg("judgement"));

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import opgate.kernel_folders  # noqa: F401  (finds the modules of kernels)
 from opgate.accuracy import Accuracy, exact, ulps
 from opgate.class_spec import ClassSpec, class_spec
 from opgate.domains import (

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from opgate.function_annotations import annotated_schema
+from opgate.kernel_folders import registered_name
 
 if TYPE_CHECKING:
     from opgate.spec import OpSpec
@@ -34,8 +35,10 @@ def is_function(subject: str) -> bool:
 
 
 def operator_of(subject: str) -> str:
-    """The name of the operator that stands for a function; other names are returned as they are."""
-    return f"{NAMESPACE}::{re.sub('[^A-Za-z0-9]', '_', subject)}" if is_function(subject) else subject
+    """The dispatcher's name for a subject, as spec/function_name.h has it."""
+    if is_function(subject):
+        return f"{NAMESPACE}::{re.sub('[^A-Za-z0-9]', '_', subject)}"
+    return registered_name(subject)
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -81,14 +84,22 @@ def register(
     operator = operator_of(name).partition("::")[2]
     library.define(operator + schema[schema.index("(") :])
     overload = getattr(getattr(torch.ops, NAMESPACE), operator).default
-    names = [argument.name for argument in overload._schema.arguments]
-    positions = [i for i, argument in enumerate(names) if argument in tuples]
+    described = overload._schema.arguments
+    formals = [argument for argument in described if not argument.kwarg_only]
+    defaults = {
+        argument.name: argument.default_value
+        for argument in described
+        if argument.kwarg_only and argument.has_default_value()
+    }
+    positions = [i for i, argument in enumerate(formals) if argument.name in tuples]
 
     def call(*arguments: Any, **keywords: Any) -> Any:
-        given = list(arguments)
+        # torch leaves out what equals the schema's default, which the function itself need not have.
+        given = [*arguments, *(argument.default_value for argument in formals[len(arguments) :])]
         for position in positions:
             if position < len(given) and isinstance(given[position], list):
                 given[position] = tuple(given[position])
+        keywords = defaults | keywords
         keywords = {key: tuple(value) if key in tuples else value for key, value in keywords.items()}
         return function(*given, **keywords)
 

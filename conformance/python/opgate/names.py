@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from opgate.kernel_folders import stable_name
+
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:  # a worker must be able to start without torch, to report tha
 def name_of(overload: torch._ops.OpOverload) -> str:
     """ "namespace::op" or "namespace::op.overload"."""
     schema = overload._schema
-    return schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+    return stable_name(schema.name) + (f".{schema.overload_name}" if schema.overload_name else "")
 
 
 def subject_name(op: Any) -> str:
@@ -52,4 +54,4 @@ def name_of_function(function: Callable[..., Any]) -> str:
         named = type(function)  # an object that can be called, such as a torch.nn.Module
     # A function that pybind11 has made belongs to a capsule, by which nobody knows it.
     qualname = named.__name__ if isinstance(named, types.BuiltinFunctionType) else named.__qualname__
-    return f"{getattr(named, '__module__', None) or 'unknown'}:{qualname}"
+    return f"{stable_name(getattr(named, '__module__', None) or 'unknown')}:{qualname}"

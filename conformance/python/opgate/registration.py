@@ -13,6 +13,7 @@ from torch._library.custom_ops import CustomOpDef, _maybe_get_opdef
 from torch._library.utils import can_generate_trivial_fake_impl
 
 from opgate import _engine
+from opgate.kernel_folders import registered_name, stable_name
 
 # torch.library.define(NAME, SCHEMA) registers from this file of torch, whoever calls it.
 DEFINED_BY_NAME = torch.library.__file__
@@ -22,7 +23,7 @@ def registered(others: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What spec/registration.h says of each operator with a spec and of `others`, by name."""
     registrations = _engine.registrations(list(others))
     for name, registration in registrations.items():
-        if custom_op := _maybe_get_opdef(name):
+        if custom_op := _maybe_get_opdef(registered_name(name)):
             unwritten = unwritten_kernels(custom_op)
             registration["kernels"] = [key for key in registration["kernels"] if key not in unwritten]
             registration["fake"] = "Meta" not in unwritten
@@ -56,7 +57,7 @@ def with_schema(operators: Iterable[str]) -> set[str]:
 
 
 def defined_in(files: Collection[str], operators: Iterable[str], namespaces: Collection[str]) -> list[str]:
-    """Those of `operators` that these Python files define, sorted.
+    """The subjects among `operators` that these Python files define, sorted.
 
     Modules import others, such as parts of torch, which define operators of their own. Where PyTorch does
     not keep the file that defines an operator, it counts if it is in one of the `namespaces`, or in that of
@@ -64,9 +65,10 @@ def defined_in(files: Collection[str], operators: Iterable[str], namespaces: Col
     """
     places = {name: registering_files(name) for name in with_schema(operators)}
     known = {name for name, place in places.items() if place & set(files)}
-    namespaces = {*namespaces, *(name.partition("::")[0] for name in known)}
+    namespaces = {*map(registered_name, namespaces), *(name.partition("::")[0] for name in known)}
     unknown = {name for name, place in places.items() if not place}
-    return sorted(known | {name for name in unknown if name.partition("::")[0] in namespaces})
+    known |= {name for name in unknown if name.partition("::")[0] in namespaces}
+    return sorted(map(stable_name, known))
 
 
 def registering_files(name: str) -> set[str]:

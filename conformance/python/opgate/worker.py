@@ -166,6 +166,7 @@ class Worker:
                 setup["recorded"],
                 setup["samples"],
                 setup["outputs"],
+                setup["namespaces"],
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error

@@ -31,10 +31,10 @@ class GeluTanh(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
-        """grad s (1 + x (1 - s) dv/dx)."""
+        """grad s (1 + x (1 - s) dv/dx), with 1 - s = s(-v), which is exact also if s is close to 1."""
         (x,) = ctx.saved_tensors
-        s = torch.sigmoid(SLOPE * x * (1 + CUBIC * x * x))
-        return grad * s * (1 + x * (1 - s) * SLOPE * (1 + 3 * CUBIC * x * x))
+        v = SLOPE * x * (1 + CUBIC * x * x)
+        return grad * torch.sigmoid(v) * (1 + x * torch.sigmoid(-v) * SLOPE * (1 + 3 * CUBIC * x * x))
 
 
 class LayerNorm(torch.autograd.Function):

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from opgate.call import overload_of
 from opgate.first_spec.operators import Operator
 
 SECONDS = 20
@@ -96,9 +97,7 @@ def in_a_child(compute: Callable[[], Any]) -> tuple[Any, str]:
 
 def try_all(operator: Operator) -> tuple[list[Any] | None, str]:
     """Tries all candidates, in the forked process; returns as first_accepted() does."""
-    base, _, overload = operator.name.partition("::")[2].partition(".")
-    packet = getattr(getattr(torch.ops, operator.name.partition("::")[0]), base)
-    call = getattr(packet, overload or "default")
+    call = overload_of(operator.name)
     why = "there are no arguments to guess"
     try:
         for arguments in candidates(operator):

@@ -11,6 +11,7 @@ import torch
 
 from opgate import _engine
 from opgate.functions import is_function, operator_of
+from opgate.kernel_folders import registered_name, stable_name
 
 
 @dataclass
@@ -41,10 +42,9 @@ class Operator:
         if is_function(self.name) and self.recorded is not None:
             return sorted(self.recorded["dtypes"])
         has = torch._C._dispatch_has_kernel_for_dispatch_key
-        composite = any(
-            has(self.name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
-        )
-        return [device for device, key in _engine.device_types().items() if composite or has(self.name, key)]
+        name = operator_of(self.name)
+        composite = any(has(name, key) for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
+        return [device for device, key in _engine.device_types().items() if composite or has(name, key)]
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
@@ -67,10 +67,10 @@ def operators_of(namespace: str, recorded: dict[str, dict[str, Any]]) -> list[Op
         if is_function(name) and name.partition(":")[0] == namespace
     ]
     for name in sorted(torch._C._dispatch_get_all_op_names()):
-        if name.partition("::")[0] != namespace:
+        if name.partition("::")[0] != registered_name(namespace):
             continue
         base, _, overload = name.partition(".")
-        found.append(described(name, torch._C._get_schema(base, overload), recorded))
+        found.append(described(stable_name(name), torch._C._get_schema(base, overload), recorded))
     return found
 
 

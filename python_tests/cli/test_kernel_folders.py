@@ -1,0 +1,134 @@
+"""Kernels of Hugging Face's kernel-builder: each build has a hash in its names, and recordings have none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from harness import OpGate, read_results
+
+OPS = """
+import torch
+ops = torch.ops.{id}
+
+def add_op_namespace_prefix(op_name: str):
+    return f"{id}::{{op_name}}"
+"""
+INIT = """
+import torch
+from . import layers
+from ._ops import add_op_namespace_prefix, ops
+
+
+@torch.library.custom_op(add_op_namespace_prefix("scale"), mutates_args=())
+def scale(x: torch.Tensor, by: float) -> torch.Tensor:
+    return (x * FACTOR * by).contiguous()
+
+
+@scale.register_fake
+def _(x, by):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+"""
+LAYERS = """
+import torch
+
+
+class Third(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x / 3
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient / 3
+"""
+PROGRAM = """
+import importlib.util, json, sys
+from pathlib import Path
+import torch
+
+(variant,) = Path("build").iterdir()
+name = json.loads((variant / "metadata.json").read_text())["id"]
+found = importlib.util.spec_from_file_location(name, variant / "__init__.py")
+kernel = sys.modules[name] = importlib.util.module_from_spec(found)
+found.loader.exec_module(kernel)
+x = torch.randn(4, 6)
+kernel.ops.scale(x, 1.5)
+kernel.layers.Third.apply(x.requires_grad_()).sum().backward()
+"""
+SCALE, THIRD = "_kinds_cpu::scale", "_kinds_cpu.layers:Third"
+
+
+def build(folder: Path, number: str, factor: float = 2.0) -> Path:
+    """Builds the kernel as kernel-builder does, without a library."""
+    shutil.rmtree(folder / "build", ignore_errors=True)
+    variant, name = folder / "build" / "torch-cpu", f"_kinds_cpu_{number}"
+    (variant / "layers").mkdir(parents=True)
+    (variant / "_ops.py").write_text(OPS.format(id=name))
+    (variant / "__init__.py").write_text(INIT.replace("FACTOR", str(factor)))
+    (variant / "layers" / "__init__.py").write_text(LAYERS)
+    metadata = {"name": "kinds", "id": name, "version": 1, "backend": {"type": "cpu"}}
+    (variant / "metadata.json").write_text(json.dumps(metadata))
+    return variant
+
+
+def test_a_new_build_is_compared_with_the_state_of_the_last_one(opgate: OpGate, tmp_path: Path) -> None:
+    folder = tmp_path / "my kernel"
+    build(folder, "30dc0ae")
+    (folder / "program.py").write_text(PROGRAM)
+    recorded = opgate("record", "--", sys.executable, "program.py", folder=folder)
+    assert f"  {SCALE}" in recorded.stdout, recorded
+    assert f"  {THIRD}" in recorded.stdout, recorded
+    written = [path.read_text() for path in [folder / "opgate.toml", *(folder / "recorded").iterdir()]]
+    assert 'kernels = ["./build/torch-cpu"]' in written[0]
+    assert not any("30dc0ae" in text for text in written)
+
+    ran = opgate("run", folder=folder)
+    assert ran.returncode == 0, ran
+    verdicts = read_results(folder / ".opgate").cases
+    passed = [case for case, line in verdicts.items() if line["verdict"] == "pass"]
+    judged = {(case.split("/")[0], case.split("/")[-1]) for case in passed}
+    assert {("scale", "value.layout"), ("scale", "fake.metadata"), (THIRD, "grad.numeric")} <= judged
+    assert not any("30dc0ae" in case for case in verdicts)
+    accepted = opgate("accept", folder=folder)
+    assert accepted.returncode == 0, accepted
+    assert not any("30dc0ae" in path.read_text() for path in (folder / "ledger").iterdir())
+
+    build(folder, "f18a2c4_dirty")
+    same = opgate("gate", folder=folder)
+    assert same.returncode == 0, same
+    build(folder, "99e4d10", 2.1)
+    other = opgate("gate", folder=folder)
+    assert other.returncode == 1, other
+    reasons = other.stdout.partition("\nrefused, 1 reason\n")[2]
+    assert reasons.split()[0] == "scale"
+
+
+def test_a_folder_that_is_no_build_is_an_error_that_names_the_builds(opgate: OpGate, tmp_path: Path) -> None:
+    variant = build(tmp_path, "30dc0ae")
+    (tmp_path / "opgate.toml").write_text('kernels = ["."]\n')
+    ran = opgate("list", "ops", folder=tmp_path)
+    assert ran.returncode == 2
+    assert f"name one of {variant}" in ran.stderr
+
+
+def test_two_builds_of_a_kernel_are_an_error(opgate: OpGate, tmp_path: Path) -> None:
+    first = build(tmp_path / "first", "30dc0ae")
+    second = build(tmp_path / "second", "99e4d10")
+    (tmp_path / "opgate.toml").write_text(f'kernels = ["{first}", "{second}"]\n')
+    ran = opgate("list", "ops", folder=tmp_path)
+    assert ran.returncode == 2
+    assert f"two builds of _kinds_cpu, {first} and {second}" in ran.stderr
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "not JSON", '{"id": 5, "name": "kinds"}'])
+def test_metadata_without_its_fields_is_an_error(opgate: OpGate, tmp_path: Path, text: str) -> None:
+    variant = build(tmp_path, "30dc0ae")
+    (variant / "metadata.json").write_text(text)
+    (tmp_path / "opgate.toml").write_text(f'kernels = ["{variant}"]\n')
+    ran = opgate("list", "ops", folder=tmp_path)
+    assert ran.returncode == 2
+    assert f'{variant}, which has no metadata.json with an "id" and a "name"' in ran.stderr
