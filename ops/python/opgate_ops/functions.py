@@ -45,7 +45,15 @@ class LayerNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        """`input` [..., C], `weight` and `bias` [C]."""
+        """`input` [..., C], `weight` and `bias` [C]. Raises RuntimeError for other sizes."""
+        columns = input.shape[-1:]
+        torch._check(
+            len(columns) == 1 and weight.shape == columns and bias.shape == columns,
+            lambda: (
+                f"layer_norm: weight and bias must have the sizes of input's last dimension, {list(columns)}, "
+                f"got {list(weight.shape)} and {list(bias.shape)}"
+            ),
+        )
         return _normalised(input, eps)[0] * weight + bias
 
     @staticmethod
