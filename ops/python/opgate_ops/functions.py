@@ -50,8 +50,8 @@ class LayerNorm(torch.autograd.Function):
         torch._check(
             len(columns) == 1 and weight.shape == columns and bias.shape == columns,
             lambda: (
-                f"layer_norm: weight and bias must have the sizes of input's last dimension, {list(columns)}, "
-                f"got {list(weight.shape)} and {list(bias.shape)}"
+                f"layer_norm: weight and bias must have the sizes of input's last dimension, "
+                f"{list(columns)}, got {list(weight.shape)} and {list(bias.shape)}"
             ),
         )
         return _normalised(input, eps)[0] * weight + bias

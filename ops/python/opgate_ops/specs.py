@@ -4,6 +4,7 @@ import importlib.util
 
 import opgate
 import torch
+
 from opgate_ops.functions import GeluTanh, LayerNorm
 
 FLOATING = (torch.bfloat16, torch.float32, torch.float64)
@@ -47,11 +48,13 @@ def terms_of_layer_norm(
 
 @opgate.spec(LayerNorm)
 def layer_norm(spec: opgate.OpSpec) -> None:
-    """ATen adds up a row in another order if its elements are not adjacent, so the layout shows in the result."""
+    """ATen adds up a row in another order if its elements are not adjacent, so layouts show in results."""
     spec.schema("(Tensor input, Tensor weight, Tensor bias, float eps=1e-05) -> Tensor")
     spec.dtypes(*FLOATING, device="cpu").draft()
     spec.reference(
-        lambda input, weight, bias, eps: torch.nn.functional.layer_norm(input, weight.shape, weight, bias, eps)
+        lambda input, weight, bias, eps: torch.nn.functional.layer_norm(
+            input, weight.shape, weight, bias, eps
+        )
     )
     spec.accuracy(opgate.ulps(8), scale=terms_of_layer_norm)
     spec.promises("deterministic", "differentiable", "twice_differentiable")
