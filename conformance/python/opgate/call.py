@@ -11,7 +11,7 @@ import torch
 from opgate import _engine
 from opgate.case_id import CaseId
 from opgate.compiled_graph import computing_operators, has_triton_kernels
-from opgate.functions import operator_of
+from opgate.functions import FUNCTIONS, operator_of
 from opgate.model import MODELS, ModelSpec
 
 
@@ -188,6 +188,12 @@ class Call:
             else:
                 constants[position][element] = None
         return OpModule(self.overload, constants, places)
+
+    def module_of_function(self) -> torch.nn.Module:
+        """The same for the function itself, which compilers trace, in the place of the operator for it."""
+        module = self.module()
+        module.overload = FUNCTIONS[self.subject]
+        return module
 
     def eager(self) -> list[torch.Tensor]:
         """What the module returns for new inputs, as a flat list.

@@ -7,9 +7,12 @@ calls, so that autograd sees through it.
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 import json
 import re
+import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +30,10 @@ NAMESPACE = "opgate_functions"
 """That of spec/function_name.h."""
 
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""By name: what makes the calls of each function that this process has registered."""
 
 
 def is_function(subject: str) -> bool:
@@ -51,6 +58,16 @@ def resolve(name: str) -> Callable[..., Any]:
     for part in qualname.split("."):
         found = getattr(found, part)
     return callable_of(found)
+
+
+def in_python(function: Callable[..., Any]) -> bool:
+    """Whether the function has code in Python: it is a function or a method, an `apply`, or a module."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    made = inspect.unwrap(function)
+    owner = getattr(made, "__self__", None)  # torch makes the `apply` of an autograd Function in C++
+    applies = isinstance(owner, type) and issubclass(owner, torch.autograd.Function)
+    return applies or isinstance(made, types.FunctionType | types.MethodType | torch.nn.Module)
 
 
 def callable_of(found: Any) -> Callable[..., Any]:
@@ -93,6 +110,7 @@ def register(
     }
     positions = [i for i, argument in enumerate(formals) if argument.name in tuples]
 
+    @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         # torch leaves out what equals the schema's default, which the function itself need not have.
         given = [*arguments, *(argument.default_value for argument in formals[len(arguments) :])]
@@ -104,6 +122,7 @@ def register(
         return function(*given, **keywords)
 
     library.impl(operator, call, "CompositeImplicitAutograd")
+    FUNCTIONS[name] = call
 
 
 def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
