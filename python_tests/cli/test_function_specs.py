@@ -190,3 +190,102 @@ def test_calls_of_each_kind_are_counted(opgate: OpGate, folder: Path) -> None:
         == 120
     )
     assert {sample["arguments"][1] for sample in recorded["samples"]} == {2.0, 3.0, 4, 5.0}
+
+
+OBJECTS = """
+import functools
+import torch
+
+
+class Scale(torch.nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.by = torch.nn.Parameter(torch.tensor(by))
+
+    def forward(self, x):
+        return x * self.by
+
+    def offset(self, x):
+        return x + self.by
+
+
+class Tools:
+    @staticmethod
+    def negated(x):
+        return -x
+
+    @classmethod
+    def made(cls, x):
+        return x.abs()
+
+
+class Counted:
+    def __call__(self, x):
+        return x * 2
+
+
+def add(x, y, alpha=1.0):
+    return x + alpha * y
+
+
+double = Scale(2.0)
+twice = functools.partial(add, alpha=2.0)
+counted = Counted()
+packet = torch.ops.aten.relu  # no object of this module, and no operator of a library
+"""
+OBJECTS_IN_USE = """
+import copy, functools
+import torch
+import objects
+
+x = torch.rand(3, 4)
+objects.double(x)
+objects.twice(x, x)
+objects.counted(x)
+objects.Tools.negated(x)
+objects.Tools.made(x)
+objects.packet(x)
+# Each is what it was, and nothing that is like it is recorded.
+assert isinstance(objects.double, objects.Scale) and torch.equal(objects.double.offset(x), x + 2)
+assert isinstance(objects.twice, functools.partial) and objects.twice.keywords == {"alpha": 2.0}
+assert torch.equal(copy.deepcopy(objects.double)(x), x * 2)
+objects.Scale(3.0)(x)
+objects.Counted()(x)
+"""
+
+
+def test_objects_and_methods_are_recorded_and_stay_what_they_are(opgate: OpGate, folder: Path) -> None:
+    """Modules, partials, objects with __call__, static methods and class methods."""
+    (folder / "opgate.toml").unlink()
+    (folder / "objects.py").write_text(OBJECTS)
+    (folder / "program.py").write_text(OBJECTS_IN_USE)
+    done = opgate("record", "--function", "objects:*", "--", sys.executable, "program.py", folder=folder)
+    assert done.returncode == 0, done
+    names = {"Tools.made", "Tools.negated", "add", "counted", "double", "twice"}
+    recorded = {json.loads(file.read_text())["op"]: file for file in (folder / "recorded").iterdir()}
+    assert recorded.keys() == {f"objects:{name}" for name in names - {"add"}}
+    assert json.loads(recorded["objects:double"].read_text())["calls"] == 1
+    ran = opgate("run", "--check", "value.layout", "compile.function", folder=folder)
+    assert ran.returncode == 0, ran
+    results = read_results(folder / ".opgate")
+    for name in names - {"add"}:
+        assert any(case.endswith("compile.function") for case in results.of(f"objects:{name}")), name
+
+
+def test_a_graph_break_is_a_note_with_its_line(opgate: OpGate, folder: Path) -> None:
+    """And a function that computes something else while it is traced is a defect."""
+    (folder / "opgate.toml").unlink()
+    source = (
+        "import torch\n\n\ndef signed(x):\n    if x.sum().item() > 0:\n        return x + 1\n"
+        "    return x - 1\n\n\ndef other(x):\n    return x + torch.compiler.is_compiling()\n"
+    )
+    (folder / "broken.py").write_text(source)
+    (folder / "program.py").write_text(
+        "import broken, torch\nx = torch.rand(3, 4)\nbroken.signed(x)\nbroken.other(x)\n"
+    )
+    done = opgate("record", "--function", "broken:*", "--", sys.executable, "program.py", folder=folder)
+    assert done.returncode == 0, done
+    ran = opgate("run", "--check", "compile.function", folder=folder)
+    assert ran.returncode == 1, ran
+    assert broken(folder) == {"broken:other"}
+    assert "broken:signed: the graph breaks at broken.py:5 in signed: " in ran.stdout, ran.stdout

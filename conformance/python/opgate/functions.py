@@ -61,13 +61,14 @@ def resolve(name: str) -> Callable[..., Any]:
 
 
 def in_python(function: Callable[..., Any]) -> bool:
-    """Whether the function has code in Python: it is a function or a method, an `apply`, or a module."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    """Whether it has code in Python: a function or a method, an `apply`, or an object such as a module."""
     made = inspect.unwrap(function)
+    while isinstance(made, functools.partial):
+        made = inspect.unwrap(made.func)
     owner = getattr(made, "__self__", None)  # torch makes the `apply` of an autograd Function in C++
     applies = isinstance(owner, type) and issubclass(owner, torch.autograd.Function)
-    return applies or isinstance(made, types.FunctionType | types.MethodType | torch.nn.Module)
+    calls = [vars(base)["__call__"] for base in type(made).__mro__ if "__call__" in vars(base)]
+    return applies or isinstance(made, types.FunctionType | types.MethodType) or hasattr(calls[0], "__code__")
 
 
 def callable_of(found: Any) -> Callable[..., Any]:

@@ -78,8 +78,8 @@ def judge(call: Call) -> Judgement:
         return note(
             PROMISED,
             f"torch.compile raises: {first_line(error)}",
-            "callers who compile their model get this error; torch.compiler.disable the function, or register "
-            "it as an operator (`opgate init MODULE --register`)",
+            "callers who compile their model get this error; torch.compiler.disable the function, or "
+            "register it as an operator (`opgate init MODULE --register`)",
         )
     # A function that differs from call to call is judged by run.deterministic and effect.state.
     if not random and not difference(call, again, want) and (found := difference(call, got, want)):
@@ -87,8 +87,8 @@ def judge(call: Call) -> Judgement:
         return fail(
             PROMISED,
             f"compiled: {text}",
-            "the function computes something else while it is traced (torch.compiler.is_compiling()), or keeps "
-            "something from call to call that the trace holds fixed",
+            "the function computes something else while it is traced (torch.compiler.is_compiling()), or "
+            "keeps something from call to call that the trace holds fixed",
             differs=what,
         )
     if not breaks:
@@ -97,6 +97,6 @@ def judge(call: Call) -> Judgement:
     return note(
         TRACED,
         f"the graph breaks at {breaks[0]}{more}",
-        "torch.export refuses such a function, and Python runs between the graphs; register it as an operator "
-        "(`opgate init MODULE --register`) if that matters",
+        "torch.export refuses such a function, and Python runs between the graphs; if that matters, register "
+        "it as an operator (`opgate init MODULE --register`)",
     )

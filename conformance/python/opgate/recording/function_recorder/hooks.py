@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from .calls import Function, write_line
+from .objects import call_of, can_watch, recorded_partial, watch
 from .signature import Signature
 
 WANTED = [pattern for pattern in os.environ.get("OPGATE_RECORD_FUNCTIONS", "").split(",") if pattern]
@@ -52,7 +53,41 @@ def look_at(module: types.ModuleType) -> None:
             or not ONLY_WANTED
             and (takes_tensors(module, value) or launches_triton(module, value))
         ):
-            setattr(module, name, recorded(module, name, value))
+            record(module, name, value)
+        elif WANTED and isinstance(value, type) and value.__module__ == module.__name__:
+            look_at_class(module, value)
+
+
+def look_at_class(module: types.ModuleType, owner: type) -> None:
+    """Replaces the static methods and class methods that OPGATE_RECORD_FUNCTIONS names."""
+    for name, value in list(vars(owner).items()):
+        if not isinstance(value, staticmethod | classmethod) or issubclass(owner, torch.autograd.Function):
+            continue
+        qualname = f"{owner.__qualname__}.{name}"
+        if is_named(module, qualname):
+            call = recorded(module, qualname, getattr(owner, name))
+            setattr(owner, name, staticmethod(call))
+
+
+def record(module: types.ModuleType, name: str, value: Any) -> None:
+    """Records the calls of what the module has under this name. An object stays the object that it is."""
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+        setattr(module, name, recorded(module, name, value))
+    elif isinstance(value, functools.partial):
+        setattr(module, name, recorded_partial(value, function_named(module, name, value)))
+    elif is_of_others(type(value)) or isinstance(value, torch.nn.Module):
+        if can_watch(value):
+            watch(value, function_named(module, name, call_of(value), Signature.of(value)))
+    elif (
+        f"{module.__name__}:{name}" in WANTED
+    ):  # such as a scripted function, of which a pattern says too little
+        setattr(module, name, recorded(module, name, value))
+
+
+def is_of_others(owner: type) -> bool:
+    """Whether the class is neither torch's nor of Python's own library."""
+    file = str(getattr(sys.modules.get(owner.__module__), "__file__", None) or "")
+    return bool(file) and not file.startswith(OWN)
 
 
 def is_wanted(module: types.ModuleType, name: str, value: Any) -> bool:
@@ -60,7 +95,12 @@ def is_wanted(module: types.ModuleType, name: str, value: Any) -> bool:
     if not callable(value) or isinstance(value, type | types.ModuleType):
         return False
     is_own = getattr(value, "__module__", None) in (module.__name__, None) or not hasattr(value, "__code__")
-    return is_own and any(fnmatch.fnmatchcase(f"{module.__name__}:{name}", pattern) for pattern in WANTED)
+    return is_own and is_named(module, name)
+
+
+def is_named(module: types.ModuleType, qualname: str) -> bool:
+    """Whether OPGATE_RECORD_FUNCTIONS has a pattern for the function."""
+    return any(fnmatch.fnmatchcase(f"{module.__name__}:{qualname}", pattern) for pattern in WANTED)
 
 
 def takes_tensors(module: types.ModuleType, value: Any) -> bool:
@@ -93,15 +133,26 @@ def kernel_in(value: Any) -> Any:
 
 def recorded(module: types.ModuleType, qualname: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes the same calls and records them."""
-    name = f"{imported_as(module)}:{qualname}"
-    known = FUNCTIONS[name] = Function(name, function, Signature.of(function))
-    write_origin(name, module)
+    known = function_named(module, qualname, function)
 
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         return known(arguments, keywords)
 
     return call
+
+
+def function_named(
+    module: types.ModuleType,
+    qualname: str,
+    function: Callable[..., Any],
+    signature: Signature | None = None,
+) -> Function:
+    """What records the calls; the signature is that of `function` unless another one is given."""
+    name = f"{imported_as(module)}:{qualname}"
+    FUNCTIONS[name] = Function(name, function, signature or Signature.of(function))
+    write_origin(name, module)
+    return FUNCTIONS[name]
 
 
 def watch_autograd_functions() -> None:
