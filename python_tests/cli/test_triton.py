@@ -49,6 +49,7 @@ def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_pa
     assert lines["memory", "add_without_mask"] == line_of(program, "the missing mask")
     assert lines["race", "sum_without_lock"] == line_of(program, "the missing lock")
     assert lines["race", "all_to_one_place"] == line_of(program, "the same place for all programs")
+    assert lines["race", "negate_without_wait"] == line_of(program, "the missing wait")
     assert ("init", "add") in lines
     assert "memory of device 1, which device 0 has no peer access to" in summary
     assert "byte 4000 of argument 1 of the launch, which points to 4000 bytes" in summary
@@ -58,6 +59,7 @@ def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_pa
         "sum_without_lock",
         "all_to_one_place",
         "add",
+        "negate_without_wait",
     }
 
 
@@ -123,6 +125,9 @@ PLANTED = {
     "late": "run.stream",
     "first_call": "run.sequence",
     "backward": "grad.reference",
+    "no_wait": "run.race",
+    "late_wait": "run.race",
+    "early_store": "run.race",
 }
 
 
