@@ -8,13 +8,13 @@
 #include <array>
 #include <atomic>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "base/cache_folder.h"
 #include "base/files.h"
 #include "base/function_name.h"
+#include "base/search_path.h"
 #include "device/torch_cuda.h"
 
 namespace opgate {
@@ -68,10 +68,6 @@ std::optional<std::string> missing_simulator() {
 // without a slash is looked for in LD_LIBRARY_PATH, where, unlike in LD_PRELOAD, a folder may have spaces in
 // its name.
 std::map<std::string, std::string> simulator_environment() {
-  const auto before_present = [](const std::string& first, const char* variable) {
-    const char* const present = std::getenv(variable);
-    return present == nullptr || *present == '\0' ? first : first + ":" + present;
-  };
   std::map<std::string, std::string> environment{
       {"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
       {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},

@@ -52,8 +52,8 @@ def test_each_mistake_is_found_at_its_line(opgate: OpGate, program: Path, tmp_pa
     assert lines["race", "negate_without_wait"] == line_of(program, "the missing wait")
     assert ("init", "add") in lines
     assert "memory of device 1, which device 0 has no peer access to" in summary
-    assert "byte 4000 of argument 1 of the launch, which points to 4000 bytes" in summary
-    assert re.search(r"memory that was not written: byte \d+ of argument 1 of the launch", summary)
+    assert "byte 4000 of argument 1 (`x`) of the launch, which points to 4000 bytes" in summary
+    assert re.search(r"memory that was not written: byte \d+ of argument 1 \(`x`\) of the launch", summary)
     assert {kernel for _, kernel in lines} == {
         "add_without_mask",
         "sum_without_lock",

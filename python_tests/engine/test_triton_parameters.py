@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from opgate.triton_parameters import parameters_of
+from opgate.startup.triton_parameters import parameters_of
 
 
 @pytest.mark.parametrize(

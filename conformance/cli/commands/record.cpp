@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/build.h"
 #include "base/files.h"
 #include "base/scratch_folder.h"
+#include "base/search_path.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
@@ -20,6 +20,7 @@
 #include "cli/terminal/terminal.h"
 #include "device/device.h"
 #include "device/simulator.h"
+#include "process/python_startup.h"
 #include "process/run_program.h"
 #include "spec/function_name.h"
 
@@ -40,23 +41,6 @@ struct RecordOptions {
 
 fs::path prefix() { return this_executable().parent_path().parent_path(); }
 
-// Finds the folder of sitecustomize.py: the first place is that of the build tree, the second that of an
-// installed package.
-fs::path python_hook() {
-  for (const fs::path& folder : {prefix() / "python" / "opgate" / "recording", prefix() / "recording"}) {
-    if (fs::exists(folder / "sitecustomize.py")) return folder;
-  }
-  throw SetupError(
-      fmt::format("the OpGate at {} is incomplete: recording/sitecustomize.py is missing; install it "
-                  "again",
-                  prefix().string()));
-}
-
-std::string before(const std::string& added, const char* variable) {
-  const char* present = std::getenv(variable);
-  return present == nullptr || *present == '\0' ? added : added + ":" + present;
-}
-
 // The program gets this process's own input, output and process group: it is the user's program, and Ctrl-C
 // is meant for it.
 int run_program(const RecordOptions& options, const fs::path& scratch) {
@@ -66,8 +50,8 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
   command.environment = {{"OPGATE_RECORD", scratch.string()},
                          {"OPGATE_RECORD_LIBRARY", (prefix() / "lib" / "libopgate_record.so").string()},
                          {"OPGATE_RECORD_TORCH", kTorchVersion},
-                         {"LD_PRELOAD", before(preload.string(), "LD_PRELOAD")},
-                         {"PYTHONPATH", before(python_hook().string(), "PYTHONPATH")}};
+                         {"LD_PRELOAD", before_present(preload.string(), "LD_PRELOAD")},
+                         {"PYTHONPATH", python_path_with_startup()}};
   if (options.simulate) {
     std::map<std::string, std::string> simulator = simulator_environment();
     command.environment["LD_PRELOAD"] = preload.string() + ":" + simulator.at("LD_PRELOAD");

@@ -13,6 +13,7 @@
 #include "cli/results/simulator_findings.h"
 #include "cli/terminal/terminal.h"
 #include "device/simulator.h"
+#include "process/python_startup.h"
 #include "process/run_program.h"
 
 namespace opgate::sim {
@@ -49,6 +50,7 @@ void make_empty(const fs::path& file) {
 
 Command command_with(const SimOptions& options, size_t seed, const fs::path& report) {
   Command command{options.program, simulator_environment()};
+  command.environment["PYTHONPATH"] = python_path_with_startup();
   command.environment["OPGATE_SIM_REPORT"] = report.string();
   command.environment["OPGATE_SIM_TOOLS"] = fmt::format("{}", fmt::join(that_watch(options.tools), ","));
   command.environment["OPGATE_SIM_ARCH"] = options.architecture;

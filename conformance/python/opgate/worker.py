@@ -130,7 +130,7 @@ class Worker:
         from opgate.registry import load_checks, prose_of
         from opgate.sources import digest_of, mapped_libraries, module_files, project_files
         from opgate.spec import SPECS
-        from opgate.triton_parameters import name_parameters
+        from opgate.startup.triton_parameters import name_parameters
 
         before = all_operators()
         mapped_before = mapped_libraries()
@@ -144,7 +144,7 @@ class Worker:
         # They may need what a module has loaded by now.
         if failures := load_libraries(waiting):
             raise SetupError(f"in Python, {next(iter(failures.values()))}")
-        if setup["simulated"]:
+        if "triton" in sys.modules:
             name_parameters()
         of_modules = all_operators() - before - of_libraries
         try:

@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def begin() -> None:
-    """Records from now on; sitecustomize calls look_at() for each module that has been executed."""
+    """Records from now on; recorder.py calls look_at() for each module that has been executed."""
     if not ONLY_WANTED:
         watch_autograd_functions()
     atexit.register(finish)

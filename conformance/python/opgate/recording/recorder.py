@@ -1,17 +1,12 @@
-"""Loads libopgate_record.so into a Python program that `opgate record` runs, when the program imports torch.
-
-Python imports a module of this name when it starts. Another sitecustomize, which this one hides, is imported,
-too.
-"""
+"""Loads libopgate_record.so into Python programs that `opgate record` runs, when they import torch."""
 
 from __future__ import annotations
 
 import atexit
 import ctypes
 import functools
-import importlib.abc
+import importlib
 import importlib.machinery
-import importlib.util
 import json
 import os
 import sys
@@ -22,38 +17,6 @@ from typing import Any
 
 ENVIRONMENT = dict(os.environ)  # as the program found it
 HERE = str(Path(__file__).parent)
-
-
-class LoaderThatTells(importlib.abc.Loader):
-    """Loads torch with torch's own loader, and then the recorder."""
-
-    def __init__(self, loader: importlib.abc.Loader) -> None:
-        self.loader = loader
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        """Calls torch's own loader."""
-        return self.loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Calls torch's own loader; then the recorder begins."""
-        self.loader.exec_module(module)
-        begin()
-
-
-class TorchFinder(importlib.abc.MetaPathFinder):
-    """Finds torch where it would be found anyway, and wraps its loader."""
-
-    def find_spec(
-        self, name: str, path: object = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Answers only for torch, and only once."""
-        if name != "torch":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = LoaderThatTells(spec.loader)
-        return spec
 
 
 def begin() -> None:
@@ -167,22 +130,3 @@ def write_origins() -> None:
     file = Path(os.environ["OPGATE_RECORD"]) / f"{os.getpid()}-python.jsonl"
     if file.parent.is_dir():
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def import_the_other() -> None:
-    """Imports the sitecustomize that this one hides, if there is one."""
-    sys.path[:] = [folder for folder in sys.path if folder != HERE]
-    this = sys.modules.pop("sitecustomize", None)
-    try:
-        importlib.import_module("sitecustomize")
-    except ModuleNotFoundError as error:
-        if error.name != "sitecustomize":
-            raise
-        if this is not None:
-            sys.modules["sitecustomize"] = this
-
-
-if "OPGATE_RECORD" in os.environ:
-    sys.meta_path.insert(0, TorchFinder())
-    look_at_modules()
-import_the_other()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from typing import Any
 
 _names: dict[str, list[str]] = {}  # by the hash of the compiled kernel
@@ -12,9 +11,9 @@ _names: dict[str, list[str]] = {}  # by the hash of the compiled kernel
 def name_parameters() -> None:
     """From now on the simulated device knows the parameters of each kernel that Triton compiles or reads.
 
-    Nothing if no module has imported Triton.
+    Nothing if no device is simulated in this process.
     """
-    if "triton" not in sys.modules:
+    if not hasattr(ctypes.CDLL(None), "opgate_sim_name_parameters"):
         return
     from triton import knobs
 
