@@ -92,6 +92,71 @@ TEST(SimulatedClusters, CopyToEachOther) {
   }
 }
 
+/// What each block finds in 16 bytes of its shared memory, once its `mbarrier` has counted `bytes` bytes
+/// there: the words of all blocks. The first thread of each block executes `send` when all have an object at
+/// %r3; %r2 is the address of the shared memory, which begins as 100 in each word, %r4 the rank of the block,
+/// and %r5 and %r6 are the two addresses in the next block of the cluster.
+Result received(const std::string& send, const std::string& bytes = "16") {
+  const std::string body =
+      ".shared .align 16 .b8 s[16]; .shared .b64 done; mov.u32 %r2, s; mov.u32 %r3, done;\n"
+      "mov.u32 %r4, %cluster_ctarank; add.u32 %r7, %r4, 1; rem.u32 %r7, %r7, 2; mov.u32 %r8, 100;\n"
+      "mapa.shared::cluster.u32 %r5, %r2, %r7; mapa.shared::cluster.u32 %r6, %r3, %r7;\n"
+      "st.shared.v4.u32 [%r2], {%r8, %r8, %r8, %r8}; mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], " +
+      bytes +
+      ";\n"
+      "barrier.cluster.arrive; barrier.cluster.wait;\n" +
+      send +
+      "\nlook: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra look;\n"
+      "mov.u32 %r9, %ctaid.x; mul.wide.u32 %rd2, %r9, 16; add.u64 %rd2, %rd2, %rd1;\n"
+      "ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r2]; st.global.v4.u32 [%rd2], {%r10, %r11, %r12, %r13};\n"
+      "barrier.cluster.arrive; barrier.cluster.wait;";
+  Result result = run_kernel("k", {2}, 1, {2}, 0, kernel_of(body).c_str());
+  result.words.resize(8);
+  return result;
+}
+
+void expect_received(const std::string& send, const std::string& bytes, const Words& words) {
+  const Result result = received(send, bytes);
+  expect_no_fault(result.outcome);
+  EXPECT_EQ(result.words, words) << send;
+}
+
+TEST(SimulatedClusters, SendValuesToEachOther) {
+  const std::string type = "shared::cluster.mbarrier::complete_tx::bytes.";
+  const std::string values =
+      "add.u32 %r10, %r4, 1; add.u32 %r11, %r4, 3; add.u32 %r12, %r4, 5; mov.b64 %rd3, {%r10, %r11};\n";
+  expect_received(values + "st.async.weak." + type + "b32 [%r5+4], %r10, [%r6];", "4",
+                  {100, 2, 100, 100, 100, 1, 100, 100});
+  expect_received(values + "st.async." + type + "v2.u64 [%r5], {%rd3, %rd3}, [%r6];", "16",
+                  {2, 4, 2, 4, 1, 3, 1, 3});
+  expect_received(values + "st.async." + type + "v4.s32 [%r5], {%r10, %r11, %r12, %r4}, [%r6];", "16",
+                  {2, 4, 6, 1, 1, 3, 5, 0});
+  expect_received(values + "red.async.relaxed.cluster." + type + "add.u32 [%r5+8], %r10, [%r6];", "4",
+                  {100, 100, 102, 100, 100, 100, 101, 100});
+  expect_received(values + "red.async.relaxed.cluster." + type + "min.s32 [%r5], %r11, [%r6];", "4",
+                  {4, 100, 100, 100, 3, 100, 100, 100});
+  // Before the object has counted the bytes, they have not arrived.
+  EXPECT_EQ(
+      static_cast<int>(received(values + "st.async." + type + "b32 [%r5], %r10, [%r6];", "8").outcome.fault),
+      static_cast<int>(Fault::timeout));
+}
+
+TEST(SimulatedClusters, CopyToSeveralBlocks) {
+  const std::string copy =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster";
+  const std::string source = "setp.eq.u32 %p3, %r4, 0; mov.u32 %r10, 7; mov.u32 %r11, 8; mov.u16 %h1, ";
+  const std::string store = "; st.global.v4.u32 [%rd1+64], {%r10, %r11, %r10, %r11};\n@%p3 ";
+  expect_received(source + "3" + store + copy + " [%r2], [%rd1+64], 16, [%r3], %h1;", "16",
+                  {7, 8, 7, 8, 7, 8, 7, 8});
+  expect_received(source + "1" + store + copy +
+                      ".L2::cache_hint [%r2], [%rd1+64], 16, [%r3], %h1, %rd2;\n@%p3 " + copy +
+                      " [%r2], [%rd1+64], 16, [%r3], 2;",
+                  "16", {7, 8, 7, 8, 7, 8, 7, 8});
+  expect_fault(received(source + "4" + store + copy + " [%r2], [%rd1+64], 16, [%r3], %h1;").outcome,
+               Fault::trap, "block 2 of a cluster of 2");
+}
+
 TEST(SimulatedClusters, KnowTheirIndices) {
   const std::string ptx = kernel_of(
       "mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 16; add.u64 %rd2, %rd2, %rd1;\n"
@@ -192,6 +257,17 @@ TEST(SimulatedClusterMistakes, WhatTheToolsDoNotFollow) {
   launch.observer = &observer;
   expect_fault(Module::parse(ptx::cluster)->run(launch, device), Fault::unsupported,
                "in another block of the cluster while tools watch");
+  launch.kernel = "k";
+  launch.parameters = Arguments(memory).bytes();
+  for (const std::string instruction :
+       {"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], "
+        "16, "
+        "[%r3], %h1;"}) {
+    expect_fault(Module::parse(kernel_of(instruction))->run(launch, device), Fault::unsupported,
+                 instruction.substr(0, 8));
+  }
 }
 
 }  // namespace cluster_test

@@ -168,13 +168,12 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "%r3, %r4}], [%r5], {%h1};",
       "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
       "sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], "
-      "16, "
-      "[%r3], %h1;",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.unheard [%r1], "
+      "[%rd1], 16, [%r3], %h1;",
       "mbarrier.arrive.unheard.shared.b64 %rd2, [%r2];",
       "barrier.cluster.arrive.unheard;",
       "add.rn.f32.unheard %f1, %f1, %f1;",
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];",
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.unheard.u32 [%r1], %r2, [%r3];",
   };
   for (const std::string& instruction : instructions) {
     const std::string name = instruction.substr(0, instruction.find_first_of(" ;"));

@@ -67,8 +67,8 @@ std::string kernel(const std::string& at, const std::string& wait,
 
 const std::string kWait = "look: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r11], 0;\n@!%p2 bra look;\n";
 
-Ran ran_with(std::uint8_t row_bytes, const std::string& at) {
-  return run_both_ways(kernel(at, kWait), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+Ran ran_of(const std::string& ptx, std::uint8_t row_bytes) {
+  return run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t from = device.allocate(numbers());
     results = {device.allocate(std::vector<std::uint32_t>(256)),
                device.allocate(std::vector<std::uint32_t>(kRows * kColumns))};
@@ -77,6 +77,8 @@ Ran ran_with(std::uint8_t row_bytes, const std::string& at) {
                                put(device, map_of(results[1], row_bytes)), results[0]));
   });
 }
+
+Ran ran_with(std::uint8_t row_bytes, const std::string& at) { return ran_of(kernel(at, kWait), row_bytes); }
 
 std::uint32_t word(const Ran& ran, std::size_t memory, std::size_t index) {
   std::uint32_t value = 0;
@@ -108,6 +110,20 @@ TEST(SimulatedTensorCopies, BoxesWithinAndOutsideOfTheTensor) {
       EXPECT_EQ(word(ran, 1, 0), 0u);
     }
   }
+}
+
+// The cluster has one block.
+TEST(SimulatedTensorCopies, ForTheBlocksOfAMask) {
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string for_blocks =
+      replaced(replaced(kernel("5, 1", kWait), "shared::cta.global.tile.mbarrier::complete_tx::bytes",
+                        "shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"),
+               "5, 1}], [%r11];", "5, 1}], [%r11], 1;");
+  const Ran ran = ran_of(for_blocks, 128);
+  expect_no_fault(ran.outcome);
+  EXPECT_EQ(ran.memory, ran_with(128, "5, 1").memory);
 }
 
 TEST(SimulatedTensorCopies, NeedAMap) {

@@ -129,6 +129,43 @@ TEST(SimulatedLaunch, Occupancy) {
   EXPECT_EQ(blocks, 5);  // 228 KiB of shared memory, and 40,000 bytes and 1 KiB for each block
 }
 
+TEST(SimulatedLaunch, OccupancyOfClusters) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(1024);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const auto clusters_of = [&](unsigned blocks) {
+    config.gridDim = dim3(blocks);
+    attribute.val.clusterDim = {blocks, 1, 1};
+    int clusters = 0;
+    EXPECT_EQ(cudaOccupancyMaxActiveClusters(&clusters, &symbols().add, &config), cudaSuccess);
+    return clusters;
+  };
+  // Two such blocks on each of 132 multiprocessors, which are 8 groups of 16 and 4 more.
+  EXPECT_EQ(clusters_of(1), 264);
+  EXPECT_EQ(clusters_of(2), 132);
+  EXPECT_EQ(clusters_of(8), 33);
+  EXPECT_EQ(clusters_of(7), 8 * 4 + 1);
+  int clusters = 0;
+  attribute.val.clusterDim = {16, 1, 1};
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(&clusters, &symbols().add, &config), cudaErrorInvalidClusterSize);
+  int blocks = 0;
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&blocks, &symbols().add, &config), cudaSuccess);
+  EXPECT_EQ(blocks, 8);
+  EXPECT_EQ(cudaFuncSetAttribute(&symbols().add, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            cudaSuccess);
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&blocks, &symbols().add, &config), cudaSuccess);
+  EXPECT_EQ(blocks, 16);
+  EXPECT_EQ(clusters_of(16), 16);
+  config.blockDim = dim3(2048);
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&blocks, &symbols().add, &config), cudaSuccess);
+  EXPECT_EQ(blocks, 0);
+  EXPECT_EQ(cudaFuncSetAttribute(&symbols().add, cudaFuncAttributeNonPortableClusterSizeAllowed, 0),
+            cudaSuccess);
+}
+
 TEST(SimulatedLaunch, VariablesHaveTheirInitialValueOnEachDevice) {
   for (const int device : {0, 1}) {
     ASSERT_EQ(cudaSetDevice(device), cudaSuccess);

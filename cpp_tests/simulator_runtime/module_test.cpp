@@ -212,6 +212,14 @@ TEST(SimulatedModule, HasTheAttributesOfItsKernels) {
   int blocks = 0;
   EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 1024, 0), CUDA_SUCCESS);
   EXPECT_EQ(blocks, 2);
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 1024;
+  config.blockDimY = config.blockDimZ = 1;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&blocks, function, &config), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 2 * 132);
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(&blocks, function, &config), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 8);
 }
 
 TEST(SimulatedModule, IsALibraryToo) {

@@ -6,6 +6,7 @@
 #include "simulator/driver/driver_call.h"
 #include "simulator/runtime/kernel_attributes.h"
 #include "simulator/runtime/launch.h"
+#include "simulator/runtime/occupancy.h"
 
 using namespace opgate::simulator;
 
@@ -66,6 +67,25 @@ CUresult launch(CUfunction function, LaunchRequest request, CUstream stream, voi
         launch_named(simulator, kernel, request, *simulator.stream(stream));
       },
       name);
+}
+
+// Numbers and layouts of attributes are the same in both libraries.
+cudaLaunchConfig_t of_runtime(const CUlaunchConfig& config) {
+  cudaLaunchConfig_t same{};
+  same.gridDim = dim3(config.gridDimX, config.gridDimY, config.gridDimZ);
+  same.blockDim = dim3(config.blockDimX, config.blockDimY, config.blockDimZ);
+  same.dynamicSmemBytes = config.sharedMemBytes;
+  same.stream = config.hStream;
+  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config.attrs);
+  same.numAttrs = config.numAttrs;
+  return same;
+}
+
+LaunchRequest request_of(const CUlaunchConfig& config) {
+  const cudaLaunchConfig_t same = of_runtime(config);
+  LaunchRequest request{same.gridDim, same.blockDim, same.dynamicSmemBytes, nullptr, false};
+  read_launch_attributes(same, request);
+  return request;
 }
 
 }  // namespace
@@ -134,6 +154,24 @@ OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* 
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_shared);
 }
 
+OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                                   const CUlaunchConfig* config) {
+  return driver_call([&](Simulator& simulator) {
+    require(clusters);
+    require(config);
+    *clusters = resident_clusters(simulator, *kernel_of(simulator, function), request_of(*config));
+  });
+}
+
+OPGATE_SIM_DRIVER_API cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                                         const CUlaunchConfig* config) {
+  return driver_call([&](Simulator& simulator) {
+    require(blocks);
+    require(config);
+    *blocks = largest_cluster(simulator, *kernel_of(simulator, function), request_of(*config));
+  });
+}
+
 OPGATE_SIM_DRIVER_API cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                      unsigned block_x, unsigned block_y, unsigned block_z,
                                      unsigned dynamic_shared, CUstream stream, void** arguments,
@@ -147,15 +185,9 @@ OPGATE_SIM_DRIVER_API cuLaunchKernel(CUfunction function, unsigned grid_x, unsig
 OPGATE_SIM_DRIVER_API cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
                                        void** extra) {
   if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  cudaLaunchConfig_t attributes{};
-  attributes.attrs =
-      reinterpret_cast<cudaLaunchAttribute*>(config->attrs);  // numbers and layouts are the same
-  attributes.numAttrs = config->numAttrs;
-  return launch(function,
-                {dim3(config->gridDimX, config->gridDimY, config->gridDimZ),
-                 dim3(config->blockDimX, config->blockDimY, config->blockDimZ), config->sharedMemBytes,
-                 arguments, false},
-                config->hStream, extra, &attributes, "cuLaunchKernelEx");
+  const cudaLaunchConfig_t same = of_runtime(*config);
+  return launch(function, {same.gridDim, same.blockDim, same.dynamicSmemBytes, arguments, false}, same.stream,
+                extra, &same, "cuLaunchKernelEx");
 }
 
 OPGATE_SIM_DRIVER_API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,

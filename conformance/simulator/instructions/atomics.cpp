@@ -155,6 +155,7 @@ Handler with_operation(const Form& form, AtomicOperation operation) {
 static Handler select_atomic(Draft& draft) {
   using namespace atomics;
   Modifiers& modifiers = draft.modifiers;
+  if (modifiers.take("async")) return select_async_store(draft);
   const bool returns = modifiers.name() == "atom";
   if (!draft.is(returns ? 1 : 0, Operand::Kind::address)) return nullptr;
   const bool swaps = modifiers.take("cas");

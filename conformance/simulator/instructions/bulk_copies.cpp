@@ -8,6 +8,7 @@
 #include "simulator/instructions/bulk_reductions.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
+#include "simulator/machine/cluster.h"
 #include "simulator/machine/mbarrier.h"
 #include "simulator/machine/memory.h"
 
@@ -44,14 +45,30 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in, const BulkOpe
   return copies;
 }
 
-// [to], [from], bytes, [mbarrier]
 template <Space from>
-void load(Thread& thread, const Instruction& in) {
-  const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/true);
+void promise(Thread& thread, const Instruction& in, const BulkOperands& operands) {
   const SharedPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier);
   read_mbarrier(place, in);
   place.block->promises().add(
       {place, nullptr, 0, copies_of<Space::shared, from>(thread, in, operands), operands.bytes});
+}
+
+// [to], [from], bytes, [mbarrier]
+template <Space from>
+void load(Thread& thread, const Instruction& in) {
+  promise<from>(thread, in, operands_of(thread, in, /*has_mbarrier=*/true));
+}
+
+// [to], [from], bytes, [mbarrier], mask: to the same place in each block of the mask, and for its mbarrier.
+void load_for_blocks(Thread& thread, const Instruction& in) {
+  const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/true);
+  constexpr std::size_t kMask = 7;
+  for_each_rank(thread.registers[in.slot(kMask)], [&](std::size_t rank) {
+    BulkOperands there = operands;
+    there.to = address_in_block(operands.to, rank);
+    there.mbarrier = address_in_block(operands.mbarrier, rank);
+    promise<Space::global>(thread, in, there);
+  });
 }
 
 // [to], [from], bytes
@@ -73,27 +90,22 @@ void wait_for_groups(Thread& thread, const Instruction& in) {
   }
 }
 
-// The immediate is the number of the reduction.
-bool take_reduction(Draft& draft, bool in_shared) {
-  const std::optional<AtomicOperation> operation = take_bulk_operation(draft.modifiers);
-  const Type type = draft.modifiers.take_type();
-  if (!operation) return false;
-  const std::optional<std::size_t> number = bulk_reduction(*operation, type, in_shared);
-  if (!number) return false;
-  draft.instruction.immediate = static_cast<std::int64_t>(*number);
-  return true;
-}
-
 Handler select_sides(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   const bool waits_for_groups = modifiers.take("bulk_group");
   const bool has_mbarrier = modifiers.take("mbarrier::complete_tx::bytes");
   const bool is_reduction = modifiers.take("reduce");
-  if (is_reduction && !take_reduction(draft, has_mbarrier)) return nullptr;
+  if (is_reduction && !take_bulk_reduction(draft, has_mbarrier)) return nullptr;
   if (waits_for_groups)
     return modifiers.take("global") && modifiers.take("shared::cta") && draft.operands.size() == 3 ? &store
                                                                                                    : nullptr;
-  if (!has_mbarrier || draft.operands.size() != 4 || !draft.is(3, Operand::Kind::address)) return nullptr;
+  const bool is_for_blocks = modifiers.take("multicast::cluster");
+  if (!has_mbarrier || draft.operands.size() != (is_for_blocks ? 5 : 4) ||
+      !draft.is(3, Operand::Kind::address))
+    return nullptr;
+  if (is_for_blocks)
+    return !is_reduction && modifiers.take("global") && modifiers.take("shared::cluster") ? &load_for_blocks
+                                                                                          : nullptr;
   if (!is_reduction && modifiers.take("global"))
     return modifiers.take("shared::cluster") || modifiers.take("shared::cta") ? &load<Space::global>
                                                                               : nullptr;

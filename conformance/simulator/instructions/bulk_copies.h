@@ -16,4 +16,13 @@ struct BulkOperands {
 
 BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has_mbarrier);
 
+/// Visits the ranks of the blocks to which a copy with `.multicast::cluster` goes: those whose bits are set
+/// in the lowest 16 of the mask.
+template <class Visit>
+void for_each_rank(std::uint64_t mask, Visit visit) {
+  for (std::size_t rank = 0; rank < 16; ++rank) {
+    if ((mask >> rank & 1) != 0) visit(rank);
+  }
+}
+
 }  // namespace opgate::simulator

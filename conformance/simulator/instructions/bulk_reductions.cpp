@@ -91,6 +91,16 @@ std::optional<std::size_t> bulk_reduction(AtomicOperation operation, Type type, 
   return static_cast<std::size_t>(found - kRows.begin()) + 1;
 }
 
+bool take_bulk_reduction(Draft& draft, bool in_shared) {
+  const std::optional<AtomicOperation> operation = take_bulk_operation(draft.modifiers);
+  const Type type = draft.modifiers.take_type();
+  if (!operation) return false;
+  const std::optional<std::size_t> number = bulk_reduction(*operation, type, in_shared);
+  if (!number) return false;
+  draft.instruction.immediate = static_cast<std::int64_t>(*number);
+  return true;
+}
+
 Combine combine_of_bulk_reduction(std::size_t number) {
   return number == 0 ? nullptr : bulk_reductions::kRows[number - 1].combine;
 }

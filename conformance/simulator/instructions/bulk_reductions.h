@@ -6,6 +6,7 @@
 
 #include "simulator/machine/copy_queue.h"
 #include "simulator/numbers/atomic_operations.h"
+#include "simulator/ptx/draft.h"
 #include "simulator/ptx/modifiers.h"
 #include "simulator/ptx/types.h"
 
@@ -16,6 +17,10 @@ std::optional<AtomicOperation> take_bulk_operation(Modifiers& modifiers);
 
 /// The number of a reduction, from 1 on; none if PTX has no such one, for shared or for global memory.
 std::optional<std::size_t> bulk_reduction(AtomicOperation operation, Type type, bool in_shared);
+
+/// Takes the operation and its type from the opcode, and makes the number of the reduction the immediate of
+/// the instruction. False if there is no such reduction.
+bool take_bulk_reduction(Draft& draft, bool in_shared);
 
 /// What the reduction of a number does. Null for 0: a copy.
 Combine combine_of_bulk_reduction(std::size_t number);

@@ -19,8 +19,7 @@ void map_address(Thread& thread, const Instruction& in) {
   if (is_generic && space_of(address) != Space::shared)
     throw KernelFault{Fault::trap,
                       *in.text + " of " + hexadecimal(address) + ", which is not in shared memory"};
-  const std::uint64_t mapped = (address & kOffsetInBlock) | std::uint64_t{rank + 1} << kRankAt;
-  write(thread, in, 0, mapped + (is_generic ? kSharedWindow : 0));
+  write(thread, in, 0, address_in_block(address, rank) + (is_generic ? kSharedWindow : 0));
 }
 
 // getctarank d, address

@@ -125,6 +125,7 @@ static Handler select_load(Draft& draft) {
 }
 
 static Handler select_store(Draft& draft) {
+  if (draft.modifiers.take("async")) return select_async_store(draft);
   if (!draft.is(0, Operand::Kind::address)) return nullptr;
   const auto [space, type, lanes] = loads::take(draft, 0);
   if (draft.operands[1].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;

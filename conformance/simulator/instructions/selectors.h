@@ -48,6 +48,7 @@ Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carrie
 Handler small_conversion(Draft& draft, Type to, Type from, Rounding rounding);
 
 // Forms of an opcode that are in another file.
+Handler select_async_store(Draft& draft);       // st.async and red.async
 Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
 Handler select_cluster_barrier(Draft& draft);   // barrier.cluster
 Handler select_tensor_copy(Draft& draft);       // cp.async.bulk.tensor

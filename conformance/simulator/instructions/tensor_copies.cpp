@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "simulator/instructions/bulk_copies.h"
 #include "simulator/instructions/bulk_reductions.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
+#include "simulator/machine/cluster.h"
 #include "simulator/machine/mbarrier.h"
 #include "simulator/machine/memory.h"
 
@@ -42,6 +44,7 @@ struct Operands {
   std::uint64_t map(bool is_load) const { return address(slot_of_map(is_load), rank); }
   std::uint64_t shared(bool is_load) const { return address(is_load ? 0 : 2 + rank) & 0xffffffffu; }
   std::uint64_t mbarrier() const { return address(4 + rank); }
+  std::uint64_t mask() const { return value(6 + rank); }
 
   std::array<std::int32_t, TensorMap::kMostRank> coordinates(bool is_load) const {
     std::array<std::int32_t, TensorMap::kMostRank> all{};
@@ -86,14 +89,16 @@ Combine combine_of(Thread& thread, const Instruction& in) {
   throw KernelFault{Fault::trap, *in.text + " with a map of a tensor whose type has no such operation"};
 }
 
-// All of both sides is checked.
-template <bool is_load>
-std::vector<Copy> copies_of(Thread& thread, const Instruction& in) {
+// All of both sides is checked. `place` makes of an address of shared memory that of the block which is
+// meant.
+template <bool is_load, class Place>
+std::vector<Copy> copies_of(Thread& thread, const Instruction& in, Place place) {
   const Combine combine = combine_of(thread, in);
   std::vector<Copy> copies;
   for (const TensorPiece& piece : pieces_of_tensor_copy(thread, in, is_load)) {
     unsigned char *const shared = locate < Space::shared,
-                         is_load ? Access::store : Access::load > (thread, in, piece.shared, piece.bytes);
+                         is_load ? Access::store
+                                 : Access::load > (thread, in, place(piece.shared), piece.bytes);
     if (!piece.global) {
       if (is_load) copies.push_back({shared, nullptr, piece.bytes});
       continue;
@@ -106,16 +111,29 @@ std::vector<Copy> copies_of(Thread& thread, const Instruction& in) {
   return copies;
 }
 
-void load(Thread& thread, const Instruction& in) {
+constexpr auto kAsGiven = [](std::uint64_t address) { return address; };
+
+template <class Place>
+void promise(Thread& thread, const Instruction& in, Place place) {
   const Operands operands(thread, in);
   const TensorMap map = map_at(thread, in, operands.map(true), operands.rank);
-  const SharedPlace place = place_of_mbarrier<Space::shared>(thread, in, operands.mbarrier());
-  read_mbarrier(place, in);
-  place.block->promises().add({place, nullptr, 0, copies_of<true>(thread, in), map.bytes_of_box()});
+  const SharedPlace mbarrier = place_of_mbarrier<Space::shared>(thread, in, place(operands.mbarrier()));
+  read_mbarrier(mbarrier, in);
+  mbarrier.block->promises().add(
+      {mbarrier, nullptr, 0, copies_of<true>(thread, in, place), map.bytes_of_box()});
+}
+
+void load(Thread& thread, const Instruction& in) { promise(thread, in, kAsGiven); }
+
+// To the same place in each block of the mask, and for its mbarrier.
+void load_for_blocks(Thread& thread, const Instruction& in) {
+  for_each_rank(Operands(thread, in).mask(), [&](std::size_t rank) {
+    promise(thread, in, [rank](std::uint64_t address) { return address_in_block(address, rank); });
+  });
 }
 
 void store(Thread& thread, const Instruction& in) {
-  for (const Copy& copy : copies_of<false>(thread, in)) thread.bulk_copies.begin(copy);
+  for (const Copy& copy : copies_of<false>(thread, in, kAsGiven)) thread.bulk_copies.begin(copy);
 }
 
 bool has_rank(const Draft& draft, std::size_t address, std::size_t rank) {
@@ -159,10 +177,12 @@ Handler select_tensor_copy(Draft& draft) {
                    draft.is(1, Operand::Kind::address)
                ? &store
                : nullptr;
-  if (!modifiers.take("mbarrier::complete_tx::bytes") || draft.operands.size() != 3 ||
+  const bool is_for_blocks = modifiers.take("multicast::cluster");
+  if (!modifiers.take("mbarrier::complete_tx::bytes") || draft.operands.size() != (is_for_blocks ? 4 : 3) ||
       !has_rank(draft, 1, rank) || !draft.is(0, Operand::Kind::address) ||
       !draft.is(2, Operand::Kind::address))
     return nullptr;
+  if (is_for_blocks) return modifiers.take("shared::cluster") ? &load_for_blocks : nullptr;
   return modifiers.take("shared::cluster") || modifiers.take("shared::cta") ? &load : nullptr;
 }
 

@@ -17,6 +17,11 @@ class Thread;
 constexpr unsigned kRankAt = 24;
 constexpr std::uint32_t kOffsetInBlock = (std::uint32_t{1} << kRankAt) - 1;
 
+/// The same place in the shared memory of the block of this rank.
+constexpr std::uint64_t address_in_block(std::uint64_t address, std::size_t rank) {
+  return (address & kOffsetInBlock) | std::uint64_t{rank + 1} << kRankAt;
+}
+
 class Cluster {
  public:
   /// `index`: in the grid of clusters.

@@ -56,6 +56,7 @@ struct Promise {
   /// Otherwise: bytes that arrive all at once.
   std::vector<Copy> copies;
   std::uint32_t bytes = 0;
+  std::vector<unsigned char> values = {};  ///< that the copies read, if they do not read memory
 };
 
 /// The promises of a block. They are kept when a thread has looked at the object and found its phase

@@ -6,6 +6,7 @@
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/kernel_attributes.h"
 #include "simulator/runtime/launch.h"
+#include "simulator/runtime/occupancy.h"
 
 using namespace opgate::simulator;
 
@@ -19,6 +20,12 @@ cudaError_t launch(Handle kernel, const LaunchRequest& request, cudaStream_t str
         launch_named(simulator, found, request, *simulator.stream(stream));
       },
       "cudaLaunchKernel");
+}
+
+LaunchRequest request_of(const cudaLaunchConfig_t& config, void** arguments) {
+  LaunchRequest request{config.gridDim, config.blockDim, config.dynamicSmemBytes, arguments, false};
+  read_launch_attributes(config, request);
+  return request;
 }
 
 }  // namespace
@@ -38,9 +45,8 @@ OPGATE_SIM_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                                void** arguments) {
   return api_call([&](Simulator& simulator) {
     require(config);
-    LaunchRequest request{config->gridDim, config->blockDim, config->dynamicSmemBytes, arguments, false};
-    read_launch_attributes(*config, request);
-    launch_kernel(simulator, simulator.binaries.kernel(function), request, *simulator.stream(config->stream));
+    launch_kernel(simulator, simulator.binaries.kernel(function), request_of(*config, arguments),
+                  *simulator.stream(config->stream));
   });
 }
 
@@ -108,6 +114,26 @@ OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* bl
                                                                          std::size_t dynamic_shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic_shared,
                                                                 cudaOccupancyDefault);
+}
+
+OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                                          const cudaLaunchConfig_t* config) {
+  return api_call([&](Simulator& simulator) {
+    require(clusters);
+    require(config);
+    *clusters = resident_clusters(simulator, *simulator.binaries.kernel(function),
+                                  request_of(*config, /*arguments=*/nullptr));
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                                const cudaLaunchConfig_t* config) {
+  return api_call([&](Simulator& simulator) {
+    require(blocks);
+    require(config);
+    *blocks = largest_cluster(simulator, *simulator.binaries.kernel(function),
+                              request_of(*config, /*arguments=*/nullptr));
+  });
 }
 
 OPGATE_SIM_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function,

@@ -13,6 +13,7 @@
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/devices.h"
 #include "simulator/runtime/errors.h"
+#include "simulator/runtime/occupancy.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
@@ -62,20 +63,6 @@ void check_shared(const Kernel& kernel, const Signature& signature, std::size_t 
   const bool allowed = opted != kernel.dynamic_shared.end() && dynamic_shared <= opted->second;
   if (!allowed && signature.static_shared_bytes + dynamic_shared > kSharedByDefault)
     refuse(cudaErrorInvalidValue);
-}
-
-// That of the launch, or the one that the kernel was compiled for; they must be the same.
-Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request) {
-  const std::optional<Extent>& required = signature.required_cluster;
-  const Extent cluster = request.cluster ? extent(*request.cluster) : required.value_or(Extent{});
-  const std::size_t blocks = std::size_t{cluster.x} * cluster.y * cluster.z;
-  const bool is_required =
-      !required || (required->x == cluster.x && required->y == cluster.y && required->z == cluster.z);
-  if (!is_required || blocks == 0 ||
-      blocks > (kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster) ||
-      request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 || request.grid.z % cluster.z != 0)
-    refuse(cudaErrorInvalidClusterSize);
-  return cluster;
 }
 
 // What the tools have found in the launch, with the arguments whose memory is meant.
@@ -151,21 +138,17 @@ const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory) {
   return *found;
 }
 
-unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared) {
-  const Architecture& limits = architecture();
-  if (threads == 0 || threads > signature.max_threads || threads > kThreadsOfBlock) return 0;
-  const unsigned warps = (threads + kThreadsOfWarp - 1) / kThreadsOfWarp;
-  const std::size_t shared = signature.static_shared_bytes + dynamic_shared + kReservedShared;
-  if (shared > limits.shared_of_block + kReservedShared) return 0;
-  return std::min({limits.blocks_of_multiprocessor,
-                   limits.threads_of_multiprocessor / (warps * kThreadsOfWarp),
-                   static_cast<unsigned>(limits.shared_of_multiprocessor / shared)});
-}
-
-int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared) {
-  if (threads <= 0) refuse(cudaErrorInvalidValue);
-  const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
-  return static_cast<int>(resident_blocks(signature, static_cast<unsigned>(threads), dynamic_shared));
+Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request) {
+  const std::optional<Extent>& required = signature.required_cluster;
+  const Extent cluster = request.cluster ? launching::extent(*request.cluster) : required.value_or(Extent{});
+  const std::size_t blocks = std::size_t{cluster.x} * cluster.y * cluster.z;
+  const bool is_required =
+      !required || (required->x == cluster.x && required->y == cluster.y && required->z == cluster.z);
+  if (!is_required || blocks == 0 ||
+      blocks > (kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster) ||
+      request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 || request.grid.z % cluster.z != 0)
+    refuse(cudaErrorInvalidClusterSize);
+  return cluster;
 }
 
 void read_launch_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request) {
@@ -217,7 +200,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.kernel = kernel->name;
   launch.grid = launching::extent(request.grid);
   launch.block = launching::extent(request.block);
-  launch.cluster = launching::cluster_of(*kernel, signature, request);
+  launch.cluster = cluster_of(*kernel, signature, request);
   launch.has_clusters = request.cluster || signature.required_cluster;
   launch.dynamic_shared_bytes = request.dynamic_shared;
   launch.instruction_limit = settings().instruction_limit;

@@ -44,12 +44,9 @@ void read_launch_attributes(const cudaLaunchConfig_t& config, LaunchRequest& req
 /// The signature of a kernel on a device. Refuses where the kernel cannot be run.
 const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);
 
-/// How many blocks of so many threads a multiprocessor can hold at a time. Registers do not limit it: PTX
-/// does not say how many a kernel needs.
-unsigned resident_blocks(const Signature& signature, unsigned threads, std::size_t dynamic_shared);
-
-/// The same for a kernel on the current device, as functions of occupancy answer it. Refuses if there are no
-/// threads.
-int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared);
+/// The extent of the clusters of a launch in blocks: that of the request, or the one that the kernel was
+/// compiled for. Refuses if these differ, if the device cannot hold such a cluster, or if the grid has a part
+/// of one.
+Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request);
 
 }  // namespace opgate::simulator

@@ -95,6 +95,7 @@ Annotation of_copy(const Modifiers& modifiers) {
   if (modifiers.has("commit_group") || modifiers.has("prefetch")) return {};
   if (modifiers.has("wait_group") || modifiers.has("wait_all")) return {.kind = Kind::copy_wait};
   if (!modifiers.has("bulk")) return {.kind = Kind::copy};
+  if (modifiers.has("multicast::cluster")) return {.kind = Kind::unknown};
   const bool is_store = modifiers.has("bulk_group");
   Annotation annotation;
   annotation.kind = modifiers.has("tensor") ? (is_store ? Kind::tensor_store : Kind::tensor_load)
@@ -142,11 +143,11 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
     case Effect::load:
       return of_access(modifiers, Kind::load);
     case Effect::store:
-      return of_access(modifiers, Kind::store);
+      return modifiers.has("async") ? otherwise : of_access(modifiers, Kind::store);
     case Effect::atomic:
       return of_access(modifiers, Kind::atomic);
     case Effect::reduction:
-      return of_access(modifiers, Kind::reduction);
+      return modifiers.has("async") ? otherwise : of_access(modifiers, Kind::reduction);
     case Effect::fence:
       return of_fence(modifiers);
     case Effect::barrier:
