@@ -146,6 +146,55 @@ TEST(SimulatedUnwrittenValue, InAProductOfMatrices) {
   }
 }
 
+// Integers times 0 are 0, whatever the other factor is.
+TEST(SimulatedUnwrittenValue, TimesZero) {
+  const std::string store = "st.global.b32 [%rd1], %r3;";
+  const std::string zero = "setp.gt.u32 %p1, %r1, 100; selp.b32 %r4, 1, 0, %p1;\n";
+  for (const std::string product : {"mul.lo.u32 %r3, %r2, %r4;", "mul.hi.s32 %r3, %r4, %r2;",
+                                    "mad.lo.s32 %r3, %r2, %r4, %r1;", "mul24.lo.u32 %r3, %r2, %r4;"})
+    expect_no_use(zero + product + store);
+  expect_no_use(zero + "mul.wide.u32 %rd2, %r2, %r4; cvt.u32.u64 %r3, %rd2;" + store);
+  expect_use("mul.lo.u32 %r3, %r2, %r1;" + store, kHost);
+  expect_use(zero + "mad.lo.u32 %r3, %r1, %r4, %r2;" + store, kHost);
+  expect_use(zero + "mad.lo.u32 %r3, %r2, %r1, %r4;" + store, kHost);
+  expect_use("mul.lo.u32 %r3, %r2, %r2;" + store, kHost);
+  // 0 that came from unwritten memory is none, and a number of floating point may be NaN.
+  EXPECT_EQ(found_by("ld.shared.b32 %r4, [s+64]; mul.lo.u32 %r3, %r2, %r4;" + store).size(), 2u);
+  expect_use("mov.b32 %f1, %r2; mul.rn.f32 %f1, %f1, 0f00000000; mov.b32 %r3, %f1;" + store, kHost);
+}
+
+// Row i of `a` reaches the sums of the lanes 4 i to 4 i + 3, and column j of `b`, of the same lanes, the sums
+// of each lane whose remainder by 4 is j / 2.
+TEST(SimulatedUnwrittenValue, InAProductOfIntegers) {
+  const std::string load =
+      "shl.b32 %r5, %r1, 2; mov.u32 %r6, s; add.u32 %r6, %r6, %r5; setp.ne.u32 %p1, %r1, 13; @%p1 "
+      "st.shared.b32 [%r6], %r1; ld.shared.b32 %r2, [%r6]; mov.b32 %r7, 0; mov.b32 %r8, -1;\n";
+  const auto found = [&](const std::string& operands, const std::string& sum, int lane) {
+    return found_by(load +
+                    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {%r10, %r11, %r12, %r13}, " +
+                    operands + ";\nsetp.eq.u32 %p2, %r1, " + std::to_string(lane) +
+                    "; @%p2 st.global.b32 [%rd1], " + sum + ";")
+        .size();
+  };
+  const std::string of_a = "{%r2, %r7, %r7, %r7}, {%r8, %r8}, {%r7, %r7, %r7, %r7}";
+  EXPECT_EQ(found(of_a, "%r10", 12), 1u);
+  EXPECT_EQ(found(of_a, "%r11", 15), 1u);
+  EXPECT_EQ(found(of_a, "%r10", 16), 0u);
+  EXPECT_EQ(found(of_a, "%r12", 12), 0u);
+  const std::string of_b = "{%r8, %r7, %r7, %r7}, {%r2, %r7}, {%r7, %r7, %r7, %r7}";
+  EXPECT_EQ(found(of_b, "%r11", 1), 1u);
+  EXPECT_EQ(found(of_b, "%r11", 29), 1u);
+  EXPECT_EQ(found(of_b, "%r10", 1), 0u);
+  EXPECT_EQ(found(of_b, "%r13", 1), 0u);
+  const std::string of_c = "{%r8, %r8, %r8, %r8}, {%r8, %r8}, {%r7, %r2, %r7, %r7}";
+  EXPECT_EQ(found(of_c, "%r11", 13), 1u);
+  EXPECT_EQ(found(of_c, "%r11", 12), 0u);
+  EXPECT_EQ(found(of_c, "%r10", 13), 0u);
+  // All products with what is unwritten have a factor 0.
+  EXPECT_EQ(found("{%r7, %r8, %r7, %r7}, {%r2, %r8}, {%r7, %r7, %r7, %r7}", "%r10", 1), 0u);
+  EXPECT_EQ(found("{%r7, %r8, %r7, %r7}, {%r2, %r8}, {%r7, %r7, %r7, %r7}", "%r11", 1), 0u);
+}
+
 TEST(SimulatedUnwrittenValue, InARowOfAMatrix) {
   // Row 5 of the first matrix is not written.
   const std::string rows =

@@ -85,6 +85,7 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
     combine_bits(block, thread, instruction, sources.loads, execute_once);
   } else {
     std::uint64_t bits = followed_values::kAll;
+    if (flow.kind == ValueFlow::Kind::factors && is_hidden_by_zero(block, thread, instruction)) bits = 0;
     if (flow.kind == ValueFlow::Kind::halves) bits = followed_values::whole_numbers(sources.bits, 16);
     if (flow.kind == ValueFlow::Kind::pack) {
       const auto is_unwritten = [&](std::size_t source) {
@@ -96,6 +97,18 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
     execute_once();
     set_results(block, thread, instruction, {bits, sources.loads});
   }
+}
+
+// Whether a factor is 0, and nothing is added that came from unwritten memory.
+bool LaunchWatch::is_hidden_by_zero(BlockWatch& block, const Thread& thread, const Instruction& in) {
+  const ValueFlow& flow = flow_at(thread, in);
+  const std::size_t addend = flow.results + 2u;
+  if (addend < flow.total && value_in(block, thread, in.slot(addend)).bits != 0) return false;
+  const auto is_zero = [&](std::size_t slot) {
+    const std::uint64_t value = thread.registers[in.slot(slot)];
+    return value_in(block, thread, in.slot(slot)).bits == 0 && value << (64 - flow.bits) == 0;
+  };
+  return is_zero(flow.results) || is_zero(flow.results + 1u);
 }
 
 // The bits of the results that change with unwritten bits of the sources: for each choice of sources, all of

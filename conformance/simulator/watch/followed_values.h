@@ -40,6 +40,17 @@ inline std::uint64_t whole_numbers(std::uint64_t bits, unsigned bits_of_number) 
   return whole;
 }
 
+// Of the four numbers of a register: 0 of zeros, and 1 of others, but `unwritten` of those with bits in the
+// mask.
+inline std::uint64_t small_factors(std::uint64_t numbers, std::uint64_t mask, std::uint8_t unwritten) {
+  std::uint64_t small = 0;
+  for (unsigned at = 0; at < 32; at += 8) {
+    const std::uint64_t factor = (mask >> at & 0xff) != 0 ? unwritten : (numbers >> at & 0xff) != 0 ? 1 : 0;
+    small |= factor << at;
+  }
+  return small;
+}
+
 /// The values of an instruction's registers, which come back when this ends.
 class KeptRegisters {
  public:

@@ -50,6 +50,8 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
   } else if ((flow.kind == ValueFlow::Kind::shuffle && !is_decided) ||
              flow.kind == ValueFlow::Kind::product) {
     move_masks(block, lanes, here, all.loads);
+  } else if (flow.kind == ValueFlow::Kind::integer_product) {
+    follow_integer_product(block, lanes, all.loads);
   } else {
     for (Thread* thread : threads) {
       set_results(block, *thread, thread->current(), {followed_values::kAll, all.loads});
@@ -87,6 +89,49 @@ void LaunchWatch::move_masks(BlockWatch& block, std::span<Thread* const> lanes, 
       thread.is_followed = thread.is_followed || bits != 0;
     }
   });
+}
+
+// The instruction is executed with 0 in the place of zeros, 1 in that of other factors, and 1 or 2 in that of
+// those that came from unwritten memory: on these depend the sums that differ.
+void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* const> lanes,
+                                         std::uint32_t loads) {
+  const auto sums_with = [&](std::uint8_t unwritten) {
+    std::vector<std::unique_ptr<followed_values::KeptRegisters>> kept;
+    for (Thread* thread : lanes) {
+      const Instruction& in = thread->current();
+      const ValueFlow& flow = flow_at(*thread, in);
+      kept.push_back(std::make_unique<followed_values::KeptRegisters>(*thread, in, flow.total));
+      const std::size_t end_of_factors = flow.total - flow.results;
+      for (std::size_t i = flow.results; i < flow.total; ++i) {
+        const std::uint64_t mask = value_in(block, *thread, in.slot(i)).bits;
+        std::uint64_t& value = thread->registers[in.slot(i)];
+        if (i < end_of_factors) {
+          value = followed_values::small_factors(value, mask, unwritten);
+        } else if (mask != 0) {
+          value = unwritten;
+        }
+      }
+    }
+    lanes.front()->collective(lanes.data(), ~std::uint32_t{0});
+    std::vector<std::uint64_t> sums;
+    for (const Thread* thread : lanes) {
+      const Instruction& in = thread->current();
+      for (std::size_t i = 0; i < flow_at(*thread, in).results; ++i)
+        sums.push_back(thread->registers[in.slot(i)]);
+    }
+    return sums;
+  };
+  const std::vector<std::uint64_t> once = sums_with(1);
+  const std::vector<std::uint64_t> twice = sums_with(2);
+  std::size_t at = 0;
+  for (Thread* thread : lanes) {
+    const Instruction& in = thread->current();
+    for (std::size_t i = 0; i < flow_at(*thread, in).results; ++i, ++at) {
+      const bool differs = once[at] != twice[at];
+      value_in(block, *thread, in.slot(i)) = {differs ? followed_values::kAll : 0, differs ? loads : 0};
+      thread->is_followed = thread->is_followed || differs;
+    }
+  }
 }
 
 // `ldmatrix` and `stmatrix` are executed with the masks in the place of the rows, or of the registers.

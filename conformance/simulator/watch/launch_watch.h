@@ -128,12 +128,14 @@ class LaunchWatch final : public LaunchObserver {
   void set_results(BlockWatch& block, const Thread& thread, const Instruction& instruction,
                    const Unwritten& value);
   void use(const Thread& thread, const Instruction& instruction, const Unwritten& value);
+  bool is_hidden_by_zero(BlockWatch& block, const Thread& thread, const Instruction& in);
   void combine_bits(BlockWatch& block, Thread& thread, const Instruction& instruction, std::uint32_t loads,
                     const std::function<void()>& execute_once);
   void take_in(BlockWatch& block, Thread& thread, const Instruction& instruction, const Unwritten& read);
   Unwritten stored_by(BlockWatch& block, const Thread& thread, const Instruction& instruction);
   void follow_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here);
   void move_masks(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t loads);
+  void follow_integer_product(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t loads);
   void move_matrix(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here);
   void follow_product(BlockWatch& block, std::span<Thread* const> lanes);
   void hand_over(BlockWatch& block, const Thread& thread, const std::vector<Argument>& from,

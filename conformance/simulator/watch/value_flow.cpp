@@ -46,9 +46,15 @@ void decide_conversion(ValueFlow& flow, Modifiers& words) {
 // The type of the factors, which follows that of the sums.
 void decide_product(ValueFlow& flow, Modifiers& words) {
   const Type sums = words.take_type();
-  if (sums == Type::s32) return;
-  flow.kind = Kind::product;
+  flow.kind = sums == Type::s32 ? Kind::integer_product : Kind::product;
   flow.bits = static_cast<std::uint8_t>(bits_of_element(sums));
+}
+
+// Numbers of floating point times 0 may be NaN.
+void decide_multiplication(ValueFlow& flow, const std::string& name, Type type) {
+  if (!is_integer(type)) return;
+  flow.kind = Kind::factors;
+  flow.bits = static_cast<std::uint8_t>(name.ends_with("24") ? 24 : 8 * bytes_of(type));
 }
 
 void decide_kind(ValueFlow& flow, Modifiers& words) {
@@ -63,8 +69,13 @@ void decide_kind(ValueFlow& flow, Modifiers& words) {
     flow.kind = Kind::shuffle;
   } else if (name == "mma" || (name == "wmma" && words.has("mma"))) {
     decide_product(flow, words);
-  } else if (name != "setp" && is_pair(words.take_type())) {
-    flow.kind = Kind::halves;
+  } else if (name != "setp") {
+    const Type type = words.take_type();
+    if (is_pair(type)) {
+      flow.kind = Kind::halves;
+    } else if (is_one_of(name, {"mul", "mad", "mul24", "mad24"})) {
+      decide_multiplication(flow, name, type);
+    }
   }
 }
 

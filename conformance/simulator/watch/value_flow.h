@@ -16,6 +16,8 @@ struct ValueFlow {
     pack,     ///< the two sources become the upper and the lower half of the result
     shuffle,  ///< one operand moves from lane to lane, of which others may decide
     product,  ///< of matrices: a NaN among the factors makes a NaN of each sum that it reaches
+    integer_product,  ///< of matrices: a factor reaches the sums of its products, unless the other one is 0
+    factors,          ///< the first two sources are multiplied, and 0 hides the other one
   };
 
   Kind kind = Kind::whole;
@@ -26,7 +28,7 @@ struct ValueFlow {
   bool meets = false;                      ///< the threads of a warp execute it together
   bool is_signed = false;                  ///< a load, which extends its value by the sign
   std::uint64_t mask = ~std::uint64_t{0};  ///< the bits of a result
-  std::uint8_t bits = 64;                  ///< of a number of a pack or a product
+  std::uint8_t bits = 64;                  ///< of a number of a pack or a product, or of a factor
 };
 
 /// For each instruction of the program, in the order of their numbers.
