@@ -12,6 +12,7 @@
 #include "simulator/machine/slots.h"
 #include "simulator/numbers/element_codec.h"
 #include "simulator/numbers/matrix_product.h"
+#include "simulator/numbers/matrix_sums.h"
 #include "simulator/ptx/draft.h"
 
 namespace opgate::simulator {
@@ -94,6 +95,9 @@ struct Fragment {
   /// Puts the elements into a matrix, which has one more that nobody reads.
   template <class Number>
   void gather(const ElementOrder& order, Number* matrix) const {
+    if constexpr (std::is_same_v<Number, float>) {
+      if (type == Type::f16 && order.size() <= kMostFactors) return gather_halves(order, matrix);
+    }
     with_decoder<Number>(type, [&](const auto& decode) {
       with_width([&](auto width) {
         for_each_register([&](std::uint64_t bits, std::size_t index) {
@@ -117,6 +121,16 @@ struct Fragment {
   }
 
  private:
+  // All of them are converted at once.
+  void gather_halves(const ElementOrder& order, float* matrix) const {
+    std::array<std::uint16_t, kMostFactors + 1> halves;
+    for_each_register([&](std::uint64_t bits, std::size_t index) {
+      halves[order[index]] = static_cast<std::uint16_t>(bits);
+      halves[order[index + 1]] = static_cast<std::uint16_t>(bits >> 16);
+    });
+    widen_halves(halves.data(), order.size(), matrix);
+  }
+
   // Calls the action with the number of elements of a register, as a constant.
   template <class Action>
   void with_width(Action action) const {

@@ -97,6 +97,21 @@ OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::siz
   }
 }
 
+// What semantics::f32_of_half does, of as many numbers as a vector holds. `count` is a multiple of them.
+void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {
+  using Halves = std::uint16_t __attribute__((vector_size(OPGATE_LANES * sizeof(std::uint16_t))));
+  for (std::size_t i = 0; i < count; i += OPGATE_LANES) {
+    Halves some;
+    load(some, halves + i);
+    const Words bits = __builtin_convertvector(some, Words);
+    const Words magnitude = (bits & 0x7fff) << 13;
+    const Words sign = (bits & 0x8000) << 16;
+    const Words number = reinterpret_cast<Words>(reinterpret_cast<Floats>(magnitude) * 0x1p112f);
+    const Words wide = sign | (magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : number);
+    std::memcpy(to + i, &wide, sizeof(wide));
+  }
+}
+
 // Numbers in double precision, and the powers of two below them.
 OPGATE_INLINED void spread_some(const float* from, std::size_t count, double* values, double* powers) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -96,10 +96,14 @@ namespace any_machine {
 
 /// What is compiled for one kind of machine.
 struct Code {
+  decltype(&any_machine::widen_halves) widen_halves;
   decltype(&any_machine::spread) spread;
   decltype(&any_machine::spread_strips) spread_strips;
   decltype(&any_machine::add_rows) add_rows;
 };
+
+#define OPGATE_CODE_OF(machine) \
+  { &machine::widen_halves, &machine::spread, &machine::spread_strips, &machine::add_rows }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 
@@ -124,16 +128,14 @@ namespace avx512 {
 Code code_of_this_machine() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-    return {&avx512::spread, &avx512::spread_strips, &avx512::add_rows};
-  if (__builtin_cpu_supports("avx2")) return {&avx2::spread, &avx2::spread_strips, &avx2::add_rows};
-  return {&any_machine::spread, &any_machine::spread_strips, &any_machine::add_rows};
+    return OPGATE_CODE_OF(avx512);
+  if (__builtin_cpu_supports("avx2")) return OPGATE_CODE_OF(avx2);
+  return OPGATE_CODE_OF(any_machine);
 }
 
 #else
 
-Code code_of_this_machine() {
-  return {&any_machine::spread, &any_machine::spread_strips, &any_machine::add_rows};
-}
+Code code_of_this_machine() { return OPGATE_CODE_OF(any_machine); }
 
 #endif
 
@@ -141,6 +143,8 @@ const Code& code() {
   static const Code chosen = code_of_this_machine();
   return chosen;
 }
+
+#undef OPGATE_CODE_OF
 
 float odd_float(double value) {
   any_machine::Floats all;
@@ -204,6 +208,10 @@ void ColumnsOfProduct::multiply(const float* a, float* sums) const {
     code().spread(a, factors, values.data(), powers.data());
     code().add_rows(rows, product_.m, strips, k, {0, k, block}, in_halves, sums, columns_);
   }
+}
+
+void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {
+  matrix_sums::code().widen_halves(halves, count, to);
 }
 
 void multiply(const Product& product, Matrices<Singles>& matrices) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "simulator/numbers/matrix_product.h"
@@ -28,5 +29,8 @@ class ColumnsOfProduct {
   /// powers of two below them.
   std::unique_ptr<double[]> numbers_;
 };
+
+/// Converts halves to single precision. `count` is a multiple of 8.
+void widen_halves(const std::uint16_t* halves, std::size_t count, float* to);
 
 }  // namespace opgate::simulator
