@@ -50,6 +50,15 @@ TEST(SimulatedInit, OnlyTheUnwrittenBytesOfAVectorAreReported) {
   EXPECT_EQ(found[0].count, 2u);  // in both blocks
 }
 
+TEST(SimulatedInit, AVectorOfEight) {
+  const std::string ptx = kernel_of(R"(
+    add.u32 %r2, %r1, 5; st.global.v8.b32 [%rd1], {%r2, %r2, %r2, %r2, %r2, %r2, %r2, %r2};
+    ld.global.v8.b32 {%r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10}, [%rd1]; setp.eq.u32 %p1, %r10, 5; @%p1 bra end; end:)");
+  expect_nothing(findings_of(ptx, {1}, {1}, {.init = true, .race = true}));
+  expect_finding(findings_of(ptx, {2}, {32}, {.race = true}), Finding::Kind::race,
+                 "st.global.v8.b32 races with");
+}
+
 TEST(SimulatedInit, LocalMemory) {
   const std::string local = ".local .align 8 .b8 l[16]; ";
   expect_unwritten(unwritten_of(local + "ld.local.u32 %r2, [l+4];", {4}), "local memory");

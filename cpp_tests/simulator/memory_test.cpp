@@ -34,6 +34,54 @@ TEST(SimulatedMemory, VectorsAndHints) {
   EXPECT_EQ(values, (std::vector<std::uint32_t>{10, 11, 12, 13, 12, 13, 10, 11, 13, 10, 0x0a0a000a, 11}));
 }
 
+TEST(SimulatedMemory, VectorsOfEight) {
+  const std::vector<std::uint32_t> values = values_of(kernel_of(R"(
+    mov.u32 %r2, 1; mov.u32 %r3, 2; mov.u32 %r4, 3; mov.u32 %r5, 4; mov.u32 %r6, 5; mov.u32 %r7, 6;
+    mov.u32 %r8, 7; mov.u32 %r9, 8;
+    st.global.v8.b32 [%rd1+32], {%r9, %r8, %r7, %r6, %r5, %r4, %r3, %r2};
+    ld.global.L1::evict_last.v8.f32 {%f1, %f2, %f3, _, %f5, %f6, %f7, %f8}, [%rd1+32];
+    st.global.v2.f32 [%rd1], {%f1, %f8};
+    ld.v8.u8 {%h1, %h2, %h3, %h4, %h5, %h6, %h7, %h8}, [%rd1];
+    st.global.v4.b8 [%rd1+8], {%h1, %h5, %h5, %h1};)"),
+                                                      16, {});
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{8, 1, 0x08010108, 0, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1}));
+}
+
+TEST(SimulatedMemory, VectorsInRegisters) {
+  const std::vector<std::uint32_t> values =
+      values_of(kernel_of(
+                    R"(
+    .reg .v4 .b32 four; .reg .v2 .u32 two<2>; .reg.v4.u16 halves;
+    mov.u32 four.x, 1; mov.u32 four.g, 2; mov.u32 four.z, 3; mov.u32 four.w, 4;
+    st.global.v4.b32 [%rd1], four;
+    { .reg .v2 .u32 four; mov.v2.u32 four, {7, 8}; add.u32 four.y, four.y, four.x; st.global.v2.u32 [%rd1+16], four; }
+    ld.global.v2.u32 two0, [%rd1+8]; call (two1), added, (two0, four.x); st.global.v2.u32 [%rd1+24], two1;
+    mov.v4.u16 halves, {1, 2, 3, 4}; mov.v4.u16 {%h1, %h2, %h3, %h4}, halves; mov.v4.u16 halves, {%h4, %h1, %h2, %h3};
+    mov.b64 %rd2, halves; st.global.b64 [%rd1+32], %rd2; mov.b64 two0, %rd2; st.global.u32 [%rd1+40], two0.y;)",
+                    R"(.func (.reg .v2 .u32 sums) added(.reg .v2 .u32 numbers, .reg .u32 more) {
+    add.u32 sums.x, numbers.x, more; add.u32 sums.y, numbers.y, more; ret; })"),
+                11, {});
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{1, 2, 3, 4, 7, 15, 4, 5, 0x10004, 0x30002, 0x30002}));
+}
+
+TEST(SimulatedMemory, VariablesOfFunctions) {
+  FakeDevice device;
+  const std::unique_ptr<Module> module = Module::parse(kernel_of(
+      R"(
+    .global .b32 numbers[4] = {1, 2, 3, 4}; .shared .b32 own[2];
+    ld.global.b32 %r2, [numbers+4]; st.global.b32 [%rd1], %r2; st.global.b32 [numbers], 5;
+    { .const .b32 numbers = 7;
+      ld.const.b32 %r2, [numbers]; st.global.b32 [%rd1+4], %r2; }
+    call given, (); ld.global.b32 %r2, [numbers]; st.global.b32 [%rd1+8], %r2;
+    st.shared.b32 [own+4], 9; ld.shared.b32 %r2, [own+4]; st.global.b32 [%rd1+12], %r2;)",
+      ".func given() { .reg .b64 %rd<3>; .global .b32 numbers = 8; mov.u64 %rd1, numbers; "
+      "st.global.b32 [%rd1], 1; ret; }"));
+  place_variables(*module, device);
+  const std::uint64_t out = device.allocate(std::vector<std::uint32_t>(4));
+  expect_no_fault(module->run(launch_of("k", {}, {}, Arguments(out)), device));
+  EXPECT_EQ(device.read<std::uint32_t>(out), (std::vector<std::uint32_t>{2, 7, 5, 9}));
+}
+
 TEST(SimulatedMemory, SharedAndLocalAlsoByGenericAddresses) {
   const std::vector<std::uint32_t> values = values_of(kernel_of(R"(
     .shared .align 4 .b8 first[8]; .shared .u32 second;

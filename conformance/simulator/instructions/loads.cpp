@@ -8,24 +8,36 @@
 namespace opgate::simulator {
 namespace loads {
 
+// Eight lanes and their address do not fit into an instruction.
+template <int lanes>
+Slot slot_of(const Instruction& in, int operand) {
+  const auto at = static_cast<std::size_t>(operand);
+  return lanes < 8 ? in.slots[at] : in.slot(at);
+}
+
+template <int lanes>
+std::uint64_t address(const Thread& thread, const Instruction& in, int operand) {
+  return thread.registers[slot_of<lanes>(in, operand)] + static_cast<std::uint64_t>(in.immediate);
+}
+
 // T decides how a narrow value fills its register.
 template <class T, Space space, int lanes>
 void load(Thread& thread, const Instruction& in) {
   const unsigned char* const from =
-      locate<space, Access::load>(thread, in, address_of(thread, in, lanes), lanes * sizeof(T));
+      locate<space, Access::load>(thread, in, address<lanes>(thread, in, lanes), lanes * sizeof(T));
   for (int i = 0; i < lanes; ++i) {
     T value;
     std::memcpy(&value, from + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
-    write(thread, in, i, value);
+    thread.registers[slot_of<lanes>(in, i)] = to_bits(value);
   }
 }
 
 template <class T, Space space, int lanes>
 void store(Thread& thread, const Instruction& in) {
   unsigned char* const to =
-      locate<space, Access::store>(thread, in, address_of(thread, in, 0), lanes * sizeof(T));
+      locate<space, Access::store>(thread, in, address<lanes>(thread, in, 0), lanes * sizeof(T));
   for (int i = 0; i < lanes; ++i) {
-    const T value = read<T>(thread, in, i + 1);
+    const T value = from_bits<T>(thread.registers[slot_of<lanes>(in, i + 1)]);
     std::memcpy(to + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
   }
 }
@@ -50,7 +62,10 @@ template <template <Space, int> class Family, Space space>
 Handler with_lanes(Type type, int lanes) {
   if (lanes == 1) return for_integer<Family<space, 1>>(type);
   if (lanes == 2) return for_integer<Family<space, 2>>(type);
-  return lanes == 4 ? for_integer<Family<space, 4>>(type) : nullptr;
+  if (lanes == 4) return for_integer<Family<space, 4>>(type);
+  const bool is_wide =
+      lanes == 8 && bytes_of(type) <= 4 && (space == Space::global || space == Space::generic);
+  return is_wide ? for_integer<Family<space, 8>>(type) : nullptr;
 }
 
 template <template <Space, int> class Family>

@@ -1,4 +1,6 @@
 // mov, also of parts of registers, and between the kinds of addresses.
+#include <array>
+
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 
@@ -26,6 +28,20 @@ void join(Thread& thread, const Instruction& in) {
   write(thread, in, 0, value);
 }
 
+// The elements of a vector, which may change their places.
+template <std::size_t lanes>
+void copy_vector(Thread& thread, const Instruction& in) {
+  std::array<std::uint64_t, lanes> values;
+  for (std::size_t i = 0; i < lanes; ++i) values[i] = thread.registers[in.slot(lanes + i)];
+  for (std::size_t i = 0; i < lanes; ++i) thread.registers[in.slot(i)] = values[i];
+}
+
+Handler of_vectors(const Draft& draft, std::size_t lanes) {
+  if (draft.operands[0].slots.size() != lanes || draft.operands[1].slots.size() != lanes) return nullptr;
+  if (lanes == 2) return &copy_vector<2>;
+  return lanes == 4 ? &copy_vector<4> : nullptr;
+}
+
 Handler of_parts(std::size_t bytes, std::size_t parts, bool splits) {
   if (bytes == 2 && parts == 2) return splits ? &split<std::uint8_t, 2> : &join<std::uint8_t, 2>;
   if (bytes == 4 && parts == 2) return splits ? &split<std::uint16_t, 2> : &join<std::uint16_t, 2>;
@@ -49,7 +65,9 @@ void is_in_space(Thread& thread, const Instruction& in) {
 
 static Handler select_move(Draft& draft) {
   using namespace moves;
+  const auto lanes = static_cast<std::size_t>(draft.modifiers.take_lanes());
   const Type type = draft.modifiers.take_type();
+  if (lanes > 1) return of_vectors(draft, lanes);
   const bool splits = draft.is(0, Operand::Kind::vector);
   if (splits || draft.is(1, Operand::Kind::vector))
     return of_parts(bytes_of(type), draft.operands[splits ? 0 : 1].slots.size(), splits);

@@ -75,6 +75,9 @@ class Reader {
       }
     } else if (directive.is(".shared")) {
       for (const Declared& declared : read_variables(tokens_)) names_.declare_shared(declared);
+    } else if (directive.is(".global") || directive.is(".const")) {
+      for (const Declared& declared : read_variables(tokens_))
+        names_.declare_global(declared.name, name_in_module(declared_.name, directive.line, declared.name));
     } else if (directive.is(".loc")) {
       read_location(directive.inline_asm);
     } else if (directive.is(".branchtargets")) {
@@ -250,6 +253,10 @@ class Reader {
         continue;
       }
       Named& named = names_.find(token);
+      if (named.kind == Named::Kind::vector) {
+        for (const Slot element : named.elements) arguments.push_back({true, element, 0, 8});
+        continue;
+      }
       const bool in_memory = named.kind == Named::Kind::local;
       arguments.push_back(
           {!in_memory, in_memory ? 0 : names_.slot_of(named, token), named.value, named.bytes});

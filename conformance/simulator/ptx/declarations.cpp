@@ -123,7 +123,9 @@ class Reader {
     if (tokens_.peek().is("(")) function.parameters = read_formals();
     read_limits(function);
     if (!tokens_.accept(";")) {
-      function.body = tokens_.skip_braces();
+      function.body = tokens_.skip_braces([&](const Token& directive) {
+        if (directive.is(".global") || directive.is(".const")) read_variables_of(function.name, directive);
+      });
       function.has_body = true;
     }
     if (function.is_kernel &&
@@ -131,6 +133,14 @@ class Reader {
       result_.kernels.push_back(function.name);
     DeclaredFunction& known = result_.functions[function.name];
     if (function.has_body || !known.has_body) known = std::move(function);
+  }
+
+  // They lie in memory before the body is needed.
+  void read_variables_of(const std::string& function, const Token& directive) {
+    for (Declared& variable : read_variables(tokens_)) {
+      variable.name = name_in_module(function, directive.line, variable.name);
+      add_variable(std::move(variable), directive.is(".const"));
+    }
   }
 
   // Directives between the parameters and the body. Those that only guide the compiler have no effect.
@@ -172,6 +182,10 @@ const DeclaredFunction* Declarations::function(const std::string& name) const {
 std::uint64_t Declarations::address_of(const DeclaredFunction& function) const {
   const auto index = std::distance(functions.begin(), functions.find(function.name));
   return kFunctionWindow + static_cast<std::uint64_t>(index) * kFunctionStep;
+}
+
+std::string name_in_module(const std::string& function, unsigned line, const std::string& variable) {
+  return function + ":" + std::to_string(line) + ":" + variable;
 }
 
 Declarations read_declarations(const std::string& ptx) { return declarations::Reader(ptx).read(); }

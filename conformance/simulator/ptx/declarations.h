@@ -26,6 +26,7 @@ struct Declared {
   std::string name;
   Type type = Type::none;
   std::size_t bytes = 0;
+  std::size_t lanes = 1;  ///< of a vector
   std::size_t alignment = 1;
   bool sized = true;          ///< not for `name[]`, whose size the launch decides
   std::size_t registers = 0;  ///< for `%r<14>`: how many registers this declares; 0 for a single one
@@ -67,6 +68,9 @@ struct Declarations {
   /// What stands for the address of a function; the same in all kernels of the module.
   std::uint64_t address_of(const DeclaredFunction& function) const;
 };
+
+/// The name in the module of a variable in global or constant memory that a function declares in this line.
+std::string name_in_module(const std::string& function, unsigned line, const std::string& variable);
 
 /// Throws ParseError.
 Declarations read_declarations(const std::string& ptx);

@@ -14,9 +14,9 @@ struct Operand {
   enum class Kind : std::uint8_t { value, pair, vector, address };
 
   Kind kind = Kind::value;
-  std::vector<Slot>
-      slots;  ///< one; two for `p|q`; the elements of `{a, b}`; the base of `[a+4]`, and behind it the
-              ///< coordinates of `[a, {x, y}]`
+  /// One; two for `p|q`; the elements of `{a, b}` or of a vector; the base of `[a+4]`, and behind it the
+  /// coordinates of `[a, {x, y}]`.
+  std::vector<Slot> slots;
   std::int64_t offset = 0;  ///< of an address
   /// The address begins with a variable of the function or with the parameter of a call, both of which lie in
   /// local memory.

@@ -1,6 +1,7 @@
 #include "simulator/ptx/names.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace opgate::simulator {
 
@@ -24,6 +25,9 @@ void Names::declare_formal(const Formal& formal, bool is_kernel, std::vector<Arg
   }
   if (formal.in_register) {
     declare_register(variable);
+    for (const Slot element : scopes_.back()[variable.name].elements)
+      arguments->push_back({true, element, 0, variable.bytes / variable.lanes});
+    if (variable.lanes > 1) return;
     const Slot slot = scopes_.back()[variable.name].slot = fresh();
     arguments->push_back({true, slot, 0, variable.bytes});
     return;
@@ -45,7 +49,31 @@ void Names::close_scope() {
 
 Named& Names::add(const std::string& name, Named named) { return scopes_.back()[name] = named; }
 
+// The elements are x, y, z and w, or r, g, b and a.
+void Names::declare_vector(const std::string& name, const Declared& declared) {
+  Named vector;
+  vector.kind = Named::Kind::vector;
+  for (std::size_t i = 0; i < declared.lanes; ++i) {
+    Named element;
+    element.kind = Named::Kind::register_;
+    element.bytes = declared.bytes / declared.lanes;
+    element.slot = fresh();
+    vector.elements.push_back(element.slot);
+    for (const std::string_view letters : {"xyzw", "rgba"}) {
+      if (i < letters.size()) add(name + "." + letters[i], element);
+    }
+  }
+  add(name, std::move(vector));
+  has_vectors_ = true;
+}
+
 void Names::declare_register(const Declared& declared) {
+  if (declared.lanes > 1) {
+    if (declared.registers == 0) declare_vector(declared.name, declared);
+    for (std::size_t i = 0; i < declared.registers; ++i)
+      declare_vector(declared.name + std::to_string(i), declared);
+    return;
+  }
   Named named;
   named.kind = Named::Kind::register_;
   named.bytes = declared.bytes;
@@ -72,14 +100,31 @@ void Names::declare_local(const Declared& declared) {
   add(declared.name, named);
 }
 
+void Names::declare_global(const std::string& name, std::string variable) {
+  Named named;
+  named.kind = Named::Kind::variable;
+  named.variable = std::move(variable);
+  add(name, std::move(named));
+}
+
+Named* Names::declared(const std::string& name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto found = scope->find(name);
+    if (found != scope->end()) return &found->second;
+  }
+  return nullptr;
+}
+
 Named& Names::find(const Token& name) {
   const std::string text(name.text);
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    const auto found = scope->find(text);
-    if (found != scope->end()) return found->second;
-  }
+  if (Named* const known = declared(text)) return *known;
   // Found once, it is a name of the function.
   return scopes_.front()[text] = outside_of_function(name);
+}
+
+const std::vector<Slot>* Names::elements_of(const Token& name) {
+  const Named* const named = has_vectors_ ? declared(std::string(name.text)) : nullptr;
+  return named != nullptr && named->kind == Named::Kind::vector ? &named->elements : nullptr;
 }
 
 Named Names::outside_of_function(const Token& name) {
@@ -93,6 +138,7 @@ Named Names::outside_of_function(const Token& name) {
     if (shared->second.sized) named.value = builder_.place_shared_of_module(shared->second);
   } else if (builder_.declarations().variable(text) != nullptr) {
     named.kind = Named::Kind::variable;
+    named.variable = text;
   } else if (builder_.function_index(text) >= 0) {
     named.kind = Named::Kind::constant;
     named.value = builder_.function_address(text);
@@ -123,14 +169,14 @@ Slot Names::slot_of(Named& named, const Token& name, std::uint64_t addend) {
       return slot;
     }
     case Named::Kind::variable: {
-      const std::string text(name.text);
-      const auto [known, is_new] = variables_.try_emplace({text, addend}, 0);
+      const auto [known, is_new] = variables_.try_emplace({named.variable, addend}, 0);
       if (is_new) {
         known->second = fresh();
-        builder_.add_variable_slot({index_, known->second, text, addend});
+        builder_.add_variable_slot({index_, known->second, named.variable, addend});
       }
       return known->second;
     }
+    case Named::Kind::vector:
     case Named::Kind::clock:
     case Named::Kind::unknown:
       break;

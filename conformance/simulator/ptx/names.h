@@ -16,6 +16,7 @@ struct Named {
   enum class Kind : std::uint8_t {
     unknown,
     register_,
+    vector,  ///< of registers, whose elements have names of their own
     constant,
     parameter,
     local,
@@ -32,6 +33,8 @@ struct Named {
   std::size_t bytes = 0;
   std::size_t alignment = 1;
   bool is_predicate = false;
+  std::string variable = {};        ///< the name of a variable in the module
+  std::vector<Slot> elements = {};  ///< of a vector
   FrameValue::Kind frame = FrameValue::Kind::lane;
 };
 
@@ -46,6 +49,11 @@ class Names {
   void declare_register(const Declared& declared);
   void declare_shared(const Declared& declared);
   void declare_local(const Declared& declared);
+  /// A variable of the function in global or constant memory. `variable`: its name in the module.
+  void declare_global(const std::string& name, std::string variable);
+
+  /// The registers of a vector; null if the name is none of a vector.
+  const std::vector<Slot>* elements_of(const Token& name);
 
   /// Throws where nothing has this name.
   Named& find(const Token& name);
@@ -64,6 +72,8 @@ class Names {
 
   void declare_formal(const Formal& formal, bool is_kernel, std::vector<Argument>* arguments);
   Named& add(const std::string& name, Named named);
+  void declare_vector(const std::string& name, const Declared& declared);
+  Named* declared(const std::string& name);
   Named outside_of_function(const Token& name);
   Slot frame_value(FrameValue::Kind kind, std::uint64_t value);
 
@@ -75,6 +85,7 @@ class Names {
   std::size_t local_top_ = 0;
   std::size_t parameter_top_ = 0;
   Slot nowhere_ = -1;
+  bool has_vectors_ = false;
   std::unordered_map<std::uint64_t, Slot> constants_;
   std::map<std::pair<FrameValue::Kind, std::uint64_t>, Slot> frame_values_;
   std::map<std::pair<std::string, std::uint64_t>, Slot> variables_;

@@ -40,6 +40,12 @@ std::vector<Operand> OperandReader::read_all() {
 Operand OperandReader::read_one() {
   if (accept("[")) return read_address();
   Operand operand;
+  if (const std::vector<Slot>* const elements = names_.elements_of(peek())) {
+    ++at_;
+    operand.kind = Operand::Kind::vector;
+    operand.slots = *elements;
+    return operand;
+  }
   if (accept("{")) {
     operand.kind = Operand::Kind::vector;
     do operand.slots.push_back(read_value());

@@ -109,7 +109,7 @@ void Tokens::skip_parentheses() {
   }
 }
 
-Passage Tokens::skip_braces() {
+Passage Tokens::skip_braces(const std::function<void(const Token&)>& see) {
   const unsigned first = current_.line;
   // The text behind the brace has not been scanned yet, because the brace is the current token.
   const std::size_t begin = at_;
@@ -119,7 +119,8 @@ Passage Tokens::skip_braces() {
     if (current_.at_end()) throw ParseError(first, "`{` without `}`");
     if (current_.is("{")) ++depth;
     if (current_.is("}") && --depth == 0) break;
-    next();
+    const Token token = next();
+    if (see != nullptr && token.is_directive()) see(token);
   }
   const std::size_t end = static_cast<std::size_t>(current_.text.data() - text_.data());
   next();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -50,8 +51,9 @@ class Tokens {
   /// To be called at a `(`: consumes everything up to its `)`.
   void skip_parentheses();
 
-  /// To be called at a `{`: what lies between it and its `}`, which is consumed.
-  Passage skip_braces();
+  /// To be called at a `{`: what lies between it and its `}`, which is consumed. `see` is called with each
+  /// directive on the way, and may read what follows it.
+  Passage skip_braces(const std::function<void(const Token&)>& see = nullptr);
 
  private:
   Token scan();

@@ -10,7 +10,6 @@ namespace variables {
 // What comes before the name: type, vector and alignment.
 Declared read_type(Tokens& tokens) {
   Declared declared;
-  std::size_t lanes = 1;
   std::size_t alignment = 0;
   bool is_pointer = false;
   while (tokens.peek().is_directive()) {
@@ -27,7 +26,7 @@ Declared read_type(Tokens& tokens) {
     } else if (name == "ptr") {
       is_pointer = true;
     } else if (name == "v2" || name == "v4" || name == "v8") {
-      lanes = static_cast<std::size_t>(name[1] - '0');
+      declared.lanes = static_cast<std::size_t>(name[1] - '0');
     } else if (name == "texref" || name == "samplerref" || name == "surfref") {
       declared.type = Type::u64;
     } else if (const Type type = type_named(name); type != Type::none) {
@@ -37,7 +36,7 @@ Declared read_type(Tokens& tokens) {
     }
   }
   if (declared.type == Type::none) throw ParseError(tokens.peek().line, "a declaration without a type");
-  declared.bytes = bytes_of(declared.type) * lanes;
+  declared.bytes = bytes_of(declared.type) * declared.lanes;
   declared.alignment = std::max<std::size_t>({alignment, alignment == 0 ? declared.bytes : 1, 1});
   return declared;
 }

@@ -31,7 +31,7 @@ bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& ho
           : locate<Space::global, Access::store>(thread, in, access.address, how.bytes);
   const std::size_t each = how.bytes / how.lanes;
   for (std::size_t lane = 0; lane < how.lanes; ++lane) {
-    const auto value = read<std::uint64_t>(thread, in, static_cast<int>(lane) + 1);
+    const std::uint64_t value = thread.registers[in.slot(lane + 1)];
     if (std::memcmp(old + lane * each, &value, each) != 0) return false;
   }
   return true;
