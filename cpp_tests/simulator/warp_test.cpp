@@ -88,6 +88,20 @@ TEST(SimulatedWarps, Votes) {
   EXPECT_EQ(halves[20], 0xaaaa0000u);
 }
 
+// PTX for devices before sm_70 names no lanes: those take part that come to the instruction together.
+TEST(SimulatedWarps, WithoutAMask) {
+  EXPECT_EQ(results("setp.gt.u32 %p1, %r1, 29; vote.ballot.b32 %r0, %p1;"),
+            std::vector<std::uint32_t>(32, 0xc0000000));
+  EXPECT_EQ(results("setp.lt.u32 %p1, %r1, 32; vote.all.pred %p2, %p1; selp.u32 %r0, 1, 0, %p2;"),
+            std::vector<std::uint32_t>(32, 1));
+  const std::vector<std::uint32_t> values = results(
+      "mov.u32 %r0, 77; setp.ge.u32 %p1, %r1, 8; @%p1 bra end; shfl.down.b32 %r0|%p2, %r1, 1, 31;\n"
+      "shfl.bfly.b32 %r0, %r0, 4, 31;\nend:");
+  const std::uint32_t fill = 0xffffffff;
+  EXPECT_EQ(std::vector<std::uint32_t>(values.begin(), values.begin() + 9),
+            (std::vector<std::uint32_t>{5, 6, 7, fill, 1, 2, 3, 4, 77}));
+}
+
 TEST(SimulatedWarps, ExitedThreadsDoNotCount) {
   const std::vector<std::uint32_t> values = results(
       "setp.ge.u32 %p1, %r1, 20; @%p1 exit; setp.eq.u32 %p2, %r1, %r1; vote.sync.ballot.b32 %r0, %p2, -1;");

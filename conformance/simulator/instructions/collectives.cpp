@@ -37,6 +37,13 @@ void wait(Thread& thread, const Instruction& in) {
   wait_in_warp(thread, read<std::uint32_t>(thread, in, mask_operand), collective);
 }
 
+// For the threads that come to it together.
+template <Collective collective>
+void wait_for_active(Thread& thread, const Instruction&) {
+  thread.collective = collective;
+  thread.state = Thread::State::at_active_mask;
+}
+
 // shfl.sync d|p, a, b, c, mask
 
 enum class Direction : std::uint8_t { up, down, butterfly, index };
@@ -175,7 +182,9 @@ void elect(Thread* const* lanes, std::uint32_t mask) {
   });
 }
 
-void ask_for_active_mask(Thread& thread, const Instruction&) { thread.state = Thread::State::at_active_mask; }
+void active_mask(Thread* const* lanes, std::uint32_t mask) {
+  for_each(lanes, mask, [&](Thread& thread) { write(thread, thread.current(), 0, mask); });
+}
 
 }  // namespace collectives
 
@@ -183,21 +192,24 @@ static Handler select_shuffle(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> direction = modifiers.take_one({"up", "down", "bfly", "idx"});
-  if (!modifiers.take("sync") || !direction || modifiers.take_type() != Type::b32) return nullptr;
+  const bool has_mask = modifiers.take("sync");
+  if (!direction || modifiers.take_type() != Type::b32 || draft.operands.size() != (has_mask ? 5 : 4))
+    return nullptr;
   draft.instruction.immediate = *direction;
   draft.pair_results();
-  return &wait<&shuffle, 5>;
+  return has_mask ? &wait<&shuffle, 5> : &wait_for_active<&shuffle>;
 }
 
 static Handler select_vote(Draft& draft) {
   using namespace collectives;
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> kind = modifiers.take_one({"all", "any", "uni", "ballot"});
-  if (!modifiers.take("sync") || !kind) return nullptr;
+  const bool has_mask = modifiers.take("sync");
+  if (!kind || draft.operands.size() != (has_mask ? 3 : 2)) return nullptr;
   const Type type = modifiers.take_type();
   if (type != (static_cast<Vote>(*kind) == Vote::ballot ? Type::b32 : Type::pred)) return nullptr;
   draft.instruction.immediate = *kind;
-  return &wait<&vote, 2>;
+  return has_mask ? &wait<&vote, 2> : &wait_for_active<&vote>;
 }
 
 static Handler select_match(Draft& draft) {
@@ -229,13 +241,14 @@ static Handler select_elect(Draft& draft) {
 }
 
 static Handler select_active_mask(Draft& draft) {
-  return draft.modifiers.take_type() == Type::b32 ? &collectives::ask_for_active_mask : nullptr;
+  return draft.modifiers.take_type() == Type::b32 ? &collectives::wait_for_active<&collectives::active_mask>
+                                                  : nullptr;
 }
 
 std::vector<OpcodeRow> opcodes_of_collectives() {
   return {
-      {"shfl", {&select_shuffle, 5, 5, Result::first, Waits::for_lanes, Effect::none}},
-      {"vote", {&select_vote, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
+      {"shfl", {&select_shuffle, 4, 5, Result::first, Waits::for_lanes, Effect::none}},
+      {"vote", {&select_vote, 2, 3, Result::first, Waits::for_lanes, Effect::none}},
       {"match", {&select_match, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
       {"redux", {&select_redux, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
       {"elect", {&select_elect, 2, 2, Result::first, Waits::otherwise, Effect::none}},

@@ -291,18 +291,19 @@ bool Block::settle_active_masks(std::size_t first) {
   const auto waits = [&](std::size_t lane) {
     return threads_[first + lane].state == Thread::State::at_active_mask;
   };
+  std::array<Thread*, kWarpSize> lanes{};
+  for (std::size_t lane = 0; lane < count; ++lane) lanes[lane] = &threads_[first + lane];
   for (std::size_t lane = 0; lane < count; ++lane) {
     if (!waits(lane)) continue;
-    const Instruction* const where = threads_[first + lane].next;
+    const Thread& thread = *lanes[lane];
     std::uint32_t mask = 0;
     for (std::size_t other = lane; other < count; ++other) {
-      if (waits(other) && threads_[first + other].next == where) mask |= std::uint32_t{1} << other;
+      if (waits(other) && lanes[other]->next == thread.next) mask |= std::uint32_t{1} << other;
     }
+    running_ = lanes[lane];
+    thread.collective(lanes.data(), mask);
     for (std::size_t other = lane; other < count; ++other) {
-      if ((mask >> other & 1) == 0) continue;
-      Thread& thread = threads_[first + other];
-      thread.registers[where[-1].slots[0]] = mask;
-      thread.state = Thread::State::running;
+      if ((mask >> other & 1) != 0) lanes[other]->state = Thread::State::running;
     }
     return true;
   }

@@ -29,6 +29,7 @@ bool Opcode::has_result(const Modifiers& words) const {
 }
 
 Waits Opcode::waits_with(const Modifiers& words) const {
+  if (waits == Waits::for_lanes && !words.has("sync")) return Waits::otherwise;
   if (waits != Waits::if_it_looks) return waits;
   return words.has("test_wait") || words.has("try_wait") ? Waits::otherwise : Waits::never;
 }

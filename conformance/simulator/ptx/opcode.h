@@ -23,7 +23,7 @@ enum class Result : std::uint8_t {
 /// next.
 enum class Waits : std::uint8_t {
   never,
-  for_lanes,    ///< of the mask that the last operand gives
+  for_lanes,    ///< of the mask that the last operand gives; without `.sync`, of those that are there
   for_warp,     ///< all 32 threads execute it together
   otherwise,    ///< for a block, for time, or for lanes that no mask gives
   if_it_looks,  ///< those of `mbarrier` that ask whether a phase is complete
@@ -63,7 +63,7 @@ struct Opcode {
   bool has_result(const Modifiers& words) const;
   /// Whether the result is a source, too.
   bool reads_result() const { return result == Result::of_products; }
-  /// One of the first four.
+  /// One of the first four; for instructions without `.sync`, the last of these.
   Waits waits_with(const Modifiers& words) const;
 };
 
