@@ -94,12 +94,22 @@ void add_packed(std::vector<Form>& forms) {
   }
 }
 
+void add_packs_of_integers(std::vector<Form>& forms) {
+  for (const std::string sign : {"u", "s"}) {
+    forms.push_back(plain_form(kGroup, "cvt.pack.sat." + sign + "16.s32", "b32", {"s32", "s32"}));
+    for (const std::string bits : {"8", "4", "2"})
+      forms.push_back(
+          plain_form(kGroup, "cvt.pack.sat." + sign + bits + ".s32.b32", "b32", {"s32", "s32", "b32"}));
+  }
+}
+
 }  // namespace
 
 void add_conversion_forms(std::vector<Form>& forms) {
   add_integers(forms);
   add_floats(forms);
   add_packed(forms);
+  add_packs_of_integers(forms);
 }
 
 }  // namespace opgate::card

@@ -215,6 +215,37 @@ TEST(SimulatedConversions, IntoPairs) {
         combinations(floats(), 1), 16);
 }
 
+TEST(SimulatedConversions, PacksOfIntegers) {
+  const auto nearest = [](std::uint32_t value, int bits, bool is_signed) {
+    const std::int64_t least = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
+    const std::int64_t most = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    const std::int64_t number = static_cast<std::int32_t>(value);
+    return static_cast<std::uint32_t>(number < least  ? least
+                                      : number > most ? most
+                                                      : number) &
+           ((1u << bits) - 1);
+  };
+  const std::vector<Sources> sources = combinations(
+      {0,     1,     2,     7,     8,          15,         16,         127,        128,        255,       256,
+       32767, 32768, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe, 0xffffff7f, 0xffff7fff},
+      3);
+  for (const int bits : {16, 8, 4, 2}) {
+    for (const bool is_signed : {false, true}) {
+      const std::string type = (is_signed ? ".s" : ".u") + std::to_string(bits);
+      const std::vector<std::uint64_t> results = evaluate(
+          "cvt.pack.sat" + type + (bits == 16 ? ".s32 %r0, %r1, %r2;" : ".s32.b32 %r0, %r1, %r2, %r3;"),
+          sources);
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto a = static_cast<std::uint32_t>(sources[i][0]);
+        const auto b = static_cast<std::uint32_t>(sources[i][1]);
+        const std::uint32_t above = bits == 16 ? 0 : static_cast<std::uint32_t>(sources[i][2]) << (2 * bits);
+        EXPECT_EQ(results[i], above | nearest(a, bits, is_signed) << bits | nearest(b, bits, is_signed))
+            << type;
+      }
+    }
+  }
+}
+
 TEST(SimulatedConversions, FormatsWithoutArithmetic) {
   EXPECT_EQ(evaluate_one("cvt.rn.satfinite.relu.e5m2x2.f16x2 %h0, %r1;", {0x3c00bc00}), 0x3c00u);
   EXPECT_EQ(evaluate_one("cvt.rna.tf32.f32 %r0, %f1;", {0x3f801000}), 0x3f802000u);

@@ -267,6 +267,7 @@ Handler choose(Type to, Type from, bool saturate) {
 static Handler select_conversion(Draft& draft) {
   using namespace conversions;
   Modifiers& modifiers = draft.modifiers;
+  if (modifiers.take("pack")) return select_pack_conversion(draft);
   std::int64_t flags = 0;
   std::optional<Rounding> rounding = modifiers.take_rounding();
   if (const auto integral = modifiers.take_one({"rni", "rzi", "rmi", "rpi"})) {

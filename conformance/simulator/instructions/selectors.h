@@ -52,6 +52,7 @@ Handler select_async_store(Draft& draft);       // st.async and red.async
 Handler select_bulk_copy(Draft& draft);         // cp.async.bulk
 Handler select_cluster_barrier(Draft& draft);   // barrier.cluster
 Handler select_tensor_copy(Draft& draft);       // cp.async.bulk.tensor
+Handler select_pack_conversion(Draft& draft);   // cvt.pack
 Handler select_no_effect(Draft& draft);         // fences, prefetches; also cp.async.bulk.prefetch
 Handler select_promised_arrival(Draft& draft);  // cp.async.mbarrier
 Handler select_quad_products(Draft& draft, const Product& product, bool a_by_columns, bool b_by_columns);
