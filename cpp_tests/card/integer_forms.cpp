@@ -57,6 +57,45 @@ void add_small(std::vector<Form>& forms) {
   forms.push_back(plain_form(kGroup, "mad24.hi.sat.s32", "s32", {"s32", "s32", "s32"}));
 }
 
+// Arithmetic of parts of registers, with a second operation behind it.
+void add_video(std::vector<Form>& forms) {
+  const auto add = [&](const std::string& opcode, const std::string& operands, bool has_third) {
+    forms.push_back({.group = kGroup,
+                     .text = opcode + " " + operands + ";",
+                     .sources = {"b32", "b32", has_third ? "b32" : ""},
+                     .result = "b32",
+                     .second = ""});
+  };
+  for (const std::string opcode : {"vadd.", "vsub.", "vabsdiff.", "vmin.", "vmax."}) {
+    for (const std::string types : {"u32.u32.u32", "s32.s32.s32", "s32.u32.s32", "u32.s32.s32"}) {
+      for (const std::string saturates : {"", ".sat"}) {
+        const std::string name = opcode + types + saturates;
+        add(name, "%r0, %r1, %r2", false);
+        add(name, "%r0, %r1.b3, %r2.h1", false);
+        add(name, "%r0.b2, %r1, %r2.b0, %r3", true);
+        add(name, "%r0.h1, %r1.h0, %r2, %r3", true);
+        add(name + ".add", "%r0, %r1, %r2, %r3", true);
+        if (types.starts_with("u32")) continue;
+        for (const std::string second : {".min", ".max"}) add(name + second, "%r0, %r1, %r2, %r3", true);
+      }
+    }
+  }
+  for (const std::string opcode : {"vshl.", "vshr."}) {
+    for (const std::string types : {"u32.u32.u32", "s32.s32.u32", "u32.s32.u32"}) {
+      for (const std::string saturates : {"", ".sat"}) {
+        for (const std::string mode : {".clamp", ".wrap"}) {
+          add(opcode + types + saturates + mode, "%r0, %r1, %r2", false);
+          add(opcode + types + saturates + mode + ".add", "%r0, %r1.h1, %r2.b0, %r3", true);
+        }
+      }
+    }
+  }
+  for (const std::string comparison : {".eq", ".ne", ".lt", ".le", ".gt", ".ge"}) {
+    add("vset.s32.u32" + comparison, "%r0, %r1, %r2", false);
+    add("vset.s32.s32" + comparison + ".add", "%r0, %r1.b1, %r2.b2, %r3", true);
+  }
+}
+
 // What leaves a carry is followed by what takes it, in the same or in the other direction.
 void add_carries(std::vector<Form>& forms) {
   for (const std::string bits : {"32", "64"}) {
@@ -95,6 +134,7 @@ void add_carries(std::vector<Form>& forms) {
 void add_integer_forms(std::vector<Form>& forms) {
   add_plain(forms);
   add_small(forms);
+  add_video(forms);
   add_carries(forms);
 }
 

@@ -10,18 +10,31 @@ namespace catalogue {
 
 std::unordered_map<std::string_view, Opcode> all_opcodes() {
   std::unordered_map<std::string_view, Opcode> all;
-  for (const auto group : {&opcodes_of_arithmetic,     &opcodes_of_carries,
-                           &opcodes_of_small_integers, &opcodes_of_bits,
-                           &opcodes_of_permutations,   &opcodes_of_functions,
-                           &opcodes_of_floats,         &opcodes_of_choices,
-                           &opcodes_of_comparisons,    &opcodes_of_conversions,
-                           &opcodes_of_moves,          &opcodes_of_loads,
-                           &opcodes_of_atomics,        &opcodes_of_control,
-                           &opcodes_of_async_copies,   &opcodes_of_mbarriers,
-                           &opcodes_of_tensor_maps,    &opcodes_of_mma,
-                           &opcodes_of_wmma,           &opcodes_of_wgmma,
-                           &opcodes_of_matrix_moves,   &opcodes_of_synchronisation,
-                           &opcodes_of_collectives,    &opcodes_of_clusters}) {
+  for (const auto group : {&opcodes_of_arithmetic,
+                           &opcodes_of_carries,
+                           &opcodes_of_small_integers,
+                           &opcodes_of_bits,
+                           &opcodes_of_video,
+                           &opcodes_of_permutations,
+                           &opcodes_of_functions,
+                           &opcodes_of_floats,
+                           &opcodes_of_choices,
+                           &opcodes_of_comparisons,
+                           &opcodes_of_conversions,
+                           &opcodes_of_moves,
+                           &opcodes_of_loads,
+                           &opcodes_of_atomics,
+                           &opcodes_of_control,
+                           &opcodes_of_async_copies,
+                           &opcodes_of_mbarriers,
+                           &opcodes_of_tensor_maps,
+                           &opcodes_of_mma,
+                           &opcodes_of_wmma,
+                           &opcodes_of_wgmma,
+                           &opcodes_of_matrix_moves,
+                           &opcodes_of_synchronisation,
+                           &opcodes_of_collectives,
+                           &opcodes_of_clusters}) {
     for (const OpcodeRow& row : group()) all.insert(row);
   }
   return all;

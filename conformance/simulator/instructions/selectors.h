@@ -18,6 +18,7 @@ using OpcodeRow = std::pair<std::string_view, Opcode>;
 std::vector<OpcodeRow> opcodes_of_arithmetic();
 std::vector<OpcodeRow> opcodes_of_carries();
 std::vector<OpcodeRow> opcodes_of_small_integers();
+std::vector<OpcodeRow> opcodes_of_video();
 std::vector<OpcodeRow> opcodes_of_bits();
 std::vector<OpcodeRow> opcodes_of_permutations();
 std::vector<OpcodeRow> opcodes_of_functions();

@@ -181,7 +181,7 @@ class Reader {
       draft.nowhere = names_.nowhere();
     }
     const Handler handler = known->select(draft);
-    if (handler == nullptr || !draft.modifiers.none_left()) return draft.instruction;
+    if (handler == nullptr || !draft.modifiers.none_left() || draft.has_parts()) return draft.instruction;
     put_operands(draft);
     form_.opcode = known;
     draft.instruction.execute = handler;

@@ -1,7 +1,10 @@
 // An instruction while it is being decoded.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simulator/ptx/instruction.h"
@@ -22,6 +25,7 @@ struct Operand {
   /// local memory.
   bool names_local = false;
   bool is_predicate = false;
+  std::string_view part = {};  ///< `b0` to `b3`, `h0` or `h1` of `r.b0`, a part of a register
 };
 
 struct Draft {
@@ -34,6 +38,14 @@ struct Draft {
 
   bool is(std::size_t operand, Operand::Kind kind) const {
     return operand < operands.size() && operands[operand].kind == kind;
+  }
+
+  /// The part that an operand names, which is taken from it; an instruction of which one is left is not
+  /// simulated.
+  std::string_view take_part(std::size_t operand) { return std::exchange(operands[operand].part, {}); }
+  bool has_parts() const {
+    return std::any_of(operands.begin(), operands.end(),
+                       [](const Operand& each) { return !each.part.empty(); });
   }
 
   /// Makes two results of the first operand where only one is written.

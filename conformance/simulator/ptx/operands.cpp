@@ -1,10 +1,24 @@
 #include "simulator/ptx/operands.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <optional>
 
 namespace opgate::simulator {
+namespace operands {
+
+// The part of a register that a name ends with.
+std::string_view part_in(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kParts{"b0", "b1", "b2", "b3", "h0", "h1"};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string_view last = name.substr(dot + 1);
+  return std::find(kParts.begin(), kParts.end(), last) == kParts.end() ? std::string_view() : last;
+}
+
+}  // namespace operands
 
 Token OperandReader::next() {
   const Token token = peek();
@@ -55,6 +69,7 @@ Operand OperandReader::read_one() {
   }
   operand.slots.push_back(read_value());
   operand.is_predicate = is_predicate_;
+  operand.part = part_;
   if (accept("|")) {
     operand.kind = Operand::Kind::pair;
     operand.slots.push_back(read_value());
@@ -111,6 +126,7 @@ std::uint64_t OperandReader::read_number(const Token& token, bool negative) cons
 Slot OperandReader::read_value() {
   if (accept("!")) return inverted(read_name(next()));
   is_predicate_ = false;
+  part_ = {};
   const bool negative = accept("-");
   const Token token = next();
   const bool is_number = token.text.front() >= '0' && token.text.front() <= '9';
@@ -121,12 +137,15 @@ Slot OperandReader::read_value() {
 
 Slot OperandReader::read_name(const Token& name) {
   if (name.is("_")) return names_.nowhere();
-  Named& named = names_.find(name);
+  part_ = operands::part_in(name.text);
+  Token whole = name;
+  if (!part_.empty()) whole.text.remove_suffix(part_.size() + 1);
+  Named& named = names_.find(whole);
   is_predicate_ = named.is_predicate;
   if (named.kind == Named::Kind::clock) return computed(instructions_.clock, names_.nowhere());
   std::uint64_t addend = 0;
   if (accept("+")) addend = integer(next());
-  return names_.slot_of(named, name, addend);
+  return names_.slot_of(named, whole, addend);
 }
 
 Slot OperandReader::inverted(Slot predicate) { return computed(instructions_.not_predicate, predicate); }

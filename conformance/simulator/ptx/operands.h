@@ -49,7 +49,8 @@ class OperandReader {
   std::size_t at_;
   std::string_view opcode_;
   std::vector<Instruction>& insert_;
-  bool is_predicate_ = false;  ///< the value that was read last
+  bool is_predicate_ = false;   ///< the value that was read last
+  std::string_view part_ = {};  ///< of it
 };
 
 }  // namespace opgate::simulator
