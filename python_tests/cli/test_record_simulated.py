@@ -44,6 +44,24 @@ graph.replay()
 print("captures", captured.tolist())
 """
 
+FUNCTIONS = """
+import torch
+
+ops = torch.ops.opgate_defects
+
+
+def vectors_of_four(x):
+    return ops.vectors_of_four(x)
+
+
+def any_strides_on_cuda(x):
+    return ops.any_strides_on_cuda(x)
+
+
+def padding_of_zeros(x, rows):
+    return ops.padding_of_zeros(x, rows)
+"""
+
 
 @pytest.fixture(autouse=True)
 def needs_simulator(has_simulator: bool) -> None:
@@ -85,3 +103,21 @@ def test_the_program_is_recorded_to_its_end_and_does_not_notice(
     of_faults = [arguments[0]["values"] for arguments in samples(tmp_path, "vectors_of_four")]
     assert of_faults[0].startswith("literal(1,2,3,")
     assert len(of_faults) == 2
+
+
+def test_a_program_does_not_notice_that_its_functions_are_recorded(
+    opgate: OpGate, build: Path, tmp_path: Path
+) -> None:
+    """Their arguments are looked at after a call, too: whether it has written them."""
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    (tmp_path / "program.py").write_text(
+        PROGRAM.replace("ops = torch.ops.opgate_defects", "import functions as ops")
+    )
+    program = ["--", sys.executable, "program.py", build / "lib" / "libopgate_defects.so"]
+    simulated = opgate("sim", "--tool", "memory", *program, folder=tmp_path)
+    recorded = opgate("record", "--sim", "--function", "functions:*", *program, folder=tmp_path)
+    assert recorded.returncode == 0, recorded
+    assert recorded.stdout.startswith(simulated.stdout), recorded
+    assert simulated.stdout.splitlines()[-1] == "captures [[0.0, 2.0, 4.0, 6.0]]", simulated
+    for name in ("vectors_of_four", "any_strides_on_cuda", "padding_of_zeros"):
+        assert f"functions:{name}" in recorded.stdout

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from .copies import copy_of
 from .signature import NotDescribed, Signature
 
 Given = dict[str, tuple[Any, bool]]
@@ -96,12 +97,11 @@ def contents(given: Given) -> dict[str, list[tuple[torch.Tensor, torch.Tensor]]]
     """The ordinary tensors of moderate size among the arguments, each with a copy of it, by parameter."""
     return {
         name: [
-            (tensor, tensor.detach().clone())
+            (tensor, copy)
             for tensor in (value if isinstance(value, list | tuple) else [value])
             if type(tensor) in (torch.Tensor, torch.nn.Parameter)
-            and tensor.layout is torch.strided
-            and tensor.device.type != "meta"
             and 0 < tensor.numel() * tensor.element_size() <= BYTES_WATCHED
+            and (copy := copy_of(tensor)) is not None
         ]
         for name, (value, _) in given.items()
         if has_tensor(value)
@@ -109,8 +109,10 @@ def contents(given: Given) -> dict[str, list[tuple[torch.Tensor, torch.Tensor]]]
 
 
 def is_same(pair: tuple[torch.Tensor, torch.Tensor]) -> bool:
-    """Whether the tensor has the values of the copy; NaN equals NaN."""
-    now, before = pair[0].detach(), pair[1]
+    """Whether the tensor has the values of the copy, as far as they are known; NaN equals NaN."""
+    now, before = copy_of(pair[0]), pair[1]
+    if now is None:
+        return True
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
     return bool(((now == before) | ((now != now) & (before != before))).all())
