@@ -348,6 +348,28 @@ twice.register_autograd(lambda context, gradient: gradient * 2)
     }
 
 
+def test_what_a_module_imports_is_found_without_the_callers_path(
+    folder: Path, tmp_path: Path, record: Record, opgate: OpGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere" / "factors").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "factors" / "__init__.py").write_text("TWO = 2\n")
+    (folder / "my_ops.py").write_text("""
+import torch
+from factors import TWO
+
+@torch.library.custom_op("seen::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * TWO
+""")
+    (folder / "program.py").write_text("import torch, my_ops; my_ops.twice(torch.randn(3, 4))")
+    with monkeypatch.context() as context:
+        context.setenv("PYTHONPATH", str(tmp_path / "elsewhere"))
+        result = record(folder)
+    assert "left out" not in result.stdout, result
+    run = opgate("run", "--check", "value.layout", folder=folder)
+    assert run.returncode == 0, run
+
+
 def test_only_the_namespaces_asked_for(folder: Path, record: Record) -> None:
     result = record(folder, options=("--namespace", "other"))
     assert_refused_last(result, "no operator of other through the dispatcher")

@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def import_all(modules: list[dict[str, str]]) -> dict[str, Any]:
     """Imports the modules in this process; returns those that are needed, their folders, and what failed."""
     import torch  # noqa: F401  (as workers do first: extension modules need its libraries)
 
-    forget_given_path()
+    given = forget_given_path()
     needed: list[str] = []
     folders: list[str] = []
     failed: dict[str, str] = {}
@@ -39,22 +40,42 @@ def import_all(modules: list[dict[str, str]]) -> dict[str, Any]:
             folders.append(root)
         try:
             with contextlib.redirect_stdout(sys.stderr):
-                importlib.import_module(name)
+                folders += folders_for_import(name, given)
             needed.append(name)
         except (Exception, SystemExit) as error:  # a user's module may raise anything while it is imported
             failed[name] = f"{type(error).__name__}: {' '.join(str(error).split())}"
     return {"modules": needed, "python_path": folders, "failed": failed}
 
 
-def forget_given_path() -> None:
+def folders_for_import(name: str, given: list[str]) -> list[str]:
+    """Imports the module. Of the folders of `given`, those that its own imports need are returned.
+
+    They are moved from `given` to sys.path. Raises what the import raises.
+    """
+    needed: list[str] = []
+    while True:
+        try:
+            importlib.import_module(name)
+            return needed
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            holding = [folder for folder in given if PathFinder.find_spec(package, [folder])]
+            if not holding:
+                raise
+            given.remove(holding[0])
+            sys.path.append(holding[0])
+            needed.append(holding[0])
+
+
+def forget_given_path() -> list[str]:
     """Removes what the caller's PYTHONPATH added to sys.path: later runs may be without it.
 
-    Its first entry is OpGate's own.
+    Its first entry is OpGate's own. Returns what was removed.
     """
-    given = {
-        Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:] if entry
-    }
-    sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() not in given]
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:]
+    given = [str(Path(entry).resolve()) for entry in entries if entry]
+    sys.path[:] = [entry for entry in sys.path if str(Path(entry).resolve()) not in given]
+    return given
 
 
 def is_found(name: str, root: str) -> bool:
