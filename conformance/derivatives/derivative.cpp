@@ -15,6 +15,7 @@
 #include "compare/widen.h"
 #include "derivatives/moved_inputs.h"
 #include "inputs/tensor_slots.h"
+#include "inputs/variant.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
 #include "values/counter.h"
@@ -47,13 +48,15 @@ struct Leaves {
   }
 };
 
-// A random cotangent with the sizes, dtype and device of `output`, in `layout` if that applies to the sizes
-// and dtype, otherwise contiguous.
-at::Tensor random_gradient(const std::string& stream, const at::Tensor& output, const std::string& layout) {
+// A random cotangent with the sizes, dtype and device of `output`, in `layout` if that applies to the
+// subject, the sizes and the dtype, otherwise contiguous.
+at::Tensor random_gradient(const Spec& spec, const std::string& stream, const at::Tensor& output,
+                           const std::string& layout) {
   const c10::ScalarType dtype = output.scalar_type();
   const at::Tensor values = make_values({"uniform", {}}, stream_key(stream), output.sizes(), dtype);
   auto placed = find_placement(output.sizes(), layout);
-  if (!placed || (placed->layout->accepts_dtype != nullptr && !placed->layout->accepts_dtype(dtype)))
+  if (!placed || !is_tried(placed->placement.view, spec) ||
+      (placed->layout->accepts_dtype != nullptr && !placed->layout->accepts_dtype(dtype)))
     placed = find_placement(output.sizes(), kContiguous);
   return lay_out(values, placed->placement.geometry, output.device().type(), placed->placement.view);
 }
@@ -163,8 +166,8 @@ class Differentiation {
     const std::vector<at::Tensor>& inputs = leaves_.tensors;
     if (found_.cotangents.empty()) {
       for (size_t i = 0; i < inputs.size(); ++i)
-        found_.cotangents.push_back(
-            random_gradient("tangent of " + leaves_.names[i], inputs[i], std::string(kContiguous)));
+        found_.cotangents.push_back(random_gradient(*key_.spec, "tangent of " + leaves_.names[i], inputs[i],
+                                                    std::string(kContiguous)));
     }
     for (size_t i = 0; i < inputs.size(); ++i) mode.set_tangent(inputs[i], found_.cotangents.at(i));
     const Outcome call = make();
@@ -253,13 +256,14 @@ class Differentiation {
     for (size_t i = 0; i < results.size(); ++i) {
       at::Tensor& incoming = found_.cotangents.emplace_back();
       if (!has_derivative(results[i])) continue;
-      incoming =
-          random_gradient(fmt::format("gradient of output {}", i), results[i], request_.cotangent_layout);
+      incoming = random_gradient(*key_.spec, fmt::format("gradient of output {}", i), results[i],
+                                 request_.cotangent_layout);
       if (request_.dense) incoming = incoming.resolve_conj().resolve_neg().contiguous();
       if (request_.negated == i) incoming.neg_();
     }
     for (size_t i = 0; i < leaves_.tensors.size(); ++i) {
-      found_.second_cotangents.push_back(random_gradient(fmt::format("gradient of gradient {}", i),
+      found_.second_cotangents.push_back(random_gradient(*key_.spec,
+                                                         fmt::format("gradient of gradient {}", i),
                                                          leaves_.tensors[i], std::string(kContiguous)));
     }
   }

@@ -9,7 +9,6 @@
 #include "inputs/bad_inputs.h"
 #include "inputs/tensor_slots.h"
 #include "inputs/variant_text.h"
-#include "layouts/layout.h"
 #include "spec/function_name.h"
 
 namespace opgate {
@@ -21,9 +20,7 @@ bool writes_something(const Spec& spec) { return spec.op && spec.op->schema().is
 // if an argument is a lazy view.
 bool possible(const Spec& spec, const TensorSlot& slot, const Placement& placement) {
   if (placement.view != View::plain && writes_something(spec)) return false;
-  // The dispatcher negates the tensor before a kernel gets it, unless the kernel says that it need not.
-  // Nothing does that for a function, and hardly anyone passes it such a tensor.
-  if (placement.view == View::negated && is_function(spec.name)) return false;
+  if (!is_tried(placement.view, spec)) return false;
   return !placement.geometry.overlaps() || can_be_expanded(spec, slot);
 }
 
@@ -127,6 +124,8 @@ class VariantEnumerator {
 };
 
 }  // namespace
+
+bool is_tried(View view, const Spec& spec) { return view != View::negated || !is_function(spec.name); }
 
 std::vector<Variant> variants(const Spec& spec, const Sample& sample) {
   if (spec.kind != Spec::Kind::op) return {{std::string(kContiguous), Variant::Kind::contiguous, true}};

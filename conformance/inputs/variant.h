@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "layouts/layout.h"
 #include "spec/spec.h"
 
 namespace opgate {
@@ -32,6 +33,11 @@ struct Variant {
 /// tensors. With several tensors, a size changes in all of them at once: every dim of size 8 becomes empty.
 /// The bad inputs that the engine makes come last.
 std::vector<Variant> variants(const Spec& spec, const Sample& sample);
+
+/// Whether calls of the subject are tried with tensors that are read in this way, as an argument or as a
+/// cotangent. The dispatcher negates a tensor before a kernel gets it, unless the kernel says that it need
+/// not. Nothing does that for a function, and hardly anyone passes it such a tensor.
+bool is_tried(View view, const Spec& spec);
 
 /// The argument that the variant changes: "x" for "x=stepped"; empty if it changes none, several, or a
 /// size.

@@ -14,7 +14,7 @@ std::map<std::string, std::string> device_types_with_keys() {
   return keys;
 }
 
-void enable_simulator() { enable_simulated_device(DeviceAllocator::plain); }
+void enable_simulator() { enable_simulated_device(DeviceAllocator::guarded); }
 
 std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure() {
   const auto failure = take_simulated_failure();
