@@ -144,6 +144,52 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
 }
 """
 )
+CUDA_SETUP = """
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CUDAExtension
+setup(name="kinds", packages=["kinds"],
+      cmdclass={"build_ext": BuildExtension.with_options(use_ninja=False)},
+      ext_modules=[CUDAExtension("kinds._C", ["kinds/ops.cpp", "kinds/scale.cu"])])
+"""
+BINDING = """
+#include <torch/csrc/utils/pybind.h>
+
+at::Tensor scale(const at::Tensor& x, double by);
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("scale", &scale); }
+"""
+CUDA = """
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+__global__ void scale_kernel(const float* x, float* y, float by, int64_t count) {
+  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (i < count) y[i] = factor(x[i]) * by;
+}
+at::Tensor scale(const at::Tensor& x, double by) {
+  TORCH_CHECK(x.is_cuda() && x.scalar_type() == at::kFloat, "x must be Float on CUDA, got ",
+              x.scalar_type(), " on ", x.device());
+  const c10::cuda::CUDAGuard guard(x.device());
+  const at::Tensor dense = x.contiguous(), out = at::empty_like(dense);
+  const int64_t count = dense.numel();
+  if (count == 0) return out;
+  scale_kernel<<<static_cast<unsigned>((count + 127) / 128), 128, 0, c10::cuda::getCurrentCUDAStream()>>>(
+      dense.const_data_ptr<float>(), out.mutable_data_ptr<float>(), static_cast<float>(by), count);
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return out;
+}
+"""
+
+
+def cuda_extension(folder: Path, value: float) -> None:
+    """A project whose functions in CUDA are bound by pybind11."""
+    package(folder, BINDING, "import torch\nfrom ._C import scale\n")
+    (folder / "kinds" / "scale.cu").write_text("__device__ " + factor(value) + CUDA)
+    (folder / "setup.py").write_text(CUDA_SETUP)
+
+
 AUTOGRAD = """
 class Scale(torch.autograd.Function):
     @staticmethod
@@ -391,6 +437,13 @@ def scale(x: torch.Tensor, by: float) -> torch.Tensor:
         IN_PLACE,
         runs="python",
         call="kinds.scale",
+    ),
+    "functions of a CUDAExtension": Kind(
+        cuda_extension,
+        [["env", "TORCH_CUDA_ARCH_LIST=8.0+PTX", *IN_PLACE[0]]],
+        runs="python",
+        call="kinds.scale",
+        device="cuda",
     ),
     "functions of cpp_extension.load_inline": Kind(
         loaded("from torch.utils.cpp_extension import load_inline\n"
