@@ -24,7 +24,8 @@ inline std::string short_function_name(std::string name) {
     if (name[i] == '(' && depth == 0 && !std::string_view(name).substr(0, i).ends_with("operator"))
       name.resize(i);
   }
-  // The result of a template comes before its name.
+  // The result of a template comes before its name; "a function" is no template.
+  if (!name.ends_with('>')) return name;
   depth = 0;
   for (size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++depth;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <optional>
 
 #include "device/simulator.h"
@@ -17,13 +18,13 @@ namespace opgate {
 namespace {
 
 using torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator;
-using torch::cuda::CUDAPluggableAllocator::createCustomAllocator;
 using torch::cuda::CUDAPluggableAllocator::CUDAPluggableAllocator;
 
 constexpr size_t kZoneOnGpu = 1024;  // a multiple of the 512 bytes that torch's allocator aligns to
 // Larger blocks are not filled when they are freed, because reading them again would take too long.
 constexpr size_t kFreedFill = size_t{512} << 10;
 constexpr size_t kLarge = size_t{1} << 20;
+constexpr size_t kHuge = size_t{1} << 30;
 
 // The simulated device sees itself where a kernel leaves an allocation, reads included, if nothing is between
 // them.
@@ -45,6 +46,14 @@ void fill(const std::byte* data, size_t bytes, std::byte value, cudaStream_t str
   C10_CUDA_CHECK(cudaMemsetAsync(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes, stream));
 }
 
+// Of huge blocks on the simulated device both ends are filled, as it does itself: a kernel that touches a few
+// pages of 8 GB must not take seconds.
+void fill_fresh(const std::byte* data, size_t bytes, std::byte value, cudaStream_t stream) {
+  if (!is_simulated() || bytes <= kHuge) return fill(data, bytes, value, stream);
+  fill(data, kLarge, value, stream);
+  fill(data + bytes - kLarge, kLarge, value, stream);
+}
+
 // The offset of the first changed byte from `data`, and the number of changed bytes; none if there are
 // none. Restores the bytes. Waits for the device.
 std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, size_t bytes,
@@ -58,6 +67,15 @@ std::optional<std::pair<std::ptrdiff_t, size_t>> changed(const std::byte* data, 
   return std::pair{first - host.begin(), static_cast<size_t>(std::ranges::count_if(host, differs))};
 }
 
+// An operator may ask for statistics of torch's allocator, which the pluggable one refuses to give.
+struct GuardedAllocator final : CUDAPluggableAllocator {
+  using CUDAPluggableAllocator::CUDAPluggableAllocator;
+
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex /*device*/) override { return {}; }
+  void resetAccumulatedStats(c10::DeviceIndex /*device*/) override {}
+  void resetPeakStats(c10::DeviceIndex /*device*/) override {}
+};
+
 }  // namespace
 
 GuardMemory& GuardMemory::instance() {
@@ -67,12 +85,11 @@ GuardMemory& GuardMemory::instance() {
 }
 
 void GuardMemory::install() {
-  const auto allocator = createCustomAllocator(
+  const auto allocator = std::make_shared<GuardedAllocator>(
       [this](size_t bytes, int device, cudaStream_t stream) { return allocate(bytes, device, stream); },
       [this](void* data, size_t, int device, cudaStream_t stream) { give_back(data, device, stream); });
-  dynamic_cast<CUDAPluggableAllocator&>(*allocator).set_record_stream_fn([this](void* data, cudaStream_t) {
-    use_on_another_stream(data);
-  });
+  allocator->init(c10::cuda::device_count());
+  allocator->set_record_stream_fn([this](void* data, cudaStream_t) { use_on_another_stream(data); });
   changeCurrentAllocator(allocator);
   guard::add(*this);
 }
@@ -155,7 +172,7 @@ void* GuardMemory::allocate(size_t bytes, int device, cudaStream_t stream) {
   const size_t capacity = capacity_for(bytes);
   std::byte* const data = take(device, capacity) + zone();
   if (zone() > 0) fill(data - zone(), zone(), poison_.zone, stream);
-  fill(data, bytes, poison_.fresh, stream);
+  fill_fresh(data, bytes, poison_.fresh, stream);
   if (zone() > 0) fill(data + bytes, zone(), poison_.zone, stream);
   alive_[data] = {
       {data, bytes, guard::take_serial()}, capacity, device, poison_, false, false, is_capturing_};

@@ -23,12 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr size_t kShown = 4;
 // Files of these names are not the operator's: OpGate itself, PyTorch, Python, and what every program loads.
-constexpr std::array<std::string_view, 17> kNotTheOperators{
+constexpr std::array<std::string_view, 18> kNotTheOperators{
     "opgate",   "libopgate.so", "_engine.",    "libtorch", "libc10",    "libpython",
     "python",   "libc.so",      "libc-",       "libm.so",  "libstdc++", "libgcc_s",
-    "ld-linux", "libgomp",      "libpthread.", "libomp",   "libshm.so"};
-// Functions of PyTorch's headers, which are compiled into each library.
-constexpr std::array<std::string_view, 5> kOfHeaders{"c10::", "at::", "torch::", "std::", "__gnu_cxx::"};
+    "ld-linux", "libgomp",      "libpthread.", "libomp",   "libshm.so", "libcudart"};
+// Functions of PyTorch's headers, which are compiled into each library, and kernels as the simulated device
+// compiles them.
+constexpr std::array<std::string_view, 7> kOfHeaders{
+    "c10::", "at::", "torch::", "std::", "__gnu_cxx::", "pybind11::", "opgate_function_"};
 
 template <class Words>
 bool begins_with_one_of(std::string_view text, const Words& words) {

@@ -38,5 +38,12 @@ TEST(Text, OtherTemplatesHaveNoFunctionOfTheirCaller) {
     EXPECT_EQ(function_of_lambda(name), "") << name;
 }
 
+TEST(Text, AFunctionIsNamedWithoutItsResultAndItsParameters) {
+  EXPECT_EQ(short_function_name("void (anonymous namespace)::twice<float>(float const*, long) [clone .lto]"),
+            "twice<float>");
+  EXPECT_EQ(short_function_name("five::scale(at::Tensor const&)"), "five::scale");
+  EXPECT_EQ(short_function_name("a function"), "a function");
+}
+
 }  // namespace
 }  // namespace opgate::text_test

@@ -118,7 +118,7 @@ PLANTED = {
     "dtype": "fake.metadata",
     "one_place": "run.race",
     "barrier": "run.race",
-    "unwritten": "value.reference",
+    "unwritten": "memory.uninitialised",
     "tuned": "value.reference",
     "stream": "run.race",
     "early": "run.stream",
@@ -144,7 +144,7 @@ def test_each_planted_mistake_is_found_and_its_right_twin_is_silent(
     folder = source / "fixtures" / "triton_pairs"
     checks = [
         *("value", "effect.mutation", "memory.bounds", "run.race", "run.device", "fake.metadata"),
-        *("run.sequence", "run.stream", "grad.reference"),
+        *("run.sequence", "run.stream", "grad.reference", "memory.uninitialised"),
     ]
     run = opgate("run", "--device", "sim", "--check", *checks, "--output", tmp_path, folder=folder)
     assert run.returncode == 1, run
