@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <opgate/error.h>
+#include <pybind11/stl.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
 
 #include "classes/call_sequence.h"
+#include "python/binding/loaded.h"
+#include "python/binding/parts.h"
 #include "python/binding/reference.h"
 #include "spec/class_promises.h"
 
@@ -17,6 +20,31 @@ py::list to_python(const torch::jit::Stack& values) {
   py::list list;
   for (const c10::IValue& value : values) list.append(torch::jit::toPyObject(value));
   return list;
+}
+
+// Whether each TorchBind class that has a spec is meant for torch.export.
+std::map<std::string, bool> classes() {
+  std::map<std::string, bool> exported;
+  for (const Spec& spec : loaded().subjects) {
+    if (spec.torch_class) exported[spec.name] = spec.torch_class->exported;
+  }
+  return exported;
+}
+
+// The same sequences as in C++.
+py::list class_sequences(const std::string& id, size_t count) {
+  const CallKey key = loaded_call(id);
+  py::list sequences;
+  for (const Sequence& sequence : random_sequences(key, count)) {
+    py::list calls;
+    for (const MethodCall& call : sequence)
+      calls.append(py::make_tuple(call.method->name, to_python(arguments_of(key, call))));
+    py::dict described;
+    described["construct"] = to_python(constructor_arguments(key));
+    described["calls"] = calls;
+    sequences.append(described);
+  }
+  return sequences;
 }
 
 }  // namespace
@@ -53,20 +81,13 @@ void set_model(Spec& spec, const std::map<std::string, py::object>& functions) {
   }
 }
 
-bool is_exported(const Spec& spec) { return spec.torch_class->exported; }
-
-py::list class_sequences(const CallKey& key, size_t count) {
-  py::list sequences;
-  for (const Sequence& sequence : random_sequences(key, count)) {
-    py::list calls;
-    for (const MethodCall& call : sequence)
-      calls.append(py::make_tuple(call.method->name, to_python(arguments_of(key, call))));
-    py::dict described;
-    described["construct"] = to_python(constructor_arguments(key));
-    described["calls"] = calls;
-    sequences.append(described);
-  }
-  return sequences;
+void define_classes(py::module_& module) {
+  module.def("classes", &classes,
+             "The TorchBind classes that have a spec, by name: whether each is meant for torch.export.");
+  module.def("class_sequences", &class_sequences,
+             "Random sequences of calls of the class, with new tensors: a list of {\"construct\": arguments, "
+             "\"calls\": [(method, arguments)]}.",
+             py::arg("call_id"), py::arg("count"));
 }
 
 }  // namespace opgate

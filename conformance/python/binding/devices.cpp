@@ -1,11 +1,20 @@
-#include "python/binding/devices.h"
-
+// The devices that OpGate knows, and the simulated one, in a Python process.
 #include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
 
 #include "device/device.h"
 #include "device/simulator.h"
+#include "python/binding/parts.h"
 
 namespace opgate {
+namespace {
+
+namespace py = pybind11;
 
 std::map<std::string, std::string> device_types_with_keys() {
   std::map<std::string, std::string> keys;
@@ -14,6 +23,7 @@ std::map<std::string, std::string> device_types_with_keys() {
   return keys;
 }
 
+// Nothing of the device runs here, because workers are forked from this process.
 void enable_simulator() { enable_simulated_device(DeviceAllocator::guarded); }
 
 std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure() {
@@ -22,6 +32,25 @@ std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> sim
   const std::string said =
       failure->device_failed ? fmt::format("{} ({})", failure->error, failure->what) : failure->what;
   return std::tuple{said, failure->device_failed, failure->unsupported, failure->frame(), failure->error};
+}
+
+}  // namespace
+
+void define_devices(py::module_& module) {
+  module.def("device_types", &device_types_with_keys,
+             "The devices that OpGate knows, and the dispatch key of kernels for each: {'cpu': 'CPU', ...}.");
+  module.def(
+      "enable_simulator", &enable_simulator,
+      "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Must be called before "
+      "the first call. Raises RuntimeError where CUDA is not simulated in this process.");
+  module.def("simulated_failure", &simulated_failure,
+             "What has gone wrong on the simulated device since the last call, whether the device failed, "
+             "whether something was asked for that is not simulated, the kernel with its place (\"\" if "
+             "there was none), and the error in CUDA's words; None if nothing has. Repairs the device.");
+  module.def("unsimulated_library", &unsimulated_library,
+             "The library or compiler that is not simulated and that the message of an exception names, or "
+             "None.",
+             py::arg("message"));
 }
 
 }  // namespace opgate

@@ -1,0 +1,111 @@
+// The engine's checks in a Python process, and what the checks that are written in Python share with them.
+#include <pybind11/stl.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "device/device.h"
+#include "judging/all_checks.h"
+#include "judging/judge_call.h"
+#include "judging/obstacle.h"
+#include "judging/output_judgement.h"
+#include "plan/calls.h"
+#include "python/binding/judgement_json.h"
+#include "python/binding/loaded.h"
+#include "python/binding/parts.h"
+#include "results/finding_text.h"
+
+namespace opgate {
+namespace {
+
+namespace py = pybind11;
+using nlohmann::json;
+
+// Runs native checks on one call in this process. The GIL is released; kernels written in Python take it
+// themselves.
+std::string judge(const std::string& id, const std::vector<std::string>& check_ids) {
+  const CallKey key = loaded_call(id);
+  CheckList checks;
+  for (const std::string& check : check_ids) checks.push_back(&find_check(loaded().checks, check));
+  if (key.device != c10::kCPU && std::ranges::any_of(checks, &Check::needs_device))
+    enable_device(key.device, DeviceAllocator::plain);
+  std::optional<CallFacts> facts;
+  json said{{"judgements", judge_call(key, checks, loaded().cache, &facts)}};
+  if (facts) said["facts"] = *facts;
+  return text_of(said);
+}
+
+// Why a check of the Python half, of which this is known, cannot judge the call; none if it can.
+std::optional<std::string> obstacle(const std::string& id, const std::string& missing, bool needs_fake,
+                                    const std::optional<std::string>& no_package) {
+  const CallKey key = loaded_call(id);
+  Check check;
+  check.missing = missing;
+  check.needs_fake = needs_fake;
+  const auto found = obstacle_to(*key.spec, check, {.no_package = no_package, .in_worker = &key});
+  return found ? std::optional(found->reason) : std::nullopt;
+}
+
+// Compares the results of a call that was made elsewhere with the reference.
+std::string judge_results(const std::string& id, const std::vector<at::Tensor>& results) {
+  CallUnderTest under_test(loaded_call(id), loaded().cache);
+  Outcome outcome;
+  for (const at::Tensor& result : results) outcome.results.emplace_back(result);
+  return text_of(judge_near_reference(under_test, outcome, "the values of the reference"));
+}
+
+std::string text_of_finding(const std::string& case_id, const std::string& judgement) {
+  std::string text = finding_text(case_id, json::parse(judgement).get<Judgement>(), /*options=*/std::nullopt);
+  text.pop_back();  // the end of the last line
+  return text;
+}
+
+// The explanations of native checks, by id, as JSON.
+std::string explanations() {
+  json all;
+  for (const Check& check : native_checks()) {
+    const Explanation& told = check.explanation;
+    all[check.name] = {{"promise", told.promise},
+                       {"why", told.why},
+                       {"fix", told.fix},
+                       {"example", told.example},
+                       {"wrong", told.wrong},
+                       {"right", told.right},
+                       {"does_not_find", told.does_not_find}};
+  }
+  return all.dump();
+}
+
+std::vector<std::string> native_check_ids() {
+  std::vector<std::string> ids;
+  for (const Check& check : loaded().checks) ids.push_back(check.name);
+  return ids;
+}
+
+}  // namespace
+
+void define_judging(py::module_& module) {
+  module.def("judge", &judge,
+             "Runs native checks on a call. Returns JSON: \"judgements\" by check, and \"facts\" of the call "
+             "if a check made it. Raises RuntimeError for an unknown call or check.",
+             py::arg("call_id"), py::arg("checks"), py::call_guard<py::gil_scoped_release>());
+  module.def("obstacle", &obstacle,
+             "Why the case of a check of the Python half is owed before the call is made, or None. Raises "
+             "RuntimeError for an unknown call.",
+             py::arg("call_id"), py::arg("missing"), py::arg("needs_fake"), py::arg("no_package"));
+  module.def("judge_results", &judge_results,
+             "Compares the results of a call that was made elsewhere with the reference, within the spec's "
+             "accuracy. Returns a judgement as JSON.",
+             py::arg("call_id"), py::arg("results"), py::call_guard<py::gil_scoped_release>());
+  module.def("finding_text", &text_of_finding,
+             "The text of the finding of one case, whose judgement is JSON, as the program prints it.",
+             py::arg("case_id"), py::arg("judgement"));
+  module.def(
+      "explanations", &explanations,
+      "The explanation of each of the engine's own checks, as JSON by id: promise, why, fix, example, wrong "
+      "and right.");
+  module.def("native_checks", &native_check_ids, "The ids of the engine's own checks.");
+}
+
+}  // namespace opgate

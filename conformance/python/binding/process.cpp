@@ -1,0 +1,43 @@
+// The state of a Python process, and what it reports of itself.
+#include <pybind11/stl.h>
+
+#include "call/invoke.h"
+#include "memory/guard_pages.h"
+#include "process/child_process.h"
+#include "process/crash_handlers.h"
+#include "process/process_state.h"
+#include "python/binding/parts.h"
+
+namespace opgate {
+namespace {
+
+namespace py = pybind11;
+
+void forget_exception() {
+  const py::gil_scoped_acquire locked;
+  PyErr_Clear();
+}
+
+}  // namespace
+
+void define_process(py::module_& module) {
+  set_forget_exception(&forget_exception);
+  module.def("end_of_printed", &end_of_printed,
+             "Writes what C's stdio still holds, and returns the place of stdout behind it; -1 without one.");
+  module.def(
+      "send_stack_of_crashes",
+      [] {
+        guard_pages::report_faults();
+        send_stack_of_crashes();
+      },
+      "From now on, this worker reports to the supervisor where it was when a signal ends it.");
+  py::class_<ProcessState>(module, "ProcessState",
+                           "A snapshot of the state of this process and thread that operators "
+                           "must leave as they found it, such as grad "
+                           "mode; see process/process_state.h.")
+      .def(py::init([] { return ProcessState(c10::kCPU); }))
+      .def("changes", &ProcessState::changes, "What has changed since the snapshot, in words.")
+      .def("restore", &ProcessState::restore, "Restores the state of the snapshot.");
+}
+
+}  // namespace opgate
