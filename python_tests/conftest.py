@@ -19,6 +19,13 @@ from harness import OpGate, write_config  # noqa: E402
 BUILD = Path(opgate_package.__file__).parents[2]
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "cache")
 
+# torch compiles the same code in each run of the tests: packages, and kernels of models. Debian's ccache has
+# programs of the compilers' names. Its cache lies in the build as well, because torch compiles for the
+# processor of this machine.
+if (COMPILERS := Path("/usr/lib/ccache")).is_dir():
+    os.environ["PATH"] = f"{COMPILERS}{os.pathsep}{os.environ['PATH']}"
+    os.environ["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
