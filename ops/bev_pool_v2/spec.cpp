@@ -5,7 +5,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <opgate/spec.h>
 
-#include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace opgate;
@@ -101,35 +101,36 @@ Arguments with(Arguments arguments, size_t position, Argument instead) {
 Arguments good() { return two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5})); }
 
 // The size that BEVDet uses: 6 cameras, 59 depths, 16x44 features of 80 channels, a grid of 128x128. Three
-// of four points, chosen at random, fall into the grid.
+// of four points, chosen at random, fall into the grid. Each process that loads the specs makes them, so that
+// the points are not sorted by comparing them.
 Arguments bevdet() {
-  constexpr int points = 6 * 59 * 16 * 44, depths = 59, pixels = 16 * 44;
+  constexpr int cells = 6 * 59 * 16 * 44, depths = 59, pixels = 16 * 44, voxels = 128 * 128;
   std::mt19937 random;
-  std::vector<std::pair<uint32_t, int>> seen;  // voxel and point
-  for (int point = 0; point < points; ++point) {
-    const uint32_t voxel = random() % (128 * 128 * 4 / 3);
-    if (voxel < 128 * 128) seen.emplace_back(voxel, point);
+  std::vector<uint32_t> voxel_of(cells);
+  std::vector<int> begin(voxels + 1);  // of the points of each voxel
+  for (uint32_t& voxel : voxel_of) {
+    voxel = random() % (voxels * 4 / 3);
+    if (voxel < voxels) ++begin[voxel + 1];
   }
-  std::ranges::sort(seen);
-  std::vector<double> ranks_depth, ranks_feat, ranks_bev, starts, lengths;
-  for (const auto& [voxel, point] : seen) {
-    if (ranks_bev.empty() || ranks_bev.back() != voxel) {
-      starts.push_back(static_cast<double>(ranks_bev.size()));
-      lengths.push_back(0);
-    }
-    ++lengths.back();
-    ranks_depth.push_back(point);
-    ranks_feat.push_back(point / (depths * pixels) * pixels + point % pixels);
-    ranks_bev.push_back(voxel);
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  const auto points = static_cast<size_t>(begin.back());
+  std::vector<double> ranks_depth(points), ranks_feat(points), ranks_bev(points), starts, lengths;
+  for (int voxel = 0; voxel < voxels; ++voxel) {
+    if (begin[voxel] == begin[voxel + 1]) continue;
+    starts.push_back(begin[voxel]);
+    lengths.push_back(begin[voxel + 1] - begin[voxel]);
   }
-  return {uniform({1, 6, 59, 16, 44}),
-          uniform({1, 6, 16, 44, 80}),
-          ints(ranks_depth),
-          ints(ranks_feat),
-          ints(ranks_bev),
-          ints(starts),
-          ints(lengths),
-          std::vector<int64_t>{1, 1, 128, 128}};
+  for (int cell = 0; cell < cells; ++cell) {
+    const uint32_t voxel = voxel_of[cell];
+    if (voxel >= voxels) continue;
+    const int point = begin[voxel]++;
+    ranks_depth[point] = cell;
+    ranks_feat[point] = cell / (depths * pixels) * pixels + cell % pixels;
+    ranks_bev[point] = voxel;
+  }
+  return {uniform({1, 6, 59, 16, 44}), uniform({1, 6, 16, 44, 80}),         ints(std::move(ranks_depth)),
+          ints(std::move(ranks_feat)), ints(std::move(ranks_bev)),          ints(std::move(starts)),
+          ints(std::move(lengths)),    std::vector<int64_t>{1, 1, 128, 128}};
 }
 
 // The arguments of the backward: grad comes first, and there is no bev_shape.
