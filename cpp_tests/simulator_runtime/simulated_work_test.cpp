@@ -3,8 +3,11 @@
 #include "simulator/runtime/simulated_work.h"
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 
 #include "device_code.h"
 
@@ -139,4 +142,25 @@ TEST(SimulatedFailure, TellsWhatIsNotSimulated) {
   const Told told = take_failure();
   EXPECT_EQ(told.kind, 2);
   EXPECT_NE(told.text.find("cudaGraphDebugDotPrint is not simulated"), std::string::npos) << told.text;
+}
+
+// On a busy machine each turn takes a time slice of other processes. Here the other thread computes, and
+// calls nothing.
+TEST(SimulatedTurns, AreGivenUpByAThreadThatHasWaitedLong) {
+  std::atomic<bool> done = false;
+  std::thread computing([&] {
+    opgate_sim_join_turns(2, 1);
+    while (!done) {
+    }
+    opgate_sim_leave_turns();
+  });
+  opgate_sim_join_turns(2, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  void* data = nullptr;
+  for (int call = 0; call < 100; ++call) ASSERT_EQ(cudaMalloc(&data, 4), cudaSuccess);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  done = true;
+  computing.join();
+  opgate_sim_leave_turns();
+  EXPECT_LT(took, std::chrono::seconds(5));  // a quarter of a second for each call without the limit
 }

@@ -21,12 +21,18 @@ namespace host_turns {
 // So often a thread asks whether it may go on before it sleeps. A thread that has slept goes on later than
 // the one that it waited for, so that it meets less of what that one does between two functions.
 constexpr int kQuickLooks = 200;
+// On a busy machine another process gets a whole time slice at each look. A thread that sleeps goes on
+// sooner.
+constexpr std::chrono::milliseconds kQuickEnd{2};
 // So often in a row a thread must be found asleep before it counts as waiting: it may sleep for a moment, in
 // malloc or for the lock of the simulator.
 constexpr int kLooks = 4;
 constexpr std::chrono::microseconds kBetweenLooks{50};
 // The other threads may compute, or spin for a lock that this one holds.
 constexpr std::chrono::milliseconds kLongest{250};
+// Turns take 4 ms in all on an idle machine. On one where each takes a time slice of other processes, a
+// thread that has waited so long goes on without turns, so that a right operator does not seem to hang.
+constexpr std::chrono::milliseconds kLongestInAll{500};
 
 struct Member {
   explicit Member(unsigned its_position) : position(its_position) {}
@@ -34,6 +40,7 @@ struct Member {
   unsigned position;
   long thread = syscall(SYS_gettid);
   std::uint64_t calls = 0;
+  std::chrono::steady_clock::duration waited{0};
   bool left = false;
 };
 
@@ -58,7 +65,7 @@ bool is_asleep(const Member& member) {
 
 // Waits until `has_called` says yes of one of the members, or all of them have left or wait for something.
 template <class HasCalled>
-void wait_for(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
+void wait_for_others(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
   const auto any_other = [](const auto& is_so) {
     return std::ranges::any_of(
         group->members, [&](const Member& other) { return &other != own && !other.left && is_so(other); });
@@ -66,8 +73,10 @@ void wait_for(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
   const auto is_over = [&] {
     return any_other(has_called) || !any_other([](const Member&) { return true; });
   };
+  const auto begin = std::chrono::steady_clock::now();
   for (int looks = 0; looks < kQuickLooks; ++looks) {
     if (is_over()) return;
+    if (std::chrono::steady_clock::now() - begin > kQuickEnd) break;
     lock.unlock();
     sched_yield();
     lock.lock();
@@ -77,6 +86,14 @@ void wait_for(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
     if (group->changed.wait_for(lock, kBetweenLooks, is_over)) return;
     looks = any_other([](const Member& other) { return !is_asleep(other); }) ? 0 : looks + 1;
   }
+}
+
+template <class HasCalled>
+void wait_for(std::unique_lock<std::mutex>& lock, const HasCalled& has_called) {
+  if (own->waited > kLongestInAll) return;
+  const auto begin = std::chrono::steady_clock::now();
+  wait_for_others(lock, has_called);
+  own->waited += std::chrono::steady_clock::now() - begin;
 }
 
 }  // namespace host_turns
