@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "process/run_program.h"
 #include "provenance/source_files.h"
+#include "provenance/walk.h"
 
 namespace opgate {
 namespace {
@@ -98,18 +99,17 @@ class Reader {
  private:
   void read_folder(const fs::path& folder) {
     const auto known = std::pair(found_.rules.size(), found_.gaps.size());
-    for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
-         entry != fs::recursive_directory_iterator(); ++entry) {
-      const fs::path& place = entry->path();
-      if (entry->is_symlink()) continue;
-      if (entry->is_directory()) {
-        if (is_environment(place) || place.filename() == ".git") entry.disable_recursion_pending();
-      } else if (place.filename() == ".ninja_deps") {
+    walk(folder, [&](const fs::directory_entry& entry) {
+      const fs::path& place = entry.path();
+      if (entry.is_symlink()) return false;
+      if (entry.is_directory()) return !is_environment(place) && place.filename() != ".git";
+      if (place.filename() == ".ninja_deps") {
         read_ninja(place);
-      } else if (place.extension() == ".d" && entry->is_regular_file()) {
+      } else if (place.extension() == ".d" && entry.is_regular_file()) {
         read_makefile(place);
       }
-    }
+      return false;
+    });
     if (known == std::pair(found_.rules.size(), found_.gaps.size())) {
       found_.gaps.push_back(fmt::format("no dependency files (.ninja_deps, *.d) were found in {}/: {}",
                                         shown_path(folder, config_), kFolderRule));

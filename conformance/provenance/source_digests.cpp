@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "provenance/source_files.h"
+#include "provenance/walk.h"
 
 namespace opgate {
 namespace {
@@ -39,15 +40,13 @@ bool is_skipped(const fs::path& folder, const Config& config) {
 
 std::vector<fs::path> sources_in(const fs::path& folder, const Config& config) {
   std::vector<fs::path> files;
-  for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
-       entry != fs::recursive_directory_iterator(); ++entry) {
-    if (entry->is_directory()) {
-      if (is_skipped(entry->path(), config)) entry.disable_recursion_pending();
-    } else if (entry->is_regular_file() && is_source(entry->path()) &&
-               !entry->path().filename().string().starts_with(".")) {
-      files.push_back(entry->path());
-    }
-  }
+  walk(folder, [&](const fs::directory_entry& entry) {
+    if (entry.is_directory()) return !is_skipped(entry.path(), config);
+    if (entry.is_regular_file() && is_source(entry.path()) &&
+        !entry.path().filename().string().starts_with("."))
+      files.push_back(entry.path());
+    return false;
+  });
   std::ranges::sort(files);
   return files;
 }

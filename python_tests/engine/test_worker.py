@@ -124,6 +124,7 @@ def setup_of(build: Path, folder: Path) -> dict[str, Any]:
         "recorded": "",
         "samples": "",
         "outputs": "",
+        "namespaces": {},
         "simulated": False,
         "memory": 64 << 30,
     }
