@@ -220,8 +220,13 @@ class Tools:
 
 
 class Counted:
+    @torch.no_grad()
     def __call__(self, x):
         return x * 2
+
+
+class Derived(Counted):
+    pass
 
 
 def add(x, y, alpha=1.0):
@@ -231,6 +236,7 @@ def add(x, y, alpha=1.0):
 double = Scale(2.0)
 twice = functools.partial(add, alpha=2.0)
 counted = Counted()
+derived = Derived()
 packet = torch.ops.aten.relu  # no object of this module, and no operator of a library
 """
 OBJECTS_IN_USE = """
@@ -241,7 +247,8 @@ import objects
 x = torch.rand(3, 4)
 objects.double(x)
 objects.twice(x, x)
-objects.counted(x)
+assert not objects.counted(x.requires_grad_()).requires_grad and not objects.derived(x).requires_grad
+x = x.detach()
 objects.Tools.negated(x)
 objects.Tools.made(x)
 objects.packet(x)
@@ -261,7 +268,7 @@ def test_objects_and_methods_are_recorded_and_stay_what_they_are(opgate: OpGate,
     (folder / "program.py").write_text(OBJECTS_IN_USE)
     done = opgate("record", "--function", "objects:*", "--", sys.executable, "program.py", folder=folder)
     assert done.returncode == 0, done
-    names = {"Tools.made", "Tools.negated", "add", "counted", "double", "twice"}
+    names = {"Tools.made", "Tools.negated", "add", "counted", "derived", "double", "twice"}
     recorded = {json.loads(file.read_text())["op"]: file for file in (folder / "recorded").iterdir()}
     assert recorded.keys() == {f"objects:{name}" for name in names - {"add"}}
     assert json.loads(recorded["objects:double"].read_text())["calls"] == 1

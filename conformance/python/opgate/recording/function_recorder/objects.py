@@ -7,13 +7,15 @@ and copies of its own. So the class of the object gets a `__call__` that knows t
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from .calls import Function
 
 # By id, with the object itself, so that no other one gets its id.
 OBJECTS: dict[int, tuple[Any, Function]] = {}
-WATCHED: set[type] = set()
+# What each class whose objects are watched had as `__call__`, its own or that of a base.
+WATCHED: dict[type, Callable[..., Any]] = {}
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
@@ -43,7 +45,13 @@ def can_watch(value: Any) -> bool:
 
 def call_of(value: Any) -> Any:
     """What a call of the object does, past the recording."""
-    return functools.partial(getattr(type(value).__call__, "__wrapped__", type(value).__call__), value)
+    return original_call(type(value)).__get__(value)
+
+
+def original_call(owner: type) -> Callable[..., Any]:
+    """The `__call__` of the class, as it was before it or a base was watched."""
+    base = next(base for base in owner.__mro__ if "__call__" in vars(base))
+    return WATCHED.get(base, vars(base)["__call__"])
 
 
 def watch(value: Any, known: Function) -> None:
@@ -52,8 +60,7 @@ def watch(value: Any, known: Function) -> None:
     owner = type(value)
     if owner in WATCHED:
         return
-    WATCHED.add(owner)
-    original = owner.__call__
+    WATCHED[owner] = original = original_call(owner)
 
     @functools.wraps(original)
     def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
