@@ -66,8 +66,9 @@ def operators_of(namespace: str, recorded: dict[str, dict[str, Any]]) -> list[Op
         for name in sorted(recorded)
         if is_function(name) and name.partition(":")[0] == namespace
     ]
+    registered = registered_name(namespace)
     for name in sorted(torch._C._dispatch_get_all_op_names()):
-        if name.partition("::")[0] != registered_name(namespace):
+        if name.partition("::")[0] != registered:
             continue
         base, _, overload = name.partition(".")
         found.append(described(stable_name(name), torch._C._get_schema(base, overload), recorded))
