@@ -23,12 +23,6 @@ std::string without_hash(const std::string& id, std::string kernel, const std::s
 
 }  // namespace
 
-std::string KernelFolder::stable_name(const std::string& registered) const {
-  const bool is_of_build =
-      registered.starts_with(id) && registered.find_first_of(":.", id.size()) == id.size();
-  return is_of_build ? name + registered.substr(id.size()) : registered;
-}
-
 std::optional<KernelFolder> read_kernel_folder(const fs::path& folder) {
   const json metadata =
       json::parse(std::ifstream(folder / "metadata.json"), nullptr, /*allow_exceptions=*/false);

@@ -15,9 +15,6 @@ struct KernelFolder {
   std::string id;    ///< of the build: "_relu_cpu_30dc0ae"
   std::string name;  ///< the same for each build of the kernel: "_relu_cpu"; specs and case ids use it
   std::vector<std::filesystem::path> libraries;  ///< empty for a kernel in Python, such as one in Triton
-
-  /// The name of an operator, function or module with `name` in the place of `id`, if it begins with `id`.
-  std::string stable_name(const std::string& registered) const;
 };
 
 /// Reads the folder. Returns nothing if it has no metadata.json with an "id" and a "name".

@@ -15,6 +15,7 @@
 #include "cli/recording/operator_origins.h"
 #include "spec/function_schema.h"
 #include "spec/recordings.h"
+#include "spec/registered_name.h"
 
 namespace opgate {
 namespace {
@@ -119,10 +120,10 @@ std::optional<RecordedCall> recorded_call(const json& line, const Functions& fun
 }
 
 // Gives the operators and functions of kernels the names that stay the same for each build.
-void name_for_each_build(json& line, const OperatorOrigins& origins) {
+void name_for_each_build(json& line) {
   for (const char* key : {"op", "function", "left_out", "schema"}) {  // a schema begins with the name
     if (const auto named = line.find(key); named != line.end() && named->is_string())
-      *named = origins.name_of(named->get<std::string>());
+      *named = stable_name(named->get<std::string>());
   }
 }
 
@@ -428,10 +429,11 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
       if (line.contains("package")) origins.read(line);
     }
   }
+  set_built_namespaces(origins.built_namespaces());
   Functions functions;
   for (std::vector<json>& lines : logs_read) {
     for (json& line : lines) {
-      name_for_each_build(line, origins);
+      name_for_each_build(line);
       if (line.contains("function")) functions.add(line);
     }
   }

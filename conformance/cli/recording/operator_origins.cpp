@@ -67,6 +67,7 @@ void OperatorOrigins::read(const nlohmann::json& line) {
 }
 
 void OperatorOrigins::read_package(const std::string& name, const fs::path& folder) {
+  if (const auto known = packages_.find(name); known != packages_.end() && known->second == folder) return;
   const std::optional<KernelFolder> kernel = read_kernel_folder(folder);
   if (!kernel || kernel->id != name) {
     packages_[name] = folder;
@@ -75,11 +76,10 @@ void OperatorOrigins::read_package(const std::string& name, const fs::path& fold
   }
 }
 
-std::string OperatorOrigins::name_of(const std::string& registered) const {
-  for (const KernelFolder& kernel : kernels_) {
-    if (std::string stable = kernel.stable_name(registered); stable != registered) return stable;
-  }
-  return registered;
+BuiltNamespaces OperatorOrigins::built_namespaces() const {
+  BuiltNamespaces namespaces;
+  for (const KernelFolder& kernel : kernels_) namespaces[kernel.name] = kernel.id;
+  return namespaces;
 }
 
 bool OperatorOrigins::is_of_kernel(const std::string& op, Recording& recording) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/recording/collect_recordings.h"
+#include "spec/registered_name.h"
 
 namespace opgate {
 
@@ -19,8 +20,8 @@ class OperatorOrigins {
   /// {"program", "file"}, or {"variable", "value"}.
   void read(const nlohmann::json& line);
 
-  /// The name that a recording has for an operator or a function: that of a kernel's build ends with a hash.
-  std::string name_of(const std::string& registered) const;
+  /// The namespaces of the kernels among the packages that were read.
+  BuiltNamespaces built_namespaces() const;
 
   /// Fills in the fields of `recording` that say where its operators come from.
   void find(Recording& recording) const;
