@@ -65,12 +65,21 @@ class Machine:
             "OPGATE_SIM_DEVICES": "1",
         }
 
-    def run(self, command: list[str], seconds: float, extra: dict[str, str] | None = None) -> Ran:
-        """Runs a command in the checkout. After `seconds` it is interrupted, and killed ten seconds later."""
+    def run(
+        self,
+        command: list[str],
+        seconds: float,
+        extra: dict[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Ran:
+        """Runs a command in the folder, by default the checkout, and gives what it printed.
+
+        After `seconds` it is interrupted, and killed ten seconds later.
+        """
         begin = time.monotonic()
         process = subprocess.Popen(
             command,
-            cwd=self.source,
+            cwd=folder or self.source,
             env=self.environment | (extra or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

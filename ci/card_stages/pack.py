@@ -23,7 +23,7 @@ def digest_of(file: Path) -> str:
 def wanted_files(build: Path) -> dict[str, Path]:
     """The files of the pack, by their paths in it."""
     files: dict[str, Path] = {name: build / name for name in OF_BUILD}
-    for folder in ("bin", "lib"):
+    for folder in ("bin", "lib", "functions_on_cuda"):
         for file in sorted((build / folder).rglob("*")):
             if file.is_file() and not file.name.endswith(("_tests", "_benchmarks")):
                 files[str(file.relative_to(build))] = file

@@ -9,6 +9,8 @@ from typing import Any
 
 Line = dict[str, Any]
 
+# What is compared: single instructions, products of one warp, kernels with all their memory, and programs.
+KINDS = ("instruction", "matrices", "kernel", "program")
 # How many differing instructions the report shows; the rest is in comparison.jsonl.
 MOST_DIFFERENCES = 60
 # Answers of the runtime in which the simulated device differs on purpose.
@@ -55,12 +57,12 @@ def differs(line: Line) -> bool:
 
 def of_comparison(file: Path) -> str:
     """The simulator against the card."""
-    lines = [line for line in read_lines(file) if line["kind"] in ("instruction", "matrices", "program")]
+    lines = [line for line in read_lines(file) if line["kind"] in KINDS]
     if not lines:
         return "Nothing was compared.\n\n"
     groups: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        name = {"instruction": line.get("group"), "program": "random programs"}.get(line["kind"])
+        name = line.get("group", "random programs" if line["kind"] == "program" else None)
         groups[name or f"products of matrices, {line['numbers']} numbers"].append(line)
     rows = [
         [
@@ -84,7 +86,8 @@ def of_comparison(file: Path) -> str:
         "largest share of the documented error",
     ]
     text = table(header, rows)
-    return text + _differences([line for line in lines if line["kind"] == "instruction"]) + _programs(lines)
+    instructions = [line for line in lines if line["kind"] in ("instruction", "kernel")]
+    return text + _differences(instructions) + _programs(lines)
 
 
 def _largest_share(lines: list[Line]) -> str:
@@ -104,7 +107,9 @@ def _differences(lines: list[Line]) -> str:
         example = line["examples"][0]
         simulated, real = (", ".join(_results(example, side)) for side in ("simulator", "card"))
         sources = ", ".join(example.get("sources", []))
-        count = f"{line['differing']} of {line['executions']}"
+        count = (
+            f"{line['differing']} of {line['executions']}" if "executions" in line else str(line["differing"])
+        )
         rows.append([f"`{line['text']}`", count, f"{sources}: {simulated}", real])
     text = table(["instruction", "different", "sources: simulator", "card"], rows)
     if len(different) > MOST_DIFFERENCES:
@@ -125,11 +130,11 @@ def _programs(lines: list[Line]) -> str:
     return table(["first instruction behind which a random program differs", "programs"], rows)
 
 
-def of_runtime(folder: Path) -> str:
-    """The lines of the runtime that differ."""
+def of_both_sides(folder: Path, stage: str) -> str:
+    """The lines of a stage that differ."""
     sides = []
     for side in ("simulator", "card"):
-        file = folder / f"runtime-{side}.txt"
+        file = folder / f"{stage}-{side}.txt"
         sides.append(file.read_text().splitlines() if file.exists() else [])
     seen: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     named: tuple[dict[str, str], dict[str, str]] = ({}, {})
@@ -144,7 +149,7 @@ def of_runtime(folder: Path) -> str:
         for name in names
         if named[0].get(name) != named[1].get(name)
     ]
-    text = f"{len(names)} limits, attributes and errors were asked for, and {len(rows)} differ.\n\n"
+    text = f"{len(names)} answers were compared, and {len(rows)} differ.\n\n"
     return text + table(["asked for", "simulator", "card", "why"], rows)
 
 
@@ -191,8 +196,8 @@ def write(folder: Path, machine: dict[str, str], results: dict[str, Line]) -> Pa
         text += f"## {name}\n\n" + table(["", ""], [[key, str(value)] for key, value in plain.items()])
         if name == "comparison":
             text += of_comparison(folder / "comparison.jsonl")
-        elif name == "runtime":
-            text += of_runtime(folder)
+        elif name in ("runtime", "tensors", "triton"):
+            text += of_both_sides(folder, name)
         elif name == "sanitizer":
             text += of_sanitizer(result)
         elif name == "benches":

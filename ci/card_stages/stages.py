@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from .machine import Machine, Ran
+from .others import others
 
 # Of fixtures/programs/cuda_program.cu.
 MODES = (
@@ -25,6 +27,13 @@ MODES = (
     "right",
 )
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+# Each prints the names of its groups, and with the name of one what it asks.
+TENSOR_PROGRAMS = (
+    "opgate_tensor_encode_facts",
+    "opgate_tensor_facts",
+    "opgate_tensor_store_facts",
+    "opgate_cluster_facts",
+)
 FAULTS = ("address", "alignment", "trap")
 
 
@@ -98,20 +107,56 @@ def comparison(machine: Machine, seconds: float) -> dict[str, Any]:
     }
 
 
-def runtime(machine: Machine, seconds: float) -> dict[str, Any]:
-    """Limits, attributes and errors of the CUDA runtime, on both sides."""
+def _ask_both_sides(
+    machine: Machine, stage: str, questions: list[tuple[str, str]], seconds: float
+) -> dict[str, Any]:
+    """The lines "name<TAB>value" that programs print for their arguments, on both sides."""
     result: dict[str, Any] = {}
     for side, extra in (("simulator", machine.simulated()), ("card", None)):
         if side == "card" and machine.dry:
             extra = machine.simulated()
         lines = []
-        for argument in ("", *FAULTS):
-            command = [machine.program("opgate_runtime_facts"), *([argument] if argument else [])]
+        for program, argument in questions:
+            command = [machine.program(program), *([argument] if argument else [])]
             ran = machine.run(command, seconds / 8, extra)
             prefix = f"{argument}: " if argument else ""
             lines += [prefix + line for line in ran.output.splitlines() if "\t" in line]
-        (machine.output / f"runtime-{side}.txt").write_text("".join(line + "\n" for line in lines))
+            if not ran.ended_in_time or ran.status != 0:
+                lines.append(f"{prefix}status of {program}\t{ran.status}")
+        (machine.output / f"{stage}-{side}.txt").write_text("".join(line + "\n" for line in lines))
         result[side] = len(lines)
+    return result
+
+
+def runtime(machine: Machine, seconds: float) -> dict[str, Any]:
+    """Limits, attributes and errors of the CUDA runtime, on both sides."""
+    questions = [("opgate_runtime_facts", argument) for argument in ("", *FAULTS)]
+    return _ask_both_sides(machine, "runtime", questions, seconds)
+
+
+def tensors(machine: Machine, seconds: float) -> dict[str, Any]:
+    """Copies by tensor maps, and clusters, on both sides."""
+    questions = []
+    for program in TENSOR_PROGRAMS:
+        groups = machine.run([machine.program(program)], 20, machine.simulated()).output.split()
+        questions += [(program, group) for group in groups]
+    return _ask_both_sides(machine, "tensors", questions, seconds)
+
+
+def triton(machine: Machine, seconds: float) -> dict[str, Any]:
+    """What Triton's kernels leave, on both sides, bit for bit."""
+    program = [sys.executable, str(machine.source / "fixtures" / "programs" / "triton_values.py")]
+    simulated = [machine.program("opgate"), "sim", "--seconds", "0", "--tool", "api", "--", *program]
+    if machine.dry:
+        return {"left_out": "python_tests/cli/test_triton.py runs the program"}
+    result: dict[str, Any] = {}
+    for side, command in (("card", program), ("simulator", simulated)):
+        ran = machine.run(command, seconds / 2)
+        lines = [line for line in ran.output.splitlines() if "\t" in line]
+        (machine.output / f"triton-{side}.txt").write_text("".join(line + "\n" for line in lines))
+        result[side] = len(lines)
+        if ran.status != 0:
+            (machine.output / f"triton-{side}.log").write_text(ran.output)
     return result
 
 
@@ -207,6 +252,9 @@ STAGES = (
     Stage("smoke", 20, 30, smoke),
     Stage("comparison", 120, 60, comparison),
     Stage("runtime", 20, 20, runtime),
+    Stage("tensors", 30, 20, tensors),
+    Stage("triton", 100, 10, triton),
+    Stage("others", 150, 10, others),
     Stage("operators", 260, 60, operators),
     Stage("planted", 100, 60, planted),
     Stage("sanitizer", 60, 60, sanitizer),

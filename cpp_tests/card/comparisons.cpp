@@ -245,6 +245,35 @@ json compare_matrices_with(const Recorded& recorded, Side& simulator, const Matr
                        simulated.failure.empty() ? digest_of_products(simulated) : "");
 }
 
+json compare_kernel(const Sides& sides, const KernelForm& form) {
+  json line{{"kind", "kernel"}, {"group", form.group}, {"text", form.text}};
+  const Work work = form.work();
+  const Result simulated = sides.simulator.run(work);
+  const Result real = sides.card.run(work);
+  if (failed(line, simulated, real)) return line;
+  line["digest"] = digest_of_memory(real.memory);
+  std::size_t differing = 0;
+  json examples = json::array();
+  for (std::size_t offset = 0; offset < work.memory.size(); offset += 4) {
+    const auto expected = at<std::uint32_t>(simulated.memory, offset);
+    const auto seen = at<std::uint32_t>(real.memory, offset);
+    if (expected == seen) continue;
+    ++differing;
+    if (examples.size() < kExamples)
+      examples.push_back(
+          {{"offset", offset}, {"simulator", hexadecimal(expected)}, {"card", hexadecimal(seen)}});
+  }
+  line["differing"] = differing;
+  if (!examples.empty()) line["examples"] = std::move(examples);
+  return line;
+}
+
+json compare_kernel_with(const Recorded& recorded, Side& simulator, const KernelForm& form) {
+  if (!recorded.contains(form.text)) return nullptr;
+  const Result simulated = simulator.run(form.work());
+  return compared_with(recorded, "kernel", form.text, simulated, digest_of_memory(simulated.memory));
+}
+
 RandomProgram program_of(unsigned seed) { return RandomProgram(seed, RandomProgram::Instructions::defined); }
 
 json compare_program(const Sides& sides, unsigned seed) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "card/form.h"
+#include "card/kernel_form.h"
 #include "card/matrix_form.h"
 #include "card/side.h"
 #include "simulator/random_program.h"
@@ -22,6 +23,7 @@ using Recorded = std::map<std::string, std::string>;
 
 nlohmann::json compare_form(const Sides& sides, const Form& form);
 nlohmann::json compare_matrices(const Sides& sides, const MatrixForm& form, Numbers numbers);
+nlohmann::json compare_kernel(const Sides& sides, const KernelForm& form);
 
 /// Random instructions whose results PTX defines to the last bit.
 simulator::tests::RandomProgram program_of(unsigned seed);
@@ -34,6 +36,7 @@ nlohmann::json compare_program(const Sides& sides, unsigned seed);
 nlohmann::json compare_form_with(const Recorded& recorded, Side& simulator, const Form& form);
 nlohmann::json compare_matrices_with(const Recorded& recorded, Side& simulator, const MatrixForm& form,
                                      Numbers numbers);
+nlohmann::json compare_kernel_with(const Recorded& recorded, Side& simulator, const KernelForm& form);
 nlohmann::json compare_program_with(const Recorded& recorded, Side& simulator, unsigned seed);
 
 }  // namespace opgate::card

@@ -22,6 +22,7 @@ struct Options {
   unsigned programs = 0;
   bool no_instructions = false;
   bool no_matrices = false;
+  bool no_kernels = false;
 };
 
 class Comparison {
@@ -41,6 +42,11 @@ class Comparison {
         for (const Numbers numbers : {Numbers::integers, Numbers::any, Numbers::special}) {
           if (wanted(form.opcode)) write(compare_matrices(sides_, form, numbers));
         }
+      }
+    }
+    if (!options_.no_kernels) {
+      for (const KernelForm& form : all_kernel_forms()) {
+        if (wanted(form.text)) write(compare_kernel(sides_, form));
       }
     }
     for (unsigned seed = 1; seed <= options_.programs; ++seed) {
@@ -104,6 +110,7 @@ int compare_with_recorded(const Options& options) {
     for (const Numbers numbers : {Numbers::integers, Numbers::any, Numbers::special})
       count(compare_matrices_with(recorded, *simulator, form, numbers));
   }
+  for (const KernelForm& form : all_kernel_forms()) count(compare_kernel_with(recorded, *simulator, form));
   for (unsigned seed = 1; seed <= options.programs; ++seed)
     count(compare_program_with(recorded, *simulator, seed));
   std::cout << compared << " of " << recorded.size() << " compared, " << differing << " differ" << std::endl;
@@ -115,6 +122,8 @@ void print_modules(unsigned programs) {
     std::cout << "// " << form.text << "\n" << kernel_of_form(form) << "\f\n";
   for (const MatrixForm& form : all_matrix_forms())
     std::cout << "// " << form.opcode << "\n" << work_of(form, Numbers::integers).ptx << "\f\n";
+  for (const KernelForm& form : all_kernel_forms())
+    std::cout << "// " << form.text << "\n" << form.work().ptx << "\f\n";
   for (unsigned seed = 1; seed <= programs; ++seed)
     std::cout << "// program " << seed << "\n" << program_of(seed).text() << "\f\n";
 }
@@ -155,6 +164,7 @@ int main(int argc, char** argv) {
   app.add_option("--programs", options.programs, "how many programs of random instructions");
   app.add_flag("--no-instructions", options.no_instructions, "without single instructions");
   app.add_flag("--no-matrices", options.no_matrices, "without products of matrices");
+  app.add_flag("--no-kernels", options.no_kernels, "without products of warpgroups and asynchronous values");
   app.add_flag("--list", options.list, "prints the PTX, with a form feed behind each module, and ends");
   app.footer("exit status: 0 all equal, 1 something differs, 2 wrong usage or no card");
   try {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "card/matrix_numbers.h"
 #include "card/side.h"
 
 namespace opgate::card {
@@ -23,12 +24,6 @@ struct MatrixForm {
 };
 
 std::vector<MatrixForm> all_matrix_forms();
-
-enum class Numbers {
-  integers,  ///< small ones, so that no sum is rounded and every bit counts
-  any,       ///< whose sums are rounded, in an order that PTX leaves open
-  special,   ///< infinities, NaN, zeros and large numbers among them
-};
 
 /// One warp a block, each with matrices of its own.
 Work work_of(const MatrixForm& form, Numbers numbers);

@@ -1,0 +1,130 @@
+"""Operators and functions that know nothing of OpGate, on the card: their wrong ones are known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .machine import Machine
+
+TESTS_OF_TEN = """
+import torch
+
+torch.ops.load_library("./libten_on_cuda.so")
+ops = torch.ops.ten_on_cuda
+
+
+def test_operators():
+    for name in ("relu", "row_sum", "transposed", "scanned", "reversed", "clipped", "doubled", "row_max"):
+        getattr(ops, name)(torch.randn(5, 70).cuda())
+    assert ops.count(torch.tensor([1, 3, 1]).cuda(), 5).cpu().tolist() == [0, 2, 0, 1, 0]
+    ops.shifted(torch.randn(70).cuda())
+"""
+
+
+def _ends_with_wrong(name: str) -> bool:
+    return name.endswith("_wrong")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A folder of fixtures/ with its own opgate.toml, or one whose program is recorded first."""
+
+    name: str
+    is_wrong: Callable[[str], bool]
+    program: tuple[str, ...] = ()
+
+
+def _one_of(*names: str) -> Callable[[str], bool]:
+    return lambda name: name in names
+
+
+LIBRARIES = (
+    Library("triton", _one_of("double_without_mask", "largest_of_last")),
+    Library("triton_pairs", _ends_with_wrong),
+    Library("compiled", _one_of("BlockWithoutEps", "BlockWithoutAttention", "BlockInHalf")),
+    Library(
+        "functions_in_triton",
+        _one_of("plainkernels:double", "plainkernels:twice"),
+        (sys.executable, "program.py"),
+    ),
+    Library(
+        "functions_on_cuda",
+        _one_of(
+            *(f"gridlib._kernels:{name}" for name in ("squared", "doubled", "reversed", "shifted")),
+            "gridlib:Cubed",
+            "gridlib._kernels:cubed_backward",
+        ),
+        (sys.executable, "-m", "pytest", "-q"),
+    ),
+    Library(
+        "ten_on_cuda",
+        _one_of("reversed", "clipped", "doubled", "shifted", "row_max"),
+        (sys.executable, "-m", "pytest", "-q"),
+    ),
+)
+
+
+def _lay_out(machine: Machine, library: Library) -> Path:
+    """A copy of the library, in which files may be written."""
+    folder = machine.output / "others" / library.name
+    if library.name == "ten_on_cuda":
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(machine.build / "lib" / "libopgate_ten_on_cuda.so", folder / "libten_on_cuda.so")
+        (folder / "test_ten.py").write_text(TESTS_OF_TEN)
+        return folder
+    shutil.copytree(machine.source / "fixtures" / library.name, folder, dirs_exist_ok=True)
+    for kernels in (machine.build / library.name).glob("_kernels*.so"):
+        shutil.copy(kernels, folder / "gridlib")
+    return folder
+
+
+def _named(results: Path) -> dict[str, set[str]]:
+    """The verdicts of each operator's cases."""
+    verdicts: dict[str, set[str]] = {}
+    for text in results.read_text().splitlines() if results.exists() else []:
+        line = json.loads(text)
+        if "verdict" in line and "case" in line:
+            verdicts.setdefault(line["case"].split("/")[0], set()).add(line["verdict"])
+    return verdicts
+
+
+def _check(machine: Machine, library: Library, seconds: float) -> dict[str, Any]:
+    folder = _lay_out(machine, library)
+    opgate = machine.program("opgate")
+    log = ""
+    if library.program:
+        recorded = machine.run([opgate, "record", "--", *library.program], seconds, folder=folder)
+        log += recorded.output
+    ran = machine.run([opgate, "run", "--device", "cuda", "-j", "4"], seconds, folder=folder)
+    (machine.output / f"others-{library.name}.log").write_text(log + ran.output)
+    results = folder / ".opgate" / "results.jsonl"
+    verdicts = _named(results)
+    if results.exists():
+        shutil.copy(results, machine.output / f"others-{library.name}.jsonl")
+    shutil.rmtree(folder, ignore_errors=True)
+    bad = {name for name, all_of in verdicts.items() if all_of & {"fail", "crash", "timeout", "broken"}}
+    wrong = {name for name in verdicts if library.is_wrong(name)}
+    return {
+        "operators": len(verdicts),
+        "found": f"{len(bad & wrong)} of {len(wrong)}",
+        "escaped": sorted(wrong - bad),
+        "accused": sorted(bad - wrong),
+        "status": ran.status,
+        "ended_in_time": ran.ended_in_time,
+    }
+
+
+def others(machine: Machine, seconds: float) -> dict[str, Any]:
+    """Each library on the card: which wrong ones are found, and which right ones are accused."""
+    if machine.dry:
+        return {"left_out": "the tests of the program run them on the simulated device"}
+    with ThreadPoolExecutor(len(LIBRARIES)) as pool:
+        rows = pool.map(lambda library: _check(machine, library, seconds / 2), LIBRARIES)
+        return {library.name: row for library, row in zip(LIBRARIES, rows, strict=True)}
