@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class Library:
     name: str
     is_wrong: Callable[[str], bool]
     program: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()  # all of them if it is empty
 
 
 def _one_of(*names: str) -> Callable[[str], bool]:
@@ -48,7 +50,11 @@ def _one_of(*names: str) -> Callable[[str], bool]:
 LIBRARIES = (
     Library("triton", _one_of("double_without_mask", "largest_of_last")),
     Library("triton_pairs", _ends_with_wrong),
-    Library("compiled", _one_of("BlockWithoutEps", "BlockWithoutAttention", "BlockInHalf")),
+    Library(
+        "compiled",
+        _one_of("BlockWithoutEps", "BlockWithoutAttention", "BlockInHalf"),
+        checks=("aoti.python", "aoti.cpp", "aoti.dynamic", "compile.equal"),
+    ),
     Library(
         "functions_in_triton",
         _one_of("plainkernels:double", "plainkernels:twice"),
@@ -71,45 +77,45 @@ LIBRARIES = (
 )
 
 
-def _lay_out(machine: Machine, library: Library) -> Path:
+def _lay_out(machine: Machine, library: Library, folder: Path) -> None:
     """A copy of the library, in which files may be written."""
-    folder = machine.output / "others" / library.name
     if library.name == "ten_on_cuda":
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
         shutil.copy(machine.build / "lib" / "libopgate_ten_on_cuda.so", folder / "libten_on_cuda.so")
         (folder / "test_ten.py").write_text(TESTS_OF_TEN)
-        return folder
-    shutil.copytree(machine.source / "fixtures" / library.name, folder, dirs_exist_ok=True)
+        return
+    shutil.copytree(machine.source / "fixtures" / library.name, folder)
     for kernels in (machine.build / library.name).glob("_kernels*.so"):
         shutil.copy(kernels, folder / "gridlib")
-    return folder
 
 
-def _named(results: Path) -> dict[str, set[str]]:
-    """The verdicts of each operator's cases."""
+def _verdicts(results: Path, kept: Path) -> dict[str, set[str]]:
+    """The verdicts of each operator's cases. The results are kept in a file."""
+    if not results.exists():
+        return {}
+    shutil.copy(results, kept)
     verdicts: dict[str, set[str]] = {}
-    for text in results.read_text().splitlines() if results.exists() else []:
-        line = json.loads(text)
+    for line in map(json.loads, results.read_text().splitlines()):
         if "verdict" in line and "case" in line:
             verdicts.setdefault(line["case"].split("/")[0], set()).add(line["verdict"])
     return verdicts
 
 
 def _check(machine: Machine, library: Library, seconds: float) -> dict[str, Any]:
-    folder = _lay_out(machine, library)
     opgate = machine.program("opgate")
     log = ""
-    if library.program:
-        recorded = machine.run([opgate, "record", "--", *library.program], seconds, folder=folder)
-        log += recorded.output
-    ran = machine.run([opgate, "run", "--device", "cuda", "-j", "4"], seconds, folder=folder)
-    (machine.output / f"others-{library.name}.log").write_text(log + ran.output)
-    results = folder / ".opgate" / "results.jsonl"
-    verdicts = _named(results)
-    if results.exists():
-        shutil.copy(results, machine.output / f"others-{library.name}.jsonl")
-    shutil.rmtree(folder, ignore_errors=True)
-    bad = {name for name, all_of in verdicts.items() if all_of & {"fail", "crash", "timeout", "broken"}}
+    # Outside of the checkout, whose opgate.toml would be taken for that of a folder without one.
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / library.name
+        _lay_out(machine, library, folder)
+        if library.program:
+            log += machine.run([opgate, "record", "--", *library.program], seconds, folder=folder).output
+        checks = ["--check", *library.checks] if library.checks else []
+        command = [opgate, "run", "--device", "cuda", "-j", "4", *checks]
+        ran = machine.run(command, seconds, folder=folder)
+        verdicts = _verdicts(folder / ".opgate" / "results.jsonl", machine.output / f"{library.name}.jsonl")
+    (machine.output / f"{library.name}.log").write_text(log + ran.output)
+    bad = {name for name, all_of in verdicts.items() if all_of & {"fail", "crash", "timeout", "invalid"}}
     wrong = {name for name in verdicts if library.is_wrong(name)}
     return {
         "operators": len(verdicts),

@@ -138,7 +138,7 @@ def tensors(machine: Machine, seconds: float) -> dict[str, Any]:
     """Copies by tensor maps, and clusters, on both sides."""
     questions = []
     for program in TENSOR_PROGRAMS:
-        groups = machine.run([machine.program(program)], 20, machine.simulated()).output.split()
+        groups = machine.run([machine.program(program)], 20, machine.simulated()).output.splitlines()
         questions += [(program, group) for group in groups]
     return _ask_both_sides(machine, "tensors", questions, seconds)
 

@@ -63,6 +63,13 @@ bool takes_the_dtype(const CallKey& key) {
                              [](const TensorSlot& slot) { return !slot.described->dtype; });
 }
 
+// Whether the values of the sample exist in the dtype: uint8 has none from -2 to -1.
+bool holds_the_values(const CallKey& key) {
+  return std::ranges::all_of(tensor_slots(*key.spec, *key.sample), [&](const TensorSlot& slot) {
+    return can_hold_values(slot.described->domain, dtype_of(*slot.described, key));
+  });
+}
+
 // The dtypes of the call's floating and complex tensors.
 std::vector<c10::ScalarType> floating_dtypes(const CallKey& key) {
   std::vector<c10::ScalarType> dtypes;
@@ -116,7 +123,7 @@ bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
       return is_declared;
     case Scope::Dtypes::every:
       if (key.spec->draft) return is_declared;  // each recorded call has dtypes of its own
-      return first_sample && (is_declared || takes_the_dtype(key));
+      return first_sample && (is_declared || (takes_the_dtype(key) && holds_the_values(key)));
     case Scope::Dtypes::first:
       return key.dtype == declared.front();
     case Scope::Dtypes::most_precise:

@@ -69,4 +69,13 @@ at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes
   return values;
 }
 
+bool can_hold_values(const Domain& domain, c10::ScalarType dtype) {
+  try {
+    make_values(domain, 0, {1}, dtype);
+    return true;
+  } catch (const SpecError&) {
+    return false;
+  }
+}
+
 }  // namespace opgate

@@ -29,6 +29,9 @@ const DomainFamily& find_family(const Domain& domain);
 /// the dtype cannot hold the values.
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype);
 
+/// Whether the dtype can hold the domain's values.
+bool can_hold_values(const Domain& domain, c10::ScalarType dtype);
+
 }  // namespace opgate
 
 #define OPGATE_REGISTER_DOMAIN(identifier, ...)                \

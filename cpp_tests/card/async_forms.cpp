@@ -13,21 +13,39 @@ namespace {
 constexpr unsigned kThreads = 128;
 constexpr unsigned kBytes = 1024;  // given, and as many at the place that they are reduced into
 
-const std::string kBegin =
-    ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 pointer) {\n"
-    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;\n"
-    ".shared .align 128 .b8 given[1024]; .shared .align 128 .b8 place[1024]; .shared .align 8 .b64 "
-    "mbarrier;\n"
-    "ld.param.u64 %rd1, [pointer]; mov.u32 %r1, %tid.x; mov.u32 %r2, given; mov.u32 %r3, place;\n"
-    "mov.u32 %r4, mbarrier; setp.eq.u32 %p1, %r1, 0; shl.b32 %r5, %r1, 3; cvt.u64.u32 %rd2, %r5;\n"
-    "add.u64 %rd3, %rd1, %rd2; add.u32 %r6, %r2, %r5; add.u32 %r7, %r3, %r5;\n"
-    "ld.global.u64 %rd4, [%rd3+1024]; st.shared.u64 [%r6], %rd4;\n"
-    "ld.global.u64 %rd5, [%rd3]; st.shared.u64 [%r7], %rd5; mov.u32 %r10, %cluster_ctarank;\n"
-    "mapa.shared::cluster.u32 %r8, %r3, %r10; mapa.shared::cluster.u32 %r9, %r4, %r10;\n"
-    "add.u32 %r11, %r8, %r5;\n"
-    "@%p1 mbarrier.init.shared::cta.b64 [%r4], 1; fence.mbarrier_init.release.cluster; fence.proxy.async; "
-    "bar.sync 0;\n"
-    "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 1024;\n";
+// The block whose shared memory is written, and the cluster that the blocks are of.
+struct Receiver {
+  std::string text;
+  unsigned blocks;
+  std::string directives;  // of the kernel
+  std::string rank;        // of the receiver, from %r10: the rank of the sender
+};
+
+const std::vector<Receiver> kReceivers{
+    {"", 1, "", ""},
+    {", in a cluster of one", 1, ".explicitcluster .reqnctapercluster 1, 1, 1", ""},
+    {", in a cluster of two, to itself", 2, ".explicitcluster .reqnctapercluster 2, 1, 1", ""},
+    {", in a cluster of two, to the other", 2, ".explicitcluster .reqnctapercluster 2, 1, 1",
+     "xor.b32 %r10, %r10, 1;\n"}};
+
+std::string begin_of(const Receiver& receiver) {
+  return ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 pointer) " +
+         receiver.directives + " {\n" + R"PTX(.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+.shared .align 128 .b8 given[1024]; .shared .align 128 .b8 place[1024]; .shared .align 8 .b64 mbarrier;
+ld.param.u64 %rd1, [pointer]; mov.u32 %r1, %tid.x; mov.u32 %r2, given; mov.u32 %r3, place;
+mov.u32 %r4, mbarrier; setp.eq.u32 %p1, %r1, 0; shl.b32 %r5, %r1, 3; cvt.u64.u32 %rd2, %r5;
+mov.u32 %r16, %ctaid.x; mul.wide.u32 %rd7, %r16, 2048; add.u64 %rd1, %rd1, %rd7;
+add.u64 %rd3, %rd1, %rd2; add.u32 %r6, %r2, %r5; add.u32 %r7, %r3, %r5;
+ld.global.u64 %rd4, [%rd3+1024]; st.shared.u64 [%r6], %rd4;
+ld.global.u64 %rd5, [%rd3]; st.shared.u64 [%r7], %rd5; mov.u32 %r10, %cluster_ctarank;
+)PTX" + receiver.rank +
+         R"PTX(mapa.shared::cluster.u32 %r8, %r3, %r10; mapa.shared::cluster.u32 %r9, %r4, %r10;
+add.u32 %r11, %r8, %r5;
+@%p1 mbarrier.init.shared::cta.b64 [%r4], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;
+barrier.cluster.arrive; barrier.cluster.wait;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 1024;
+)PTX";
+}
 
 // A copy that never ends shows as missing values, and not as a kernel that never ends.
 const std::string kWait =
@@ -35,11 +53,12 @@ const std::string kWait =
     "done; add.u32 %r15, %r15, 1;\nsetp.lt.u32 %p4, %r15, 1000000; @%p4 bra wait;\ndone:\n";
 const std::string kEnd = "bar.sync 0; ld.shared.u64 %rd6, [%r7]; st.global.u64 [%rd3+1024], %rd6;\nret;\n}\n";
 
-Work work_of(const std::string& text, const std::string& body) {
+Work work_of(const std::string& text, const std::string& body, const Receiver& receiver) {
   Work work;
-  work.ptx = kBegin + body + kEnd;
+  work.ptx = begin_of(receiver) + body + kEnd;
   work.threads = kThreads;
-  work.memory.resize(std::size_t{2} * kBytes);
+  work.blocks = work.cluster = receiver.blocks;
+  work.memory.resize(std::size_t{2} * kBytes * receiver.blocks);
   // Zeros, subnormal numbers, ties, infinities and NaN of all types, on both sides in different places.
   static constexpr std::array<std::uint32_t, 24> kEdges{
       0x00000000, 0x80000000, 0x00000001, 0x7f800000, 0xff800000, 0x7fc00000, 0x00010001, 0x7c007c00,
@@ -59,8 +78,13 @@ class Forms {
  public:
   std::vector<KernelForm> take() { return std::move(forms_); }
 
-  void add(const std::string& text, const std::string& body) {
-    forms_.push_back({"asynchronous values", text, [text, body] { return work_of(text, body); }});
+  void add(const std::string& text, const std::string& body, const Receiver& receiver = kReceivers.front()) {
+    forms_.push_back({"asynchronous values", text + receiver.text,
+                      [text, body, receiver] { return work_of(text, body, receiver); }});
+  }
+
+  void add_for_receivers(const std::string& text, const std::string& body) {
+    for (const Receiver& receiver : kReceivers) add(text, body, receiver);
   }
 
  private:
@@ -100,7 +124,7 @@ void add_bulk_reductions(Forms& forms) {
       const std::string text =
           "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." + operation + "." +
           type;
-      forms.add(text, "@%p1 " + text + " [%r8], [%r2], 1024, [%r9];\n" + kWait);
+      forms.add_for_receivers(text, "@%p1 " + text + " [%r8], [%r2], 1024, [%r9];\n" + kWait);
     }
   }
 }
@@ -111,20 +135,22 @@ void add_async_stores(Forms& forms) {
       const std::string text =
           "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + operation + "." + type;
       const bool wide = type == "u64";
-      forms.add(text, wide ? text + " [%r11], %rd4, [%r9];\n" + kWait
-                           : "mov.b64 {%r12, %r13}, %rd4;\n" + text + " [%r11], %r12, [%r9];\n" + text +
-                                 " [%r11+4], %r13, [%r9];\n" + kWait);
+      forms.add_for_receivers(text, wide
+                                        ? text + " [%r11], %rd4, [%r9];\n" + kWait
+                                        : "mov.b64 {%r12, %r13}, %rd4;\n" + text + " [%r11], %r12, [%r9];\n" +
+                                              text + " [%r11+4], %r13, [%r9];\n" + kWait);
     }
   }
   const std::string store = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.";
-  forms.add(store + "b64", store + "b64 [%r11], %rd4, [%r9];\n" + kWait);
-  forms.add(store + "v2.b32",
-            "mov.b64 {%r12, %r13}, %rd4;\n" + store + "v2.b32 [%r11], {%r12, %r13}, [%r9];\n" + kWait);
+  forms.add_for_receivers(store + "b64", store + "b64 [%r11], %rd4, [%r9];\n" + kWait);
+  forms.add_for_receivers(store + "v2.b32", "mov.b64 {%r12, %r13}, %rd4;\n" + store +
+                                                "v2.b32 [%r11], {%r12, %r13}, [%r9];\n" + kWait);
   // Every second thread has 16 bytes, which come the other way around.
   const std::string halves = "and.b32 %r14, %r1, 1; setp.eq.u32 %p3, %r14, 0;\nmov.b64 {%r12, %r13}, %rd4;\n";
-  forms.add(store + "v2.b64", halves + "@%p3 " + store + "v2.b64 [%r11], {%rd4, %rd5}, [%r9];\n" + kWait);
-  forms.add(store + "v4.b32",
-            halves + "@%p3 " + store + "v4.b32 [%r11], {%r13, %r12, %r1, %r12}, [%r9];\n" + kWait);
+  forms.add_for_receivers(store + "v2.b64",
+                          halves + "@%p3 " + store + "v2.b64 [%r11], {%rd4, %rd5}, [%r9];\n" + kWait);
+  forms.add_for_receivers(store + "v4.b32", halves + "@%p3 " + store +
+                                                "v4.b32 [%r11], {%r13, %r12, %r1, %r12}, [%r9];\n" + kWait);
 }
 
 }  // namespace

@@ -98,8 +98,7 @@ class Card final : public Side {
     void* argument = &memory;
     demand(driver_.launch(kernel, work.blocks, 1, 1, work.threads, 1, 1, 0, nullptr, &argument, nullptr),
            "cuLaunchKernel");
-    // After a failed kernel nothing works in this process, so that it must end.
-    demand(driver_.synchronize(), "a kernel");
+    if (const int error = driver_.synchronize(); error != 0) throw LostSide("it " + failure_of(error));
     Result result{std::vector<unsigned char>(work.memory.size()), {}};
     demand(driver_.to_host(result.memory.data(), memory, result.memory.size()), "cuMemcpyDtoH");
     demand(driver_.free(memory), "cuMemFree");
@@ -109,10 +108,13 @@ class Card final : public Side {
 
  private:
   void demand(int error, const std::string& what) const {
-    if (error == 0) return;
+    if (error != 0) throw std::runtime_error(what + " " + failure_of(error));
+  }
+
+  std::string failure_of(int error) const {
     const char* text = nullptr;
     driver_.error_name(error, &text);
-    throw std::runtime_error(what + " failed with " + (text != nullptr ? text : std::to_string(error)));
+    return std::string("failed with ") + (text != nullptr ? text : std::to_string(error));
   }
 
   Driver driver_;

@@ -116,13 +116,6 @@ std::string digest_of_products(const Result& result) {
   return digest_of_memory(all);
 }
 
-std::string text_of(const MatrixForm& form, Numbers numbers) {
-  static const char* const kNames[] = {" of integers", " of any numbers", " of special numbers"};
-  return form.opcode + kNames[static_cast<int>(numbers)];
-}
-
-std::string text_of_program(unsigned seed) { return "program " + std::to_string(seed); }
-
 json compared_with(const Recorded& recorded, const char* kind, const std::string& text,
                    const Result& simulated, const std::string& digest) {
   json line{
@@ -150,6 +143,11 @@ Work work_of_program(const RandomProgram& program, unsigned seed) {
 }
 
 }  // namespace
+
+std::string text_of(const MatrixForm& form, Numbers numbers) {
+  static const char* const kNames[] = {" of integers", " of any numbers", " of special numbers"};
+  return form.opcode + kNames[static_cast<int>(numbers)];
+}
 
 json compare_form(const Sides& sides, const Form& form) {
   const auto sources = sources_of(form);
@@ -273,6 +271,8 @@ json compare_kernel_with(const Recorded& recorded, Side& simulator, const Kernel
   const Result simulated = simulator.run(form.work());
   return compared_with(recorded, "kernel", form.text, simulated, digest_of_memory(simulated.memory));
 }
+
+std::string text_of_program(unsigned seed) { return "program " + std::to_string(seed); }
 
 RandomProgram program_of(unsigned seed) { return RandomProgram(seed, RandomProgram::Instructions::defined); }
 

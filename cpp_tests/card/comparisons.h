@@ -21,6 +21,10 @@ struct Sides {
 /// Results of a card, by the texts of the forms.
 using Recorded = std::map<std::string, std::string>;
 
+/// What names a product of matrices, or a program, in the results.
+std::string text_of(const MatrixForm& form, Numbers numbers);
+std::string text_of_program(unsigned seed);
+
 nlohmann::json compare_form(const Sides& sides, const Form& form);
 nlohmann::json compare_matrices(const Sides& sides, const MatrixForm& form, Numbers numbers);
 nlohmann::json compare_kernel(const Sides& sides, const KernelForm& form);

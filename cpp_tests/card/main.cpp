@@ -1,5 +1,7 @@
 // Compares the simulator with a card, instruction by instruction: both execute the same PTX on the same
 // values.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +17,7 @@ struct Options {
   std::string only;
   std::string planted;
   std::string recorded;
+  std::string behind;
   bool stand_in = false;
   bool list = false;
   unsigned part = 1;
@@ -25,32 +28,39 @@ struct Options {
   bool no_kernels = false;
 };
 
+// The comparison behind which this process is of no use.
+struct LostBehind {
+  std::string text;
+};
+
 class Comparison {
  public:
   Comparison(const Options& options, const Sides& sides, std::ostream& output)
       : options_(options), sides_(sides), output_(output) {}
 
   int run() {
-    write({{"kind", "sides"}, {"simulator", sides_.simulator.name()}, {"card", sides_.card.name()}});
+    if (options_.behind.empty())
+      write({{"kind", "sides"}, {"simulator", sides_.simulator.name()}, {"card", sides_.card.name()}});
     if (!options_.no_instructions) {
       for (const Form& form : all_forms()) {
-        if (wanted(form.text)) write(compare_form(sides_, form));
+        compare(form.text, "instruction", form.group, [&] { return compare_form(sides_, form); });
       }
     }
     if (!options_.no_matrices) {
       for (const MatrixForm& form : all_matrix_forms()) {
         for (const Numbers numbers : {Numbers::integers, Numbers::any, Numbers::special}) {
-          if (wanted(form.opcode)) write(compare_matrices(sides_, form, numbers));
+          compare(text_of(form, numbers), "matrices", "",
+                  [&] { return compare_matrices(sides_, form, numbers); });
         }
       }
     }
     if (!options_.no_kernels) {
       for (const KernelForm& form : all_kernel_forms()) {
-        if (wanted(form.text)) write(compare_kernel(sides_, form));
+        compare(form.text, "kernel", form.group, [&] { return compare_kernel(sides_, form); });
       }
     }
     for (unsigned seed = 1; seed <= options_.programs; ++seed) {
-      if (wanted("program " + std::to_string(seed))) write(compare_program(sides_, seed));
+      compare(text_of_program(seed), "program", "", [&] { return compare_program(sides_, seed); });
     }
     write({{"kind", "end"}, {"part", options_.part}, {"parts", options_.parts}, {"compared", written_ - 1}});
     return differing_ == 0 ? 0 : 1;
@@ -60,6 +70,23 @@ class Comparison {
   bool wanted(const std::string& text) {
     if (text.find(options_.only) == std::string::npos) return false;
     return ++asked_ % options_.parts == options_.part % options_.parts;
+  }
+
+  template <class Compare>
+  void compare(const std::string& text, const char* kind, const std::string& group, Compare compare) {
+    if (!wanted(text)) return;
+    if (!begun_) {
+      begun_ = text == options_.behind;
+      return;
+    }
+    try {
+      write(compare());
+    } catch (const LostSide& lost) {
+      nlohmann::json line{{"kind", kind}, {"text", text}, {"card_failed", lost.what()}};
+      if (!group.empty()) line["group"] = group;
+      write(line);
+      throw LostBehind{text};
+    }
   }
 
   // Each line is written at once, so that a process that is stopped has lost nothing.
@@ -73,9 +100,10 @@ class Comparison {
   const Options& options_;
   const Sides& sides_;
   std::ostream& output_;
+  bool begun_ = options_.behind.empty();
   unsigned asked_ = 0;
   unsigned written_ = 0;
-  unsigned differing_ = 0;
+  unsigned differing_ = options_.behind.empty() ? 0 : 1;  // the kernel behind which it goes on has failed
 };
 
 // "DIGEST TEXT" in each line; lines that begin with # say where it comes from.
@@ -117,6 +145,23 @@ int compare_with_recorded(const Options& options) {
   return differing == 0 && compared == recorded.size() ? 0 : 1;
 }
 
+// Becomes a new process that goes on behind the kernel that failed.
+[[noreturn]] void go_on(const std::vector<std::string>& arguments, const LostBehind& lost) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--behind")
+      ++i;
+    else
+      words.push_back(arguments[i]);
+  }
+  words.insert(words.end(), {"--behind", lost.text});
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv("/proc/self/exe", pointers.data());
+  throw std::runtime_error("it cannot start itself again");
+}
+
 void print_modules(unsigned programs) {
   for (const Form& form : all_forms())
     std::cout << "// " << form.text << "\n" << kernel_of_form(form) << "\f\n";
@@ -136,7 +181,7 @@ int run(const Options& options) {
   if (!options.recorded.empty()) return compare_with_recorded(options);
   std::ofstream file;
   if (!options.output.empty()) {
-    file.open(options.output);
+    file.open(options.output, options.behind.empty() ? std::ios::trunc : std::ios::app);
     if (!file) throw std::runtime_error(options.output + " cannot be written");
   }
   const std::unique_ptr<Side> simulator = simulated_side();
@@ -154,6 +199,8 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", options.output,
                  "file for the results, a line of JSON each; standard output by default");
   app.add_option("--only", options.only, "only instructions whose text contains this, such as 'add.rn'");
+  app.add_option("--behind", options.behind,
+                 "goes on behind the instruction with this text, and adds to the file of results");
   app.add_option("--recorded", options.recorded,
                  "digests of what a card gave earlier: compare the simulator with them");
   app.add_flag("--stand-in", options.stand_in, "the simulator takes the place of the card");
@@ -174,6 +221,8 @@ int main(int argc, char** argv) {
   }
   try {
     return opgate::card::run(options);
+  } catch (const opgate::card::LostBehind& lost) {
+    opgate::card::go_on({argv, argv + argc}, lost);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "opgate_card: %s\n", error.what());
     return 2;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Work {
   std::string ptx;
   unsigned blocks = 1;
   unsigned threads = 32;              ///< of a block
+  unsigned cluster = 1;               ///< blocks of a cluster, which the kernel demands
   std::vector<unsigned char> memory;  ///< what the pointer points to
 };
 
@@ -27,8 +29,14 @@ class Side {
   /// For people: "NVIDIA H100 80GB HBM3, driver 13.0".
   virtual std::string name() const = 0;
 
-  /// Failures of one kernel are results. Throws std::runtime_error if the side itself cannot go on.
+  /// Failures of one kernel are results. Throws LostSide if nothing runs in this process behind this kernel,
+  /// and std::runtime_error if the side cannot be used for another reason.
   virtual Result run(const Work& work) = 0;
+};
+
+/// A kernel failed in a way that a card keeps until the process ends.
+struct LostSide : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 std::unique_ptr<Side> simulated_side();

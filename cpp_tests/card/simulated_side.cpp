@@ -20,8 +20,9 @@ class Simulated : public Side {
       settings.when = CompilationSettings::When::never;
       module->set_compilation(settings);
       const std::uint64_t memory = device.allocate(work.memory);
-      const Outcome outcome =
-          module->run(tests::launch_of("k", {work.blocks}, {work.threads}, tests::Arguments(memory)), device);
+      Launch launch = tests::launch_of("k", {work.blocks}, {work.threads}, tests::Arguments(memory));
+      launch.cluster = {work.cluster, 1, 1};
+      const Outcome outcome = module->run(launch, device);
       return {device.read<unsigned char>(memory), outcome.message};
     } catch (const std::runtime_error& unreadable) {
       return {{}, unreadable.what()};

@@ -153,7 +153,7 @@ void print_loads(const Memory& memory) {
         print_loads_of("load", memory, tensor_of(type, rank, row_bytes, swizzle));
       const Tensor tensor = tensor_of(type, 2, row_bytes, swizzle);
       for (const unsigned place : {128u, 256u, 640u, 1024u}) {
-        Job job = job_of(tensor, {1, 1});
+        Job job = job_of(tensor, {16 / static_cast<int>(tensor.type.bytes), 1});
         job.place = place;
         print_load("load at " + std::to_string(place) + ", " + text_of(tensor), memory, tensor, job);
       }
@@ -230,7 +230,7 @@ void print_replaced_maps(const Memory& memory) {
       result = replace == nullptr ? CUDA_ERROR_NOT_FOUND : replace(&map, memory.tensor + kMargin + offset);
     const std::string name = "load, address replaced by that at " + std::to_string(offset);
     if (result == CUDA_SUCCESS) {
-      print_launched_load(name, memory, map, job_of(tensor, {1, 1}));
+      print_launched_load(name, memory, map, job_of(tensor, {16 / static_cast<int>(tensor.type.bytes), 1}));
     } else {
       print(name, name_of(result));
     }
@@ -309,6 +309,12 @@ void print_multicasts(const Memory& memory) {
   }
 }
 
+// Alone in its process: the kernel fails, and nothing runs afterwards.
+void print_load_within_a_unit(const Memory& memory) {
+  const Tensor tensor = tensor_of(kU32, 2, 64);
+  print_load("load from the second element of a row", memory, tensor, job_of(tensor, {1, 1}));
+}
+
 constexpr std::array kGroups{Group{"loads", print_loads},
                              Group{"narrow", print_narrow_loads},
                              Group{"steps", print_loads_in_steps},
@@ -316,7 +322,8 @@ constexpr std::array kGroups{Group{"loads", print_loads},
                              Group{"replaced", print_replaced_maps},
                              Group{"multicasts", print_multicasts},
                              Group{"im2col", print_im2col},
-                             Group{"interleaved", print_interleaved_loads}};
+                             Group{"interleaved", print_interleaved_loads},
+                             Group{"within a unit", print_load_within_a_unit}};
 
 }  // namespace
 

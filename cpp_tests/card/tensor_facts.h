@@ -132,12 +132,15 @@ struct Place {
 inline std::vector<Place> places_of(const Tensor& tensor) {
   std::array<int, 5> last{};
   for (size_t i = 0; i < last.size(); ++i) last[i] = static_cast<int>(tensor.sizes[i]);
-  return {{"inside", {1, 1, 2, 1, 0}},
-          {"before", {-3, -1, -2, -1, -1}},
-          {"past", {last[0] - 2, last[1] - 1, last[2] - 2, last[3] - 1, last[4] - 1}},
-          {"before and past", {-1, last[1] - 3, -1, last[3] - 1, -1}},
-          {"outside", {last[0], 0, 0, 0, 0}},
-          {"far outside", {-100000, 0x7fffffff, 100000, -1, 7}}};
+  // A card refuses boxes that begin within 16 bytes of a row.
+  const int unit = 16 / static_cast<int>(tensor.type.bytes);
+  const int past = (last[0] - 1) / unit * unit;
+  return {{"inside", {unit, 1, 2, 1, 0}},
+          {"before", {-unit, -1, -2, -1, -1}},
+          {"past", {past, last[1] - 1, last[2] - 2, last[3] - 1, last[4] - 1}},
+          {"before and past", {-2 * unit, last[1] - 3, -1, last[3] - 1, -1}},
+          {"outside", {past + unit, 0, 0, 0, 0}},
+          {"far outside", {-6250 * unit, 0x7fffffff, 100000, -1, 7}}};
 }
 
 inline Job job_of(const Tensor& tensor, const std::array<int, 5>& at) {

@@ -146,18 +146,32 @@ class Call:
             return any(operator.namespace in ("aten", "prims") for operator in called)
         return any(operator is not self.overload for operator in called)
 
+    @property
+    def repeats_bits(self) -> bool:
+        """Whether calls repeat their bits: on CUDA only if the operator promises `deterministic`."""
+        return self.device == "cpu" or "deterministic" in self.described["promises"]
+
+    def difference_of_calls(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
+        """How the results of two calls of the same operators differ; None if they do not.
+
+        They have the same bits, or, if calls do not repeat them, are within the promised accuracy.
+        """
+        text = _engine.difference(got, want)
+        if text is None or self.repeats_bits:
+            return text
+        return _engine.difference_within_accuracy(self.id, got, want)
+
     def difference(self, got: torch.Tensor, want: torch.Tensor) -> str | None:
         """How a compiled result differs from eager's; None if it does not.
 
         They have the same bits if the compiled graph holds the operator itself, or a model's operators
-        themselves, and one call gives the bits of another: on CUDA only if the operator promises
-        `deterministic`. Otherwise they are within the promised accuracy. Values of operators that draw
-        random numbers are not compared: a compiled program draws them in an order of its own.
+        themselves, and one call gives the bits of another. Otherwise they are within the promised accuracy.
+        Values of operators that draw random numbers are not compared: a compiled program draws them in an
+        order of its own.
         """
         if not self.draws_random_numbers:
-            text = _engine.difference(got, want)
-            repeats_bits = self.device == "cpu" or "deterministic" in self.described["promises"]
-            if text is None or (repeats_bits and not self.is_compiled_in_pieces):
+            text = self.difference_of_calls(got, want)
+            if text is None or not (self.repeats_bits and self.is_compiled_in_pieces):
                 return text
             return _engine.difference_within_accuracy(self.id, got, want)
         mine, theirs = (f"{list(tensor.shape)} of {tensor.dtype}" for tensor in (got, want))

@@ -22,6 +22,7 @@ from opgate import _engine
 from opgate.call import Call, OtherValues, first_line, flat_tensors
 from opgate.cpp_compiler import missing_compiler
 from opgate.fake_results import disagreement
+from opgate.lost_device import end_if_lost
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
@@ -299,6 +300,7 @@ class PackageStore:
                     raised = error
                 finally:
                     signal.alarm(0)
+                end_if_lost(call.place)
             # Not all that fails on the device raises: the host may have read the device's memory.
             failure = take_failure(call.place)
             if isinstance(raised, OtherValues) and not failure:
@@ -405,6 +407,7 @@ class PackageStore:
                 wait_for_device(calls[0])
             except Exception as error:  # of many types, such as errors of the C++ compiler and the package
                 raised = first_line(error)
+            end_if_lost(calls[0].place)
             told = take_failure(calls[0].place) or raised
             return Problem(told, exported) if told else None
 

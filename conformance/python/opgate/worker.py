@@ -252,9 +252,11 @@ class Worker:
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
         from opgate.call import Call
         from opgate.judging import judge_call
+        from opgate.lost_device import end_if_lost
 
         call = Call(command["run"], self.packages)
         judgements, facts = judge_call(call, command["checks"], self.checks)
+        end_if_lost(call.place)
         answer = {"ran": call.id, "judgements": judgements} | facts
         if (printed := _end_of_printed()) != self.printed:
             self.printed = answer["printed"] = printed

@@ -18,6 +18,7 @@ namespace opgate::simulator {
 namespace tensor_copies {
 
 constexpr std::uint32_t kSharedAlignment = 128;
+constexpr std::int64_t kUnit = 16;  // bytes of a row that are copied together
 
 // The operands of a load are the target, the map with its coordinates, and the mbarrier; those of a store the
 // map and the source. Behind each address, and behind the coordinates of the map, is a slot with the offset.
@@ -70,6 +71,16 @@ TensorMap map_at(Thread& thread, const Instruction& in, std::uint64_t address, s
     throw KernelFault{Fault::trap,
                       *in.text + " with a map of a tensor of " + std::to_string(map.rank) + " dimensions"};
   return map;
+}
+
+// PTX does not tell, but cards do: a box begins where a unit of its row begins, also outside of the tensor.
+void require_whole_units(const TensorMap& map, std::int32_t begin, const Instruction& in) {
+  const std::int64_t bytes = std::int64_t{begin} * map.element_bytes();
+  if (bytes % kUnit == 0) return;
+  throw KernelFault{Fault::illegal_instruction, *in.text + " from coordinate " + std::to_string(begin) +
+                                                    " of dimension 0, byte " + std::to_string(bytes) +
+                                                    " of a row, which is not a multiple of " +
+                                                    std::to_string(kUnit)};
 }
 
 std::uint32_t shared_side(const Thread& thread, const Instruction& in, bool is_load) {
@@ -147,6 +158,7 @@ std::vector<TensorPiece> pieces_of_tensor_copy(Thread& thread, const Instruction
   const Operands operands(thread, in);
   const TensorMap map = map_at(thread, in, operands.map(is_load), operands.rank);
   const auto begin = operands.coordinates(is_load);
+  require_whole_units(map, begin[0], in);
   return map.pieces(begin, shared_side(thread, in, is_load));
 }
 

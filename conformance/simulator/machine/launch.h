@@ -27,13 +27,14 @@ enum class Access : std::uint8_t { load, store, atomic };
 /// Why a kernel, or one access of it, fails. Each is a CUDA error of its own.
 enum class Fault : std::uint8_t {
   none,
-  illegal_address,     ///< not allocated, past the end, of another device, or of the host
-  misaligned_address,  ///< not a multiple of the bytes that are accessed
-  assertion,           ///< `assert` of device code
-  trap,                ///< `trap`, or an address in shared or local memory that the kernel does not have
-  barrier,             ///< threads wait at a barrier that others of their block cannot reach
-  timeout,             ///< more instructions than the limit of the launch
-  unsupported,         ///< an instruction that is not simulated; the case is owed
+  illegal_address,      ///< not allocated, past the end, of another device, or of the host
+  misaligned_address,   ///< not a multiple of the bytes that are accessed
+  illegal_instruction,  ///< operands that the instruction does not take
+  assertion,            ///< `assert` of device code
+  trap,                 ///< `trap`, or an address in shared or local memory that the kernel does not have
+  barrier,              ///< threads wait at a barrier that others of their block cannot reach
+  timeout,              ///< more instructions than the limit of the launch
+  unsupported,          ///< an instruction that is not simulated; the case is owed
 };
 
 /// The memory of the simulated device, as kernels see it.

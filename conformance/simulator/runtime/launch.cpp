@@ -39,6 +39,8 @@ cudaError_t error_of(Fault fault) {
       return cudaErrorMisalignedAddress;
     case Fault::assertion:
       return cudaErrorAssert;
+    case Fault::illegal_instruction:
+      return cudaErrorIllegalInstruction;
     case Fault::trap:
       return cudaErrorLaunchFailure;
     case Fault::barrier:  // a device hangs, until a watchdog ends the kernel
