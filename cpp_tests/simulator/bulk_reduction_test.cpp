@@ -71,15 +71,27 @@ unsigned bytes_in(const std::string& operation) {
 
 TEST(SimulatedBulkReductions, InGlobalMemory) {
   for (const std::string operation :
-       {"and.b32", "and.b64",  "or.b32",        "or.b64",         "xor.b32", "xor.b64", "add.u32",
-        "add.s32", "add.u64",  "add.f32",       "add.f64",        "inc.u32", "dec.u32", "min.u32",
-        "min.s32", "min.u64",  "min.s64",       "min.f16",        "max.u32", "max.s32", "max.u64",
-        "max.s64", "max.bf16", "add.noftz.f16", "add.noftz.bf16", "max.f16", "min.bf16"}) {
+       {"and.b32",  "and.b64",       "or.b32",         "or.b64",  "xor.b32", "xor.b64", "add.u32",
+        "add.s32",  "add.u64",       "add.f64",        "inc.u32", "dec.u32", "min.u32", "min.s32",
+        "min.u64",  "min.s64",       "min.f16",        "max.u32", "max.s32", "max.u64", "max.s64",
+        "max.bf16", "add.noftz.f16", "add.noftz.bf16", "max.f16", "min.bf16"}) {
     const std::string copy = "@%p9 cp.reduce.async.bulk.global.shared::cta.bulk_group." + operation +
                              " [%rd1], [%r2], 128;\n" + kWaitForGroup;
     EXPECT_EQ(made_by(copy)[0], made_by(by_atomics("global", operation, bytes_in(operation)))[0])
         << operation;
   }
+}
+
+// As a card does, they keep subnormal numbers, as `red` does in shared memory alone.
+TEST(SimulatedBulkReductions, KeepSubnormalNumbers) {
+  const std::string copy =
+      "@%p9 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r2], 128;\n" + kWaitForGroup;
+  EXPECT_EQ(made_by(copy)[0], made_by(by_atomics("shared", "add.f32", 4))[1]);
+  EXPECT_NE(made_by(copy)[0], made_by(by_atomics("global", "add.f32", 4))[0]);
+  const std::string of_few =
+      "mov.u32 %r8, 0x100000; st.shared.u32 [%r6], %r8; mov.u32 %r8, 0x800000; st.global.u32 [%rd10], %r8;\n"
+      "fence.proxy.async; bar.sync 0;\n";
+  EXPECT_EQ(made_by(of_few + copy)[0], Words(kWords, 0x900000));
 }
 
 TEST(SimulatedBulkReductions, InSharedMemory) {

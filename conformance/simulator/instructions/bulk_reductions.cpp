@@ -46,7 +46,7 @@ constexpr std::array kRows{
     row<add, std::int64_t>(Type::s64, true),
     row<add, Half>(Type::f16, false),
     row<add, Bfloat16>(Type::bf16, false),
-    row<add, GlobalFloat>(Type::f32, false),
+    row<add, float>(Type::f32, false),
     row<add, GlobalDouble>(Type::f64, false),
     row<increment, std::uint32_t>(Type::u32, true),
     row<decrement, std::uint32_t>(Type::u32, true),

@@ -20,8 +20,8 @@ enum class AtomicOperation : std::uint8_t {
   maximum
 };
 
-/// `add` in global memory flushes subnormal numbers of single precision, and passes NaN of double precision
-/// on as it is.
+/// `add` in global memory: atomic instructions, other than reductions in bulk, flush subnormal numbers of
+/// single precision, and both pass NaN of double precision on as it is.
 struct GlobalFloat {
   float value;
 };
