@@ -138,21 +138,28 @@ std::uint32_t begin_of(const std::string& type) {
   return type == "s32" ? 2 : type == "f16" ? 0x40004000 : encoded(type, 2);
 }
 
-void expect_products(const Form& form, int times = 1) {
+// The registers of all threads behind so many products.
+std::vector<std::uint32_t> sums_of(const Form& form, const std::vector<unsigned char>& memory,
+                                   std::uint32_t begin, int times = 1) {
   std::string body;
   for (int i = 0; i < times; ++i) body += instruction_of(form) + "\n";
   const std::string ptx =
-      wgmma_kernel(registers_of_sums(form.d, form.n), begin_of(form.d),
+      wgmma_kernel(registers_of_sums(form.d, form.n), begin,
                    "wgmma.fence.sync.aligned;\n" + body +
                        "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
   const Ran ran = run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-    const std::uint64_t in = device.allocate(memory_of(form));
+    const std::uint64_t in = device.allocate(memory);
     results = {device.allocate(std::vector<std::uint32_t>(128 * kMostSums))};
     return launch_of("k", {}, {128}, Arguments(in, results[0]));
   });
   expect_no_fault(ran.outcome);
   std::vector<std::uint32_t> sums(128 * kMostSums);
   std::memcpy(sums.data(), ran.memory[0].data(), ran.memory[0].size());
+  return sums;
+}
+
+void expect_products(const Form& form, int times = 1) {
+  const std::vector<std::uint32_t> sums = sums_of(form, memory_of(form), begin_of(form.d), times);
   const int sign = form.signs == "1, 1" || form.signs == "-1, -1" ? 1 : -1;
   for (int thread = 0; thread < 128; ++thread) {
     for (int i = 0; i < form.n / 2; ++i) {
@@ -209,6 +216,53 @@ TEST(SimulatedWarpgroupProducts, WithSigns) {
 }
 
 TEST(SimulatedWarpgroupProducts, OneAfterTheOther) { expect_products({"f32", "f16", "f16", 16, 16}, 3); }
+
+unsigned char byte_at(const std::string& text, int index) {
+  return static_cast<unsigned char>(
+      std::stoul(text.substr(2 * static_cast<std::size_t>(index), 2), nullptr, 16));
+}
+
+// The first sum, where the bytes of the first row of `a` and of the first column of `b` are these.
+std::uint32_t sum_of_bytes(const Form& form, const std::string& a, const std::string& b,
+                           std::uint32_t begin) {
+  std::vector<unsigned char> memory(kSharedBytes + 128 * 16);
+  for (int k = 0; k < form.k; ++k) {
+    memory[place_of_a(form).address(0, k)] = byte_at(a, k);
+    memory[place_of_b(form).address(0, k)] = byte_at(b, k);
+  }
+  const std::uint32_t sums = sums_of(form, memory, begin)[0];
+  return form.d == "f16" ? sums & 0xffff : sums;
+}
+
+// What an H200 gave.
+TEST(SimulatedWarpgroupProducts, OfEightBitsKeepFewBits) {
+  EXPECT_EQ(sum_of_bytes({"f32", "e4m3", "e4m3", 8, 32},
+                         "c7363f40c7342317c4c5b1b932c547c2c0bdc18398c7323880c6ac4455a8461f",
+                         "b34441c245bb47c4bc30fd34baafc0bbc4ba32c5ac472bc642383ab92db7a4b1", 0x7f7fffff),
+            0x7f7ffc00u);
+  // Subnormal numbers are as large as the least normal one when the products are cut off.
+  EXPECT_EQ(sum_of_bytes({"f32", "e4m3", "e5m2", 8, 32},
+                         "bb443944c83e402e452347c23438c3c246ac41b78332b0424042c445bce1b9b3",
+                         "bfb24b40c342bc3cc33cbec0413fc2c23443433ff8c13a421340c1c1bd41c240", 0x4136fff5),
+            0x4335c000u);
+  EXPECT_EQ(sum_of_bytes({"f32", "e5m2", "e4m3", 8, 32},
+                         "36b140c3c243bc43be2c40c083b3c043babd7bb8bcc2433dbd3d41bc1f40be3a",
+                         "422c47b6bac73b43c0ea47c213c7c5b5baa10140c32138b2c7b946c1b0c234bd", 0x415b84c8),
+            0x43234000u);
+  // Halves are rounded once, from all bits of the sum.
+  EXPECT_EQ(sum_of_bytes({"f16", "e4m3", "e4m3", 8, 32},
+                         "9942bd3f4641471b4088412247c74742401d2cc3c6c7bc3cc599313dc747b133",
+                         "bbc7bfb4c44747c0c346b34029c13742c5c03945403ebd2c91c5c0b842404042", 0x3efa),
+            0xc988u);
+  EXPECT_EQ(sum_of_bytes({"f16", "e4m3", "e5m2", 8, 32},
+                         "393f83b83ea3bbadc445c241b84740c2bcc24341c645c2bfb0be3cc742c547c2",
+                         "b9bafa4238bbbbbc403c43c1ab43c142c1433ab4c03d433eb836bdc0b6c2403f", 0xca2e),
+            0x5c38u);
+  EXPECT_EQ(sum_of_bytes({"f16", "e4m3", "e4m3", 8, 32},
+                         "7041c13e384443c439b8b4bd1a444536bc884242bfc53a4646ada0283544403d",
+                         "46c7bdc6c641489e33a5a647ab2938c5c7b8c038b5b804c14d3b1144c6c7c341", 0x7bff),
+            0x7c00u);
+}
 
 const Form kPlain{"f32", "f16", "f16", 8, 16};
 

@@ -236,7 +236,8 @@ class Computation {
 
   void multiply_all() {
     if constexpr (std::is_same_v<Numbers, Singles>) {
-      ColumnsOfProduct(product_, b_.data(), columns_).multiply(a_.data(), sums_.data());
+      ColumnsOfProduct(Multiplier::of_warpgroup, product_, b_.data(), columns_)
+          .multiply(a_.data(), sums_.data());
     } else {
       Matrices<Numbers> tile{};
       tile.a = a_;

@@ -38,8 +38,8 @@ OPGATE_INLINED void cut_to_floats(Floats& floats, const Doubles& values, bool od
 }
 
 // Adds to the sums the products of `count` numbers of a row with those of the columns.
-OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::size_t count, bool in_halves,
-                              float* sums) {
+OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::size_t count,
+                              const Precision& precision, float* sums) {
   Floats before[kParts];
   Doubles wide[kParts];
   Doubles most[kParts];
@@ -63,7 +63,7 @@ OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::siz
   Words even[kParts];
   Words odd[kParts];
   for (std::size_t part = 0; part < kParts; ++part) {
-    scale[part] = reinterpret_cast<Doubles>(kBitsOfScale - reinterpret_cast<Bits>(most[part]));
+    scale[part] = reinterpret_cast<Doubles>(precision.bits_of_scale - reinterpret_cast<Bits>(most[part]));
     even[part] = __builtin_convertvector(wide[part] * scale[part], Words);
     odd[part] = Words{};
   }
@@ -83,7 +83,7 @@ OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::siz
     const Doubles total =
         __builtin_convertvector(even[part], Doubles) + __builtin_convertvector(odd[part], Doubles);
     Floats after;
-    cut_to_floats(after, total * (most[part] * (1 / kFraction)), in_halves);
+    cut_to_floats(after, total * (most[part] * precision.unit), precision.to_odd);
     std::memcpy(sums + part * OPGATE_LANES, &after, sizeof(after));
     special |= (most[part] < kLeastPower) | (most[part] > std::numeric_limits<double>::max());
   }
@@ -137,12 +137,12 @@ void spread_strips(const float* matrix, std::size_t columns, const Order& order,
 
 // Adds the products of rows of `k` numbers with all columns to as many rows of sums.
 void add_rows(Numbers rows, std::size_t row_count, const Numbers& strips, std::size_t k, const Range& range,
-              bool in_halves, float* sums, std::size_t columns) {
+              Precision precision, float* sums, std::size_t columns) {
   for (std::size_t row = 0; row < row_count; ++row, rows = rows.behind(k), sums += columns) {
     for (std::size_t first_column = 0; first_column < columns; first_column += kStripColumns) {
       const Numbers strip = strips.behind(first_column * k);
       for (std::size_t first = range.begin; first < range.end; first += range.block)
-        add_block(rows.behind(first), strip.behind(first * kStripColumns), range.block, in_halves,
+        add_block(rows.behind(first), strip.behind(first * kStripColumns), range.block, precision,
                   sums + first_column);
     }
   }

@@ -1,6 +1,6 @@
-// How an H100 adds the products of matrices whose sums have single precision or less. PTX leaves it open;
-// this is what products of random and of special numbers on a card have in common, bit for bit
-// (cpp_tests/card).
+// How an H100, and an H200 in products of warpgroups, adds the products of matrices whose sums have single
+// precision or less. PTX leaves it open; this is what products of random and of special numbers on a card
+// have in common, bit for bit (cpp_tests/card).
 #include "simulator/numbers/matrix_sums.h"
 
 #include <algorithm>
@@ -20,23 +20,26 @@
 namespace opgate::simulator {
 namespace matrix_sums {
 
-// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
-// of them, and what is left is added exactly.
-constexpr int kFractionBits = 25;
-constexpr double kFraction = std::uint64_t{1} << kFractionBits;
-
 /// Places of the numbers of a row.
 using Order = std::array<std::uint8_t, kMostInRow>;
 
 bool is_byte(Type type) { return type == Type::e4m3 || type == Type::e5m2; }
 
+// Numbers of eight bits are widened to halves, unless the tensor core multiplies them as they are.
+bool is_widened(Multiplier multiplier, const Product& product) {
+  return is_byte(product.a) && multiplier == Multiplier::of_warp;
+}
+
+bool multiplies_bytes(Multiplier multiplier, const Product& product) {
+  return is_byte(product.a) && multiplier == Multiplier::of_warpgroup;
+}
+
 bool is_quad(const Product& product) { return product.m == 8 && product.k == 4; }
 
-// The order in which blocks take products. Numbers of eight bits are widened to halves first, two of each
-// four at a time.
-Order order_of(const Product& product) {
+// The order in which blocks take products. Numbers of eight bits are widened two of each four at a time.
+Order order_of(Multiplier multiplier, const Product& product) {
   Order order{};
-  const bool in_pairs = is_byte(product.a);
+  const bool in_pairs = is_widened(multiplier, product);
   std::size_t place = 0;
   for (std::uint8_t k = 0; k < product.k; ++k) {
     if (!in_pairs || k % 4 < 2) order[place++] = k;
@@ -47,7 +50,8 @@ Order order_of(const Product& product) {
   return order;
 }
 
-std::size_t block_of(const Product& product) {
+std::size_t block_of(Multiplier multiplier, const Product& product) {
+  if (multiplies_bytes(multiplier, product)) return product.k;
   if (is_byte(product.a)) return product.k / 2u;
   // wmma of tf32 is made of products of four
   return std::min<std::size_t>(product.a == Type::tf32 && product.n == 16 ? 4 : 16, product.k);
@@ -55,13 +59,45 @@ std::size_t block_of(const Product& product) {
 
 constexpr std::int64_t kBitsOfPower = 0x7ff0000000000000;
 constexpr std::int64_t kBitOfSign = std::numeric_limits<std::int64_t>::min();
-// The bits of a power of two taken from these are those of kFraction divided by it.
-constexpr auto kBitsOfScale = static_cast<std::int64_t>(std::uint64_t{2 * 1023 + kFractionBits} << 52);
 
 // In place of the power of two below zero: below all others and their products, but infinite if multiplied by
 // infinity.
 constexpr double kPowerOfZero = 0x1p-600;
 constexpr double kLeastPower = 0x1p-500;
+
+/// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
+/// of them, and what is left is added exactly.
+struct Precision {
+  /// The bits of a power of two taken from these are those of 2 to the number of bits divided by it.
+  std::int64_t bits_of_scale;
+  double unit;  ///< what the last bit stands for if the leading one stands for 1
+  bool to_odd;  ///< as cut_to_floats has it
+
+  Precision(int fraction_bits, bool odd)
+      : bits_of_scale(std::int64_t{2 * 1023 + fraction_bits} << 52),
+        unit(1 / static_cast<double>(std::uint64_t{1} << fraction_bits)),
+        to_odd(odd) {}
+};
+
+constexpr int kFractionBits = 25;
+constexpr int kFractionBitsOfBytes = 13;
+
+// Sums of numbers of eight bits, which floats hold exactly, keep as few bits as their products. Those that
+// become halves are rounded once instead.
+void cut_sums_of_bytes(float* sums, std::size_t count) {
+  constexpr std::uint32_t kKept = ~std::uint32_t{0} << (23 - kFractionBitsOfBytes);
+  for (std::size_t i = 0; i < count; ++i)
+    sums[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(sums[i]) & kKept);
+}
+
+// Where numbers of eight bits are multiplied as they are, products are cut off as if their subnormal factors
+// were the least normal number.
+void raise_subnormals(Type type, double* powers, std::size_t count) {
+  const double least = type == Type::e4m3 ? 0x1p-6 : 0x1p-14;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (powers[i] != kPowerOfZero) powers[i] = std::max(powers[i], least);
+  }
+}
 
 float as_half(float value) { return static_cast<float>(to_double(rounded<Half>(value))); }
 
@@ -163,21 +199,27 @@ float sum_of_quad(const Numbers& row, const double* column, float c, bool in_hal
 
 }  // namespace matrix_sums
 
-ColumnsOfProduct::ColumnsOfProduct(const Product& product, const float* b, std::size_t columns)
-    : product_(product),
+ColumnsOfProduct::ColumnsOfProduct(Multiplier multiplier, const Product& product, const float* b,
+                                   std::size_t columns)
+    : multiplier_(multiplier),
+      product_(product),
       columns_(columns),
       numbers_(std::make_unique_for_overwrite<double[]>(2 * product.k * columns)) {
-  matrix_sums::code().spread_strips(b, columns, matrix_sums::order_of(product), product.k, numbers_.get(),
-                                    numbers_.get() + product.k * columns);
+  using namespace matrix_sums;
+  const std::size_t factors = product.k * columns;
+  double* const powers = numbers_.get() + factors;
+  code().spread_strips(b, columns, order_of(multiplier, product), product.k, numbers_.get(), powers);
+  if (multiplies_bytes(multiplier, product)) raise_subnormals(product.b, powers, factors);
 }
 
 void ColumnsOfProduct::multiply(const float* a, float* sums) const {
   using namespace matrix_sums;
   const std::size_t k = product_.k;
-  const std::size_t block = block_of(product_);
+  const std::size_t block = block_of(multiplier_, product_);
   const std::size_t factors = product_.m * k;
   const bool ends_in_halves = product_.d == Type::f16;
-  const bool in_halves = ends_in_halves && product_.c == Type::f16;
+  const Precision precision(multiplies_bytes(multiplier_, product_) ? kFractionBitsOfBytes : kFractionBits,
+                            ends_in_halves && product_.c == Type::f16);
   std::array<double, kMostFactors> values;
   std::array<double, kMostFactors> powers;
   const Numbers rows{values.data(), powers.data()};
@@ -190,23 +232,26 @@ void ColumnsOfProduct::multiply(const float* a, float* sums) const {
         sum = sum_of_quad(rows.behind(i * k), strips.values + j, sum, ends_in_halves);
       }
     }
-  } else if (is_byte(product_.a)) {
+  } else if (is_widened(multiplier_, product_)) {
     // Made of halves, and `c` is added last.
-    const Order order = order_of(product_);
+    const Order order = order_of(multiplier_, product_);
     std::array<float, kMostFactors> ordered;
     for (std::size_t i = 0; i < factors; ++i) ordered[i] = a[i / k * k + order[i % k]];
     code().spread(ordered.data(), factors, values.data(), powers.data());
     std::vector<float> of_products(product_.m * columns_);
     for (std::size_t first = 0; first < k; first += block) {
-      code().add_rows(rows, product_.m, strips, k, {first, first + block, block}, in_halves,
+      code().add_rows(rows, product_.m, strips, k, {first, first + block, block}, precision,
                       of_products.data(), columns_);
       for (float& sum : of_products) sum = ends_in_halves ? as_half(sum) : sum;
     }
     for (std::size_t i = 0; i < of_products.size(); ++i)
       sums[i] = ends_in_halves ? odd_float(double{sums[i]} + of_products[i]) : sums[i] + of_products[i];
   } else {
+    const bool of_bytes = multiplies_bytes(multiplier_, product_);
     code().spread(a, factors, values.data(), powers.data());
-    code().add_rows(rows, product_.m, strips, k, {0, k, block}, in_halves, sums, columns_);
+    if (of_bytes) raise_subnormals(product_.a, powers.data(), factors);
+    code().add_rows(rows, product_.m, strips, k, {0, k, block}, precision, sums, columns_);
+    if (of_bytes && !ends_in_halves) cut_sums_of_bytes(sums, product_.m * columns_);
   }
 }
 
@@ -215,7 +260,8 @@ void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {
 }
 
 void multiply(const Product& product, Matrices<Singles>& matrices) {
-  ColumnsOfProduct(product, matrices.b.data(), product.n).multiply(matrices.a.data(), matrices.sums.data());
+  ColumnsOfProduct(Multiplier::of_warp, product, matrices.b.data(), product.n)
+      .multiply(matrices.a.data(), matrices.sums.data());
 }
 
 }  // namespace opgate::simulator

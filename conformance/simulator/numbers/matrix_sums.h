@@ -13,16 +13,21 @@ namespace opgate::simulator {
 constexpr std::size_t kStripColumns = 8;
 constexpr std::size_t kMostInRow = 32;  ///< numbers of a row of `a`
 
+/// Which instruction multiplies: `mma` of a warp, or `wgmma` of four. They add numbers of eight bits
+/// differently.
+enum class Multiplier : std::uint8_t { of_warp, of_warpgroup };
+
 /// The factor `b` of a product, with as many columns as there are, a multiple of those of a strip.
 class ColumnsOfProduct {
  public:
   /// `b` has `product.k` rows of so many columns.
-  ColumnsOfProduct(const Product& product, const float* b, std::size_t columns);
+  ColumnsOfProduct(Multiplier multiplier, const Product& product, const float* b, std::size_t columns);
 
   /// Adds the products of the rows of `a` to the rows of `sums`, as an H100 does it.
   void multiply(const float* a, float* sums) const;
 
  private:
+  Multiplier multiplier_;
   Product product_;
   std::size_t columns_;
   /// The numbers, strip by strip, and in each in the order in which products are added; and behind them the
