@@ -303,6 +303,75 @@ TEST(SimulatedWarpgroupProducts, SumsComeWithTheWaitForTheirGroup) {
   EXPECT_EQ(first_sum("setp.ne.u32 %p1, 0, 0;\n" + multiply + commit + wait("0")), product);
 }
 
+// %d0 of each thread in the end. It must be the same in compiled code.
+std::vector<float> first_sums(const std::string& behind) {
+  const std::string ptx = wgmma_kernel(4, encoded("f32", 2), "wgmma.fence.sync.aligned;\n" + behind);
+  const Ran ran = run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    const std::uint64_t in = device.allocate(memory_of(kPlain));
+    results = {device.allocate(std::vector<std::uint32_t>(128 * kMostSums))};
+    return launch_of("k", {}, {128}, Arguments(in, results[0]));
+  });
+  expect_no_fault(ran.outcome);
+  std::vector<float> sums(128);
+  for (std::size_t thread = 0; thread < 128; ++thread)
+    std::memcpy(&sums[thread], &ran.memory[0][thread * kMostSums * 4], sizeof(float));
+  return sums;
+}
+
+const std::string kBegin = instruction_of(kPlain) + "\nwgmma.commit_group.sync.aligned;\n";
+const std::string kWait = "wgmma.wait_group.sync.aligned 0;\n";
+const std::string kWaitForAllButOne = "wgmma.wait_group.sync.aligned 1;\n";
+
+// ptxas takes a move of a sum before the wait for what it is, and Triton relies on it.
+TEST(SimulatedWarpgroupProducts, MovesBeforeTheWaitGiveTheSums) {
+  const std::vector<float> sums = first_sums(kBegin + kWait);
+  EXPECT_EQ(sums[0], 2 + product_of_first());
+  const auto expect_sums = [&](const std::string& before, const std::string& behind) {
+    EXPECT_EQ(first_sums(kBegin + before + kWait + "mov.b32 %d0, 0;\n" + behind), sums) << before;
+  };
+  expect_sums("mov.b32 %r9, %d0;\n", "mov.b32 %d0, %r9;\n");
+  expect_sums(".reg .f32 %f; mov.f32 %f, %d0;\n", "mov.f32 %d0, %f;\n");
+  expect_sums("mov.b32 %r9, %d0; mov.b32 %r10, %r9;\n", "mov.b32 %d0, %r10;\n");
+  expect_sums("mov.b64 %rd9, {%d1, %d0};\n", "mov.b64 {%r9, %d0}, %rd9;\n");
+  expect_sums(".reg .b16 %h<2>; mov.b32 {%h0, %h1}, %d0;\n", "mov.b32 %d0, {%h0, %h1};\n");
+  expect_sums(".reg .b16 %h<2>; mov.b32 {_, %h1}, %d0; mov.b32 {%h0, _}, %d0;\n",
+              "mov.b32 %d0, {%h0, %h1};\n");
+  expect_sums("mov.b32 %r9, %d0; mov.b32 %r9, %d1; mov.b32 %r9, %d0;\n", "mov.b32 %d0, %r9;\n");
+  // What does not belong to the product is taken when the move is executed.
+  expect_sums("mov.b64 %rd9, {%d0, %r3}; mov.u32 %r10, %r3; add.u32 %r3, %r3, 1;\n",
+              "mov.b64 {%d0, %r9}, %rd9; setp.eq.u32 %p2, %r9, %r10; @!%p2 mov.b32 %d0, 0;\n"
+              "add.u32 %r10, %r10, 1; setp.eq.u32 %p2, %r3, %r10; @!%p2 mov.b32 %d0, 0;\n");
+}
+
+TEST(SimulatedWarpgroupProducts, MovesOfSomeLanesBeforeTheWait) {
+  std::vector<float> sums = first_sums(kBegin + kWait);
+  for (std::size_t thread = 0; thread < sums.size(); ++thread) {
+    if (thread % 2 != 0) sums[thread] = 0;
+  }
+  const std::string odd = "and.b32 %r8, %r1, 1; setp.ne.u32 %p2, %r8, 0; mov.b32 %r9, 0;\n";
+  const std::string use = kWait + "mov.b32 %d0, %r9;\n";
+  EXPECT_EQ(first_sums(odd + kBegin + "@!%p2 mov.b32 %r9, %d0;\n" + use), sums);
+  EXPECT_EQ(first_sums(odd + kBegin + "@%p2 bra over; mov.b32 %r9, %d0; over:\n" + use), sums);
+}
+
+TEST(SimulatedWarpgroupProducts, MovesBeforeTheWaitForTheirGroup) {
+  const float product = product_of_first();
+  const std::string first = kBegin + "mov.b32 %r9, %d0;\n";
+  const std::string both = first + kBegin + "mov.b32 %r10, %d0;\n";
+  const auto sum_of = [](const std::string& body) { return first_sums(body)[0]; };
+  EXPECT_EQ(sum_of(both + kWaitForAllButOne + "mov.b32 %d0, %r9;\n"), 2 + product);
+  EXPECT_EQ(sum_of(both + kWait + "mov.b32 %d0, %r9;\n"), 2 + product);
+  EXPECT_EQ(sum_of(both + kWaitForAllButOne + kWait + "mov.b32 %d0, %r10;\n"), 2 + 2 * product);
+  // Before it, they find what was there before.
+  EXPECT_EQ(sum_of(first + "mov.b32 %d0, %r9;\n"), 2);
+  EXPECT_EQ(sum_of(first + kWaitForAllButOne + "mov.b32 %d0, %r9;\n"), 2);
+  // A loop that leaves one product pending, and moves what the one before has computed.
+  EXPECT_EQ(
+      sum_of("mov.b32 %r7, 0; mov.b32 %r11, 0;\nagain: mov.b32 %r10, %r9;\n" + first + kWaitForAllButOne +
+             "add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 3; @%p2 bra again;\nmov.b32 %d0, %r10;\n"),
+      2 + 2 * product);
+}
+
 TEST(SimulatedWarpgroupProducts, ReadSharedMemoryWhenTheyAreWaitedFor) {
   const std::string multiply = instruction_of(kPlain) + "\nwgmma.commit_group.sync.aligned;\n";
   const std::string overwrite =

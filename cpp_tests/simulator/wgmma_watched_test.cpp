@@ -57,6 +57,51 @@ TEST(SimulatedWarpgroupMistakes, SumsThatNobodyWaitsFor) {
   expect_sync(found_in(kFence + kMultiply + kWait), words);  // which is in no group
 }
 
+// ptxas takes such a move for what it is, and Triton relies on it.
+TEST(SimulatedWarpgroupMistakes, MovesOfSumsBeforeTheWait) {
+  const std::string begun = kFence + kMultiply + kCommit;
+  const std::string use = "add.u32 %r10, %r9, 1;\n";
+  const auto expect_right_and_wrong = [&](const std::string& moves, const std::string& use_of_copy) {
+    expect_nothing(found_in(begun + moves + kWait + use_of_copy));
+    expect_sync(found_in(begun + moves + use_of_copy + kWait),
+                " uses a copy of a register of a wgmma.mma_async, and no wgmma.wait_group has waited");
+  };
+  expect_right_and_wrong("mov.b32 %r9, %d0;\n", use);
+  expect_right_and_wrong(".reg .f32 %f; mov.f32 %f, %d0;\n", "add.f32 %f, %f, %f;\n");
+  expect_right_and_wrong("mov.b32 %r8, %d0; mov.b32 %r9, %r8;\n", use);
+  expect_right_and_wrong("mov.b64 %rd9, {%d0, %r3};\n", "add.u64 %rd9, %rd9, 1;\n");
+  expect_right_and_wrong(".reg .b16 %h<2>; mov.b32 {%h0, %h1}, %d0;\n", "cvt.f32.f16 %r9, %h1;\n");
+  expect_right_and_wrong("mov.b32 %r9, %d0;\n", "mov.b32 %r9, 0;\n");  // which is written
+  expect_right_and_wrong("mov.b32 %r9, %d0;\n", "wgmma.wait_group.sync.aligned 1;\n" + use);
+  expect_nothing(found_in(
+      begun + ".reg .b16 %h<2>; mov.b32 {_, %h0}, %d0; mov.b32 {%h1, _}, %r3; mov.b32 {_, %h1}, %r3;\n" +
+      kWait));
+}
+
+TEST(SimulatedWarpgroupMistakes, MovesOfSumsOfSeveralGroups) {
+  const std::string moved = kFence + kMultiply + kCommit + "mov.b32 %r9, %d0;\n";
+  const std::string both =
+      moved + kFence + kMultiply + kCommit + "mov.b32 %r10, %d0;\n" + "wgmma.wait_group.sync.aligned 1;\n";
+  expect_nothing(found_in(both + "add.u32 %r9, %r9, 1;\n" + kWait));
+  expect_sync(found_in(both + "add.u32 %r10, %r10, 1;\n" + kWait), "add.u32 uses a copy of a register");
+}
+
+TEST(SimulatedWarpgroupMistakes, MovesBeforeTheWaitThatAreWrong) {
+  const std::string begun = kFence + kMultiply + kCommit;
+  expect_sync(found_in(begun + "mov.b32 %d0, %r3;\n" + kWait),
+              "mov.b32 uses a register of a wgmma.mma_async");
+  expect_sync(found_in(begun + "mov.b32 %r9, %d0; mov.b32 %d0, %r9;\n" + kWait),
+              "mov.b32 uses a register of a wgmma.mma_async");
+  // The second product has the copy as its sum.
+  std::string other = kMultiply;
+  other.replace(other.find("%d0"), 3, "%r9");
+  expect_sync(found_in(begun + "mov.b32 %r9, %d0;\n" + kFence + other + kCommit + kWait),
+              "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 uses a copy of a register");
+  // Nobody has waited for the product in the end.
+  expect_sync(found_in(begun + "mov.b32 %r9, %d0; st.global.u32 [%rd2], %r9;\n"),
+              "st.global.u32 uses a copy of a register");
+}
+
 TEST(SimulatedWarpgroupMistakes, NoFenceOfRegisters) {
   expect_sync(found_in(kMultiply + kCommit + kWait), "without a wgmma.fence before it");
   expect_sync(found_in(kFence + kMultiply + kCommit + kWait + kUse + kMultiply + kCommit + kWait),
@@ -83,15 +128,22 @@ TEST(SimulatedWarpgroupMistakes, MatricesThatAreOverwritten) {
 }
 
 TEST(SimulatedWarpgroupMistakes, MatricesThatNobodyHasWritten) {
-  FakeDevice device;
-  std::string ptx = wgmma_kernel(4, 0, kFence + kMultiply + kCommit + kWait);
-  const std::string store = "st.shared.u32 [%r2], %r5;";
-  ptx.erase(ptx.find(store), store.size());
-  const std::uint64_t in = device.allocate(std::vector<std::uint32_t>(kSharedBytes / 4 + 512));
-  const std::uint64_t out = device.allocate(std::vector<std::uint32_t>(128 * kMostSums));
-  expect_finding(findings_of_launch(device, ptx, launch_of("k", {}, {128}, Arguments(in, out)), kAllTools, 0),
-                 Finding::Kind::init,
-                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 reads 16 bytes of shared");
+  const std::string begun = kFence + kMultiply + kCommit;
+  for (const std::string& body :
+       {begun + kWait, begun + "mov.b32 %r9, %d0;\n" + kWait + "mov.b32 %d0, 0; mov.b32 %d0, %r9;\n"}) {
+    FakeDevice device;
+    std::string ptx = wgmma_kernel(1, 0x40000000, body);
+    const std::string store = "st.shared.u32 [%r2], %r5;";
+    ptx.erase(ptx.find(store), store.size());
+    const std::uint64_t in = device.allocate(std::vector<std::uint32_t>(kSharedBytes / 4 + 512));
+    const std::uint64_t out = device.allocate(std::vector<std::uint32_t>(128 * kMostSums));
+    Launch launch = launch_of("k", {}, {128}, Arguments(in, out));
+    launch.fill = 0x3c;
+    expect_finding(findings_of_launch(device, ptx, launch, kAllTools, 0), Finding::Kind::init,
+                   "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 reads 16 bytes of shared");
+    // The products of halves that are 1.05859375, in which single precision is exact.
+    EXPECT_EQ(std::bit_cast<float>(device.read<std::uint32_t>(out)[0]), 2 + 16 * 1.05859375F * 1.05859375F);
+  }
 }
 
 }  // namespace wgmma_watched_test

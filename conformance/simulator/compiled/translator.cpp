@@ -5,6 +5,7 @@
 #include "simulator/compiled/chunks.h"
 #include "simulator/compiled/prelude.h"
 #include "simulator/compiled/translators.h"
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/block.h"
 #include "simulator/machine/compiled_code.h"
@@ -155,7 +156,7 @@ class FunctionTranslator {
   bool known(Source& source) {
     const Handler handler = source.in.execute;
     if (handler == &execute_unsupported || handler == &execute_assertion || handler == &execute_print ||
-        handler == &execute_clock)
+        handler == &execute_clock || handler == &execute_move_of_sums)
       return false;
     if (handler == &execute_not_predicate) {
       out_.set(source.slot(0), Type::pred, "!" + out_.get(source.slot(1), Type::pred));

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/selectors.h"
 
 namespace opgate::simulator {
@@ -56,7 +57,8 @@ const InstructionSet& instruction_set() {
                                   .print = &execute_print,
                                   .branch_table = &execute_branch_table,
                                   .clock = &execute_clock,
-                                  .not_predicate = &execute_not_predicate};
+                                  .not_predicate = &execute_not_predicate,
+                                  .settle = &settle_moves_of_sums};
   return set;
 }
 

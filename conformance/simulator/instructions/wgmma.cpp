@@ -13,6 +13,7 @@
 
 #include "simulator/instructions/matrix_descriptor.h"
 #include "simulator/instructions/mma_layout.h"
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/memory.h"
@@ -153,7 +154,10 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   }
   for (const UnitOfProduct& unit : units_of_product(first, in))
     locate<Space::shared, Access::load>(first, in, unit.address, kMatrixUnit);
-  first.block->products_of(first).begin(std::move(product));
+  const auto sums = static_cast<std::ptrdiff_t>(shape.at_a());
+  std::vector<Slot> registers = registers_of_product(in);
+  registers.erase(registers.begin() + sums, registers.end());
+  first.block->products_of(first).begin(std::move(product), registers);
 }
 
 // Reads the factors once, and computes all columns at a time, or tile by tile.
@@ -274,7 +278,12 @@ void wait_for_groups(Thread* const* lanes, std::uint32_t mask) {
   require_whole_warp(lanes, mask);
   const Thread& first = *lanes[0];
   const auto kept = read<std::uint32_t>(first, first.current(), 0);
-  for (const BegunProduct& begun : first.block->products_of(first).take_all_but(kept)) {
+  for (const PendingWork& work : first.block->products_of(first).take_all_but(kept)) {
+    if (const auto* const move = std::get_if<MoveOfSums>(&work)) {
+      repeat_move(*lanes[move->lane], *move);
+      continue;
+    }
+    const auto& begun = std::get<BegunProduct>(work);
     if (begun.function != &first.function())
       throw KernelFault{Fault::unsupported,
                         *first.current().text + " in another function than " + *begun.instruction->text};
@@ -388,6 +397,17 @@ std::vector<Slot> registers_of_product(const Instruction& in) {
   for (std::size_t i = 0; i < (shape.a_in_registers ? shape.at_b() : shape.at_a()); ++i)
     slots.push_back(in.slot(i));
   return slots;
+}
+
+bool begins_product(const Instruction& in, const OperandForm& form) {
+  return form.opcode != nullptr && form.opcode->effect == Effect::product &&
+         Modifiers(*in.text).has("mma_async");
+}
+
+bool waits_for_all_products(const Instruction& in, const OperandForm& form,
+                            const std::vector<std::uint64_t>& initial) {
+  return form.opcode != nullptr && form.opcode->effect == Effect::product && in.guard < 0 &&
+         Modifiers(*in.text).has("wait_group") && initial[static_cast<std::size_t>(in.slot(0))] == 0;
 }
 
 static Handler select_wgmma(Draft& draft) {

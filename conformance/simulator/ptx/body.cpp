@@ -30,6 +30,8 @@ class Reader {
     form_ = {};
     emit(decode(end, {}, 0), end);
     find_turn_ends();
+    function_.nowhere = names_.nowhere();
+    instructions_.settle(function_);
   }
 
  private:

@@ -5,6 +5,8 @@
 
 namespace opgate::simulator {
 
+struct Function;
+
 struct InstructionSet {
   /// Null for a name that no instruction has, or whose operands are of a kind that is not simulated.
   const Opcode* (*opcode_of)(const Modifiers& words) = nullptr;
@@ -17,6 +19,9 @@ struct InstructionSet {
   Handler branch_table = nullptr;  ///< `brx.idx`
   Handler clock = nullptr;         ///< reads `%clock` and its like, in front of the instruction that names it
   Handler not_predicate = nullptr;  ///< computes `!p`, in front of the instruction that has it as an operand
+
+  /// Changes what executes instructions because of others of their function, when all are known.
+  void (*settle)(Function& function) = nullptr;
 };
 
 }  // namespace opgate::simulator

@@ -88,6 +88,7 @@ struct Function {
   std::vector<bool> turn_ends;
   const CompiledFunction* compiled = nullptr;
   std::vector<std::uint64_t> initial;    ///< the slots of a new frame
+  Slot nowhere = -1;                     ///< the slot that stands for `_`, and that nobody reads
   std::vector<FrameValue> frame_values;  ///< those of them that depend on the thread
   std::size_t local_bytes = 0;           ///< variables, and what is handed over in calls
   std::vector<Argument> arguments;

@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/instructions/wgmma.h"
 #include "simulator/ptx/modifiers.h"
@@ -233,23 +234,8 @@ std::uint32_t load_of_the_same(const Function& function, const Instruction& stor
   return 0;
 }
 
-bool is_product(const Instruction& instruction, const OperandForm& form) {
-  return form.opcode != nullptr && form.opcode->effect == Effect::product &&
-         Modifiers(*instruction.text).has("mma_async");
-}
-
-// All registers that products of the function use until they are waited for.
-std::set<Slot> registers_of_products(const Function& function) {
-  std::set<Slot> all;
-  for (std::size_t at = 0; at < function.code.size(); ++at) {
-    if (!is_product(function.code[at], function.forms[at])) continue;
-    for (const Slot slot : registers_of_product(function.code[at])) all.insert(slot);
-  }
-  return all;
-}
-
 bool names_any(const Instruction& instruction, const OperandForm& form, const std::set<Slot>& slots) {
-  if (slots.empty() || is_product(instruction, form)) return false;
+  if (slots.empty() || begins_product(instruction, form)) return false;
   for (std::size_t i = 0; i < form.total; ++i) {
     if (slots.contains(instruction.slot(i))) return true;
   }
@@ -263,7 +249,7 @@ std::vector<Annotation> annotate(Program& program) {
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = *program.functions[i];
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
-    const std::set<Slot> of_products = annotations::registers_of_products(function);
+    const std::set<Slot> of_products = registers_of_products(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
       Annotation annotation = annotations::annotation_of(instruction, function.forms[at]);

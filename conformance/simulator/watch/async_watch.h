@@ -59,12 +59,19 @@ struct WatchedProduct {
       begin;  ///< what the thread knew; null before that is asked, or if nobody looks for races
 };
 
+/// The latest product that a register belongs to.
+struct RegisterInFlight {
+  std::uint32_t site = 0;
+  std::uint64_t group = 0;
+  bool is_copy = false;  ///< of a register that the product names
+};
+
 /// What is known of the products of a thread, and of the registers that they use.
 struct WatchedProducts {
   std::vector<WatchedProduct> begun;
   std::uint64_t groups = 0;
-  std::unordered_map<Slot, std::uint32_t> in_flight;  ///< the site of the product that uses a register
-  std::unordered_map<Slot, std::uint32_t> touched;    ///< where a register was used since the last fence
+  std::unordered_map<Slot, RegisterInFlight> in_flight;
+  std::unordered_map<Slot, std::uint32_t> touched;  ///< where a register was used since the last fence
   bool has_fence = false;
 };
 

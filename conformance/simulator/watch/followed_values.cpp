@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/machine/block.h"
 #include "simulator/watch/launch_watch.h"
 #include "simulator/watch/places.h"
@@ -134,7 +135,7 @@ void LaunchWatch::combine_bits(BlockWatch& block, Thread& thread, const Instruct
       for (std::size_t i = 0; i < changing.size(); ++i) {
         if ((choice >> i & 1) != 0) thread.registers[changing[i].first] ^= changing[i].second;
       }
-      instruction.execute(thread, instruction);
+      plain_handler(instruction)(thread, instruction);
       for (std::size_t i = 0; i < flow.results; ++i)
         changed[i] |= thread.registers[instruction.slot(i)] ^ results[i];
     }

@@ -165,6 +165,8 @@ class LaunchWatch final : public LaunchObserver {
   void read_of_product(BlockWatch& block, Thread& thread, const WatchedProduct& product);
   void wait_for_products(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void use_registers(BlockWatch& block, const Thread& thread, const Instruction& instruction);
+  void report_copies(BlockWatch& block, const Thread& thread, const Instruction& instruction);
+  void report_use_in_flight(const Thread& thread, std::uint32_t site, const RegisterInFlight& used);
   void report_product(const Thread& thread, std::uint32_t site, std::uint32_t other,
                       const std::string& message);
   void look_for_proxy_fence(BlockWatch& block, const Thread& thread, const WatchedAccess& access);

@@ -1,9 +1,11 @@
 // What products of `wgmma` mean to the tools. They read shared memory at any time between their begin and the
 // end of a wait for them, by the async proxy; and until then their registers belong to them.
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/wgmma.h"
 #include "simulator/machine/memory.h"
 #include "simulator/watch/launch_watch.h"
@@ -41,8 +43,10 @@ void LaunchWatch::begin_product(BlockWatch& block, Thread& thread, const Instruc
       report_product(thread, site, touched->second,
                      " uses a register that the thread has used since the last wgmma.fence, so that nothing "
                      "orders them");
-    products.in_flight[slot] = site;
   }
+  if (tools_.sync) report_copies(block, thread, instruction);
+  for (const Slot slot : registers_of_product(instruction))
+    products.in_flight[slot] = {site, products.groups, /*is_copy=*/false};
   if (thread.lane == 0) {
     product.units = units_of_product(thread, instruction);
     read_of_product(block, thread, product);
@@ -124,29 +128,56 @@ void LaunchWatch::wait_for_products(BlockWatch& block, Thread& thread, const Ins
     }
   }
   products.begun = std::move(others);
-  products.in_flight.clear();
-  for (const WatchedProduct& product : products.begun) {
-    for (const Slot slot : registers_of_product(instruction_at(program_, product.site)))
-      products.in_flight[slot] = product.site;
-  }
+  std::erase_if(products.in_flight,
+                [&](const auto& each) { return each.second.group + kept < products.groups; });
 }
 
+// A move of a register in flight gives its copy to the product as well.
 void LaunchWatch::use_registers(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
   const auto known = block.async.products.find(&thread);
   if (known == block.async.products.end()) return;
   WatchedProducts& products = known->second;
   const std::uint32_t site = instruction.annotation->site;
   const Function& function = thread.function();
-  const std::size_t slots = function.forms[site - function.first_number].total;
-  for (std::size_t i = 0; i < slots; ++i) {
+  const OperandForm& form = function.forms[site - function.first_number];
+  const std::size_t results = instruction.execute == &execute_move_of_sums ? form.first : form.total;
+  std::optional<RegisterInFlight> moved;
+  for (std::size_t i = results; i < form.total; ++i) {
     const Slot slot = instruction.slot(i);
     products.touched[slot] = site;
-    const auto product = products.in_flight.find(slot);
-    if (product != products.in_flight.end())
-      report_product(
-          thread, site, product->second,
-          " uses a register of a wgmma.mma_async, and no wgmma.wait_group has waited for its group");
+    const auto source = products.in_flight.find(slot);
+    if (source != products.in_flight.end() && (!moved || source->second.group > moved->group))
+      moved = source->second;
   }
+  for (std::size_t i = 0; i < results; ++i) {
+    const Slot slot = instruction.slot(i);
+    products.touched[slot] = site;
+    const auto used = products.in_flight.find(slot);
+    if (used != products.in_flight.end() && !(moved && used->second.is_copy))
+      report_use_in_flight(thread, site, used->second);
+    if (moved && slot != function.nowhere)
+      products.in_flight[slot] = {moved->site, moved->group, /*is_copy=*/true};
+  }
+}
+
+// Products may share registers, but not use what a move has taken from another one.
+void LaunchWatch::report_copies(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
+  const WatchedProducts& products = block.async.products[&thread];
+  for (const Slot slot : registers_of_product(instruction)) {
+    const auto used = products.in_flight.find(slot);
+    if (used != products.in_flight.end() && used->second.is_copy)
+      report_use_in_flight(thread, instruction.annotation->site, used->second);
+  }
+}
+
+void LaunchWatch::report_use_in_flight(const Thread& thread, std::uint32_t site,
+                                       const RegisterInFlight& used) {
+  report_product(
+      thread, site, used.site,
+      used.is_copy
+          ? " uses a copy of a register of a wgmma.mma_async, and no wgmma.wait_group has waited for its "
+            "group"
+          : " uses a register of a wgmma.mma_async, and no wgmma.wait_group has waited for its group");
 }
 
 void LaunchWatch::report_product(const Thread& thread, std::uint32_t site, std::uint32_t other,
