@@ -80,6 +80,14 @@ Judgement judge_against(const Outcome& reference, const Outcome& call, const Acc
   return judgement;
 }
 
+// Whether the results are as near as the spec promises at the magnitudes of the terms: a sum whose terms cancel
+// is far from the reference in ulps of its own.
+bool is_near_at_scale(CallUnderTest& under_test, const Outcome& call) {
+  const Spec& spec = *under_test.key().spec;
+  if (!spec.accuracy->by_inputs || spec.scale || !under_test.scales({}).ok()) return false;
+  return !judge_near_reference(under_test, call, "").finding;
+}
+
 // True if the operator is already wrong on the undamaged sample, which value.reference reports.
 bool is_wrong_undamaged(CallUnderTest& under_test, const Outcome& good) {
   CallKey key = under_test.key();
@@ -142,7 +150,8 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
   const Judgement judgement =
       judge_against(reference, call, accuracy, promised, unspecified,
                     bad.kind == Kind::group && !accuracy.exact ? kShareOfFullerGroups : 0);
-  const bool said_already = judgement.finding && is_wrong_undamaged(under_test, good);
+  const bool said_already =
+      judgement.finding && (is_near_at_scale(under_test, call) || is_wrong_undamaged(under_test, good));
   if (judgement.verdict != Verdict::pass && !said_already) return judgement;
   return judge_memory(under_test, promised);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "card/kernel_form.h"
 #include "card/matrix_numbers.h"
@@ -182,8 +183,9 @@ class Forms {
   std::vector<KernelForm> take() { return std::move(forms_); }
 
   void add(const Product& product, Numbers numbers) {
-    forms_.push_back({"products of warpgroups, " + name_of(numbers) + " numbers",
-                      product.text() + " of " + name_of(numbers) + " numbers",
+    const std::string text = product.text() + " of " + name_of(numbers) + " numbers";
+    if (!texts_.insert(text).second) return;  // also one of the layouts
+    forms_.push_back({"products of warpgroups, " + name_of(numbers) + " numbers", text,
                       [product, numbers] { return work_of(product, numbers); }});
   }
 
@@ -194,6 +196,7 @@ class Forms {
   }
 
   std::vector<KernelForm> forms_;
+  std::set<std::string> texts_;
 };
 
 void add_layouts(Forms& forms) {

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
+#include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "inputs/bad_inputs.h"
@@ -131,6 +133,23 @@ TEST(ErrorRaises, LeavesToValueReferenceWhatIsWrongOnTheSampleItself) {
   const Tried tried = try_all(neg_beside(reference_from([](const at::Tensor& x) { return x.abs(); })));
   EXPECT_EQ(tried.failures, "");
   EXPECT_GE(tried.bad_inputs, 2u);
+}
+
+// Its terms cancel, so that errors which are small beside them are many ulps of the result.
+TEST(ErrorRaises, MeasuresABadInputAtTheScaleOfTheSpec) {
+  Spec spec = spec_of("aten::sum", {{uniform({60})}}, {c10::kFloat});
+  const auto sum_with_error = [](double ulps) {
+    return reference_from([ulps](const at::Tensor& x, std::optional<at::ScalarType> dtype) {
+      if (dtype) return x.sum(dtype);
+      const double error = x.dim() == 1 ? 0 : ulps * std::ldexp(1.0, -24);
+      return x.sum() + error * x.abs().sum();
+    });
+  };
+  spec.accuracy = ulps(16).scaled_by_inputs();
+  spec.reference = sum_with_error(12);
+  EXPECT_EQ(try_all(spec).failures, "");
+  spec.reference = sum_with_error(1000);
+  EXPECT_THAT(try_all(spec).failures, HasSubstr("bad:self.rank+1"));
 }
 
 }  // namespace

@@ -130,6 +130,15 @@ TEST(Plan, TakesUndeclaredDtypesForValueDtypeOnTheFirstSampleOnly) {
   EXPECT_EQ(seen.size(), 2 * (every - floating().size()) + (every - 1));
 }
 
+// A sample of negative numbers cannot be made in unsigned dtypes; it would be called a broken spec.
+TEST(Plan, UndeclaredDtypesThatCannotHoldTheValuesAreLeftOut) {
+  const std::vector<Spec> specs{spec_of("aten::neg", {{uniform({4}, -2, -1)}}, {c10::kFloat})};
+  std::set<c10::ScalarType> seen;
+  for (const PlannedCall& call : make_plan(specs, checks()).calls) seen.insert(call.key.dtype);
+  EXPECT_TRUE(seen.contains(c10::kChar));
+  EXPECT_FALSE(seen.contains(c10::kByte));
+}
+
 TEST(Plan, TakesNoUndeclaredDtypeWhereTheSpecFixesAll) {
   const std::vector<Spec> bincount{spec_of("aten::bincount", {{indices({4}, 5)}}, {c10::kLong})};
   for (const PlannedCall& call : make_plan(bincount, checks()).calls) EXPECT_EQ(call.key.dtype, c10::kLong);

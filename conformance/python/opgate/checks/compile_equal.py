@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from opgate.call import Call, first_line, flat_tensors
+from opgate.call import Call, flat_tensors
+from opgate.compiler_failure import judge_failure
 from opgate.judgement import PASS, Judgement, fail, owed
 from opgate.nearness import difference_at_largest
 from opgate.registry import check
@@ -73,12 +74,6 @@ def difference(call: Call, got: Seen, want: Seen) -> tuple[str, str] | None:
     return None
 
 
-def raised_by_compiler(error: Exception) -> str:
-    """The exception in one line: what the backend raised, without what torch wraps it in."""
-    wrapped = isinstance(error, torch._dynamo.exc.BackendCompilerFailed)
-    return first_line(error.inner_exception if wrapped else error)
-
-
 def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     """Compiles for these sizes alone, without gradients, and compares with eager."""
     torch._dynamo.reset()
@@ -86,7 +81,7 @@ def judge_static(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     try:
         got = run(compiled, tensors, gradients=False)
     except Exception as error:  # the compiler raises errors of many kinds
-        return fail(PROMISED, f"torch.compile(fullgraph=True) raised: {raised_by_compiler(error)}")
+        return judge_failure(error, PROMISED, "torch.compile(fullgraph=True)")
     if found := difference(call, got, run(call.module(), tensors, gradients=False)):
         text, what = found
         return fail(PROMISED, f"compiled for fixed sizes: {text}", differs=what)
@@ -115,9 +110,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
                 detail=[line for line in str(error).splitlines() if line.strip()][-3:],
             )
         except Exception as error:  # the compiler raises errors of many kinds
-            return fail(
-                PROMISED, f"torch.compile(fullgraph=True, dynamic=True) raised: {raised_by_compiler(error)}"
-            )
+            return judge_failure(error, PROMISED, "torch.compile(fullgraph=True, dynamic=True)")
         if found := difference(call, got, want):
             text, what = found
             return fail(PROMISED, f"compiled with dynamic=True, inputs of {told}: {text}", differs=what)
