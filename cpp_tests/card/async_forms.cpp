@@ -21,8 +21,10 @@ struct Receiver {
   std::string rank;        // of the receiver, from %r10: the rank of the sender
 };
 
+const Receiver kNoCluster{"", 1, "", ""};
+
+// A card ends with an illegal instruction without a cluster.
 const std::vector<Receiver> kReceivers{
-    {"", 1, "", ""},
     {", in a cluster of one", 1, ".explicitcluster .reqnctapercluster 1, 1, 1", ""},
     {", in a cluster of two, to itself", 2, ".explicitcluster .reqnctapercluster 2, 1, 1", ""},
     {", in a cluster of two, to the other", 2, ".explicitcluster .reqnctapercluster 2, 1, 1",
@@ -78,7 +80,7 @@ class Forms {
  public:
   std::vector<KernelForm> take() { return std::move(forms_); }
 
-  void add(const std::string& text, const std::string& body, const Receiver& receiver = kReceivers.front()) {
+  void add(const std::string& text, const std::string& body, const Receiver& receiver = kNoCluster) {
     forms_.push_back({"asynchronous values", text + receiver.text,
                       [text, body, receiver] { return work_of(text, body, receiver); }});
   }

@@ -22,6 +22,8 @@ class Simulated : public Side {
       const std::uint64_t memory = device.allocate(work.memory);
       Launch launch = tests::launch_of("k", {work.blocks}, {work.threads}, tests::Arguments(memory));
       launch.cluster = {work.cluster, 1, 1};
+      const Signature* const signature = module->find("k");
+      launch.has_clusters = signature != nullptr && signature->required_cluster;
       const Outcome outcome = module->run(launch, device);
       return {device.read<unsigned char>(memory), outcome.message};
     } catch (const std::runtime_error& unreadable) {

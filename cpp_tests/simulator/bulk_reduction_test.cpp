@@ -24,7 +24,7 @@ Words numbers(std::uint32_t seed) {
 
 /// What a kernel makes of `numbers(3)`, with `numbers(8)` in the shared memory at %r2, and of `numbers(3)` in
 /// the shared memory at %r3. %p9 is set in the first thread.
-std::vector<Words> made_by(const std::string& body) {
+Ran ran_by(const std::string& body, bool has_clusters) {
   const std::string ptx = kernel_of(
       ".shared .align 128 .b8 given[128]; .shared .align 128 .b8 place[128]; .shared .align 8 .b64 done;\n"
       "mov.u32 %r2, given; mov.u32 %r3, place; mov.u32 %r4, done; setp.eq.u32 %p9, %r1, 0;\n"
@@ -34,13 +34,19 @@ std::vector<Words> made_by(const std::string& body) {
       "[%r7], %r8;\n"
       "@%p9 mbarrier.init.shared::cta.b64 [%r4], 1; fence.proxy.async; bar.sync 0;\n" +
       body + "\nbar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%rd10+128], %r8;");
-  const Ran ran = run_both_ways(ptx, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+  return run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
     Words memory = numbers(3);
     const Words given = numbers(8);
     memory.insert(memory.end(), given.begin(), given.end());
     results.push_back(device.allocate(memory));
-    return launch_of("k", {}, {kWords}, Arguments(results.front()));
+    Launch launch = launch_of("k", {}, {kWords}, Arguments(results.front()));
+    launch.has_clusters = has_clusters;
+    return launch;
   });
+}
+
+std::vector<Words> made_by(const std::string& body) {
+  const Ran ran = ran_by(body, /*has_clusters=*/true);
   expect_no_fault(ran.outcome);
   std::vector<Words> made(2, Words(kWords));
   std::memcpy(made[0].data(), ran.memory.front().data(), kBytes);
@@ -103,6 +109,23 @@ TEST(SimulatedBulkReductions, InSharedMemory) {
     EXPECT_EQ(made_by(copy)[1], made_by(by_atomics("shared", operation, bytes_in(operation)))[1])
         << operation;
   }
+}
+
+// As on a card. An explicit cluster of one block is enough.
+TEST(SimulatedBulkReductions, InSharedMemoryNeedACluster) {
+  const std::string type = "mbarrier::complete_tx::bytes";
+  for (const std::string& instruction :
+       {"cp.reduce.async.bulk.shared::cluster.shared::cta." + type + ".add.u32 [%r3], [%r2], 128, [%r4];",
+        "red.async.relaxed.cluster.shared::cluster." + type + ".add.u32 [%r3], %r2, [%r4];",
+        "st.async.weak.shared::cluster." + type + ".b32 [%r3], %r2, [%r4];"}) {
+    expect_no_fault(ran_by("@%p9 " + instruction, /*has_clusters=*/true).outcome);
+    const Outcome outcome = ran_by("@%p9 " + instruction, /*has_clusters=*/false).outcome;
+    EXPECT_EQ(static_cast<int>(outcome.fault), static_cast<int>(Fault::illegal_instruction));
+    EXPECT_NE(outcome.message.find("in a launch without clusters"), std::string::npos) << outcome.message;
+  }
+  expect_no_fault(
+      ran_by("@%p9 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;", false)
+          .outcome);
 }
 
 TEST(SimulatedBulkReductions, CopiesBetweenPlacesInSharedMemory) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "simulator/instructions/bulk_copies.h"
 #include "simulator/instructions/bulk_reductions.h"
 #include "simulator/instructions/select.h"
 #include "simulator/instructions/selectors.h"
@@ -15,6 +16,7 @@ namespace async_stores {
 // [to], values, [mbarrier]. The immediate is the number of a reduction, or 0.
 template <std::size_t each, std::size_t lanes>
 void send(Thread& thread, const Instruction& in) {
+  require_cluster(thread, in);
   constexpr std::size_t kValues = 2;
   constexpr std::size_t kMbarrier = kValues + lanes;
   constexpr std::size_t kBytes = each * lanes;

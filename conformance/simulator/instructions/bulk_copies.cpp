@@ -59,6 +59,11 @@ void load(Thread& thread, const Instruction& in) {
   promise<from>(thread, in, operands_of(thread, in, /*has_mbarrier=*/true));
 }
 
+void reduce_in_shared(Thread& thread, const Instruction& in) {
+  require_cluster(thread, in);
+  load<Space::shared>(thread, in);
+}
+
 // [to], [from], bytes, [mbarrier], mask: to the same place in each block of the mask, and for its mbarrier.
 void load_for_blocks(Thread& thread, const Instruction& in) {
   const BulkOperands operands = operands_of(thread, in, /*has_mbarrier=*/true);
@@ -109,7 +114,8 @@ Handler select_sides(Draft& draft) {
   if (!is_reduction && modifiers.take("global"))
     return modifiers.take("shared::cluster") || modifiers.take("shared::cta") ? &load<Space::global>
                                                                               : nullptr;
-  return modifiers.take("shared::cluster") && modifiers.take("shared::cta") ? &load<Space::shared> : nullptr;
+  if (!modifiers.take("shared::cluster") || !modifiers.take("shared::cta")) return nullptr;
+  return is_reduction ? &reduce_in_shared : &load<Space::shared>;
 }
 
 }  // namespace bulk_copies
@@ -118,6 +124,11 @@ BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has
   const auto value = [&](std::size_t slot) { return thread.registers[in.slot(slot)]; };
   return {value(0) + value(1), value(2) + value(3), static_cast<std::uint32_t>(value(4)),
           has_mbarrier ? value(5) + value(6) : 0};
+}
+
+void require_cluster(const Thread& thread, const Instruction& in) {
+  if (thread.block->launch().has_clusters) return;
+  throw KernelFault{Fault::illegal_instruction, *in.text + " in a launch without clusters"};
 }
 
 Handler select_bulk_copy(Draft& draft) {

@@ -16,6 +16,10 @@ struct BulkOperands {
 
 BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has_mbarrier);
 
+/// PTX does not tell, but cards do: values that are sent into shared memory need a cluster, even if it has
+/// only one block.
+void require_cluster(const Thread& thread, const Instruction& in);
+
 /// Visits the ranks of the blocks to which a copy with `.multicast::cluster` goes: those whose bits are set
 /// in the lowest 16 of the mask.
 template <class Visit>
