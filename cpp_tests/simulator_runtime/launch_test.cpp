@@ -143,11 +143,11 @@ TEST(SimulatedLaunch, OccupancyOfClusters) {
     EXPECT_EQ(cudaOccupancyMaxActiveClusters(&clusters, &symbols().add, &config), cudaSuccess);
     return clusters;
   };
-  // Two such blocks on each of 132 multiprocessors, which are 8 groups of 16 and 4 more.
+  // Two such blocks on each of 132 multiprocessors: what an H200 answers.
   EXPECT_EQ(clusters_of(1), 264);
   EXPECT_EQ(clusters_of(2), 132);
-  EXPECT_EQ(clusters_of(8), 33);
-  EXPECT_EQ(clusters_of(7), 8 * 4 + 1);
+  EXPECT_EQ(clusters_of(4), 62);
+  EXPECT_EQ(clusters_of(8), 30);
   int clusters = 0;
   attribute.val.clusterDim = {16, 1, 1};
   EXPECT_EQ(cudaOccupancyMaxActiveClusters(&clusters, &symbols().add, &config), cudaErrorInvalidClusterSize);
@@ -158,7 +158,9 @@ TEST(SimulatedLaunch, OccupancyOfClusters) {
             cudaSuccess);
   EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&blocks, &symbols().add, &config), cudaSuccess);
   EXPECT_EQ(blocks, 16);
-  EXPECT_EQ(clusters_of(16), 16);
+  EXPECT_EQ(clusters_of(9), 23);
+  EXPECT_EQ(clusters_of(16), 14);
+  EXPECT_EQ(clusters_of(17), 4);
   config.blockDim = dim3(2048);
   EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&blocks, &symbols().add, &config), cudaSuccess);
   EXPECT_EQ(blocks, 0);

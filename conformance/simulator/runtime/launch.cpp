@@ -140,14 +140,15 @@ const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory) {
   return *found;
 }
 
-Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request) {
+Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request,
+                  std::size_t most_blocks) {
   const std::optional<Extent>& required = signature.required_cluster;
   const Extent cluster = request.cluster ? launching::extent(*request.cluster) : required.value_or(Extent{});
   const std::size_t blocks = std::size_t{cluster.x} * cluster.y * cluster.z;
   const bool is_required =
       !required || (required->x == cluster.x && required->y == cluster.y && required->z == cluster.z);
   if (!is_required || blocks == 0 ||
-      blocks > (kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster) ||
+      blocks > (kernel.allows_large_clusters ? most_blocks : kPortableCluster) ||
       request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 || request.grid.z % cluster.z != 0)
     refuse(cudaErrorInvalidClusterSize);
   return cluster;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "simulator/runtime/architecture.h"
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/stream.h"
 
@@ -47,6 +48,7 @@ const Signature& signature_of(Kernel& kernel, int device, MemoryMap& memory);
 /// The extent of the clusters of a launch in blocks: that of the request, or the one that the kernel was
 /// compiled for. Refuses if these differ, if the device cannot hold such a cluster, or if the grid has a part
 /// of one.
-Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request);
+Extent cluster_of(const Kernel& kernel, const Signature& signature, const LaunchRequest& request,
+                  std::size_t most_blocks = kMostOfCluster);
 
 }  // namespace opgate::simulator

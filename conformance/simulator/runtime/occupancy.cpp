@@ -1,6 +1,8 @@
 #include "simulator/runtime/occupancy.h"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "simulator/runtime/architecture.h"
 #include "simulator/runtime/devices.h"
@@ -10,6 +12,17 @@ namespace opgate::simulator {
 namespace occupancy {
 
 std::size_t blocks_in(const Extent& cluster) { return std::size_t{cluster.x} * cluster.y * cluster.z; }
+
+// Multiprocessors that can share a cluster. On GPUs, their numbers differ from one to the next: these explain
+// all that an H200 answers. Those of other simulated devices are made up.
+std::vector<std::size_t> groups_of_multiprocessors() {
+  constexpr unsigned kOfH200 = 132;
+  const unsigned all = architecture().multiprocessors;
+  if (all == kOfH200) return {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
+  std::vector<std::size_t> groups(all / kMostOfCluster, kMostOfCluster);
+  groups.push_back(all % kMostOfCluster);
+  return groups;
+}
 
 // Of a launch, on one multiprocessor.
 std::size_t resident(const Signature& signature, const LaunchRequest& request) {
@@ -38,15 +51,20 @@ int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size
 
 int resident_clusters(Simulator& simulator, Kernel& kernel, const LaunchRequest& request) {
   const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
-  const std::size_t blocks = occupancy::blocks_in(cluster_of(kernel, signature, request));
-  const std::size_t resident = occupancy::resident(signature, request);
-  const std::size_t multiprocessors = architecture().multiprocessors;
-  return static_cast<int>(multiprocessors / kMostOfCluster * (kMostOfCluster * resident / blocks) +
-                          multiprocessors % kMostOfCluster * resident / blocks);
+  constexpr std::size_t kMostBlocksInClusters = 8;  // of a multiprocessor
+  const std::size_t blocks =
+      occupancy::blocks_in(cluster_of(kernel, signature, request, std::numeric_limits<std::size_t>::max()));
+  const std::size_t resident = std::min(occupancy::resident(signature, request), kMostBlocksInClusters);
+  std::size_t clusters = 0;
+  for (const std::size_t group : occupancy::groups_of_multiprocessors()) {
+    if (group >= blocks) clusters += group * resident / blocks;
+  }
+  return static_cast<int>(clusters);
 }
 
 int largest_cluster(Simulator& simulator, Kernel& kernel, const LaunchRequest& request) {
   const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
+  if (signature.required_cluster) cluster_of(kernel, signature, request);
   if (occupancy::resident(signature, request) == 0) return 0;
   if (signature.required_cluster) return static_cast<int>(occupancy::blocks_in(*signature.required_cluster));
   return static_cast<int>(kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster);

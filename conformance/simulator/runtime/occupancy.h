@@ -17,8 +17,8 @@ unsigned resident_blocks(const Signature& signature, unsigned threads, std::size
 /// threads.
 int resident_blocks(Simulator& simulator, Kernel& kernel, int threads, std::size_t dynamic_shared);
 
-/// How many clusters of the launch the current device can hold at a time. All blocks of a cluster are on
-/// neighbouring multiprocessors, of which 16 are a group here; on a device the groups may be larger.
+/// How many clusters of the launch the current device can hold at a time. All blocks of a cluster are in one
+/// group of multiprocessors. A cluster may have more blocks than a launch allows, as on a GPU.
 int resident_clusters(Simulator& simulator, Kernel& kernel, const LaunchRequest& request);
 
 /// How many blocks the largest cluster of such a launch may have; 0 if the device cannot hold a block.
