@@ -67,15 +67,20 @@ std::string kernel(const std::string& at, const std::string& wait,
 
 const std::string kWait = "look: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r11], 0;\n@!%p2 bra look;\n";
 
-Ran ran_of(const std::string& ptx, std::uint8_t row_bytes) {
+Ran ran_of(const std::string& ptx, std::uint8_t row_bytes, const TensorMap& from_map,
+           const std::vector<std::uint32_t>& given) {
   return run_both_ways(ptx, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-    const std::uint64_t from = device.allocate(numbers());
+    TensorMap from = from_map;
+    from.address = device.allocate(given);
     results = {device.allocate(std::vector<std::uint32_t>(256)),
                device.allocate(std::vector<std::uint32_t>(kRows * kColumns))};
     return launch_of("k", {}, {32},
-                     Arguments(put(device, map_of(from, row_bytes)),
-                               put(device, map_of(results[1], row_bytes)), results[0]));
+                     Arguments(put(device, from), put(device, map_of(results[1], row_bytes)), results[0]));
   });
+}
+
+Ran ran_of(const std::string& ptx, std::uint8_t row_bytes) {
+  return ran_of(ptx, row_bytes, map_of(0, row_bytes), numbers());
 }
 
 Ran ran_with(std::uint8_t row_bytes, const std::string& at) { return ran_of(kernel(at, kWait), row_bytes); }
@@ -124,6 +129,92 @@ TEST(SimulatedTensorCopies, ForTheBlocksOfAMask) {
   const Ran ran = ran_of(for_blocks, 128);
   expect_no_fault(ran.outcome);
   EXPECT_EQ(ran.memory, ran_with(128, "4, 1").memory);
+}
+
+// The NaN and the subnormal number are from an H200. It rounds to the nearest number; no card was asked of those
+// in the middle yet, the last two, and of one that becomes infinite.
+TEST(SimulatedTensorCopies, RoundNumbersToTf32) {
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> rounded{
+      {0x7fb2e416, 0x7fffe000}, {0x00326597, 0x00326000}, {0x3f800fff, 0x3f800000}, {0xbf801001, 0xbf802000},
+      {0x7f7fffff, 0x7f800000}, {0x3f801000, 0x3f800000}, {0x3f803000, 0x3f804000}};
+  std::vector<std::uint32_t> given = numbers();
+  for (std::size_t i = 0; i < rounded.size(); ++i) given[i] = rounded[i].first;
+  TensorMap map = map_of(0, 0);
+  map.type = Type::tf32;
+  const Ran ran = ran_of(kernel("0, 0", kWait), 0, map, given);
+  expect_no_fault(ran.outcome);
+  for (std::size_t i = 0; i < rounded.size(); ++i) EXPECT_EQ(word(ran, 0, i), rounded[i].second);
+  map.type = Type::f32;
+  map.flushes = true;
+  const Ran flushing = ran_of(kernel("0, 0", kWait), 0, map, given);
+  for (std::size_t i = 0; i < rounded.size(); ++i) EXPECT_EQ(word(flushing, 0, i), rounded[i].first);
+}
+
+TEST(SimulatedTensorCopies, FillWithNaN) {
+  for (const Type type : {Type::f32, Type::tf32}) {
+    TensorMap map = map_of(0, 0);
+    map.type = type;
+    map.fills_with_nan = true;
+    const Ran ran = ran_of(kernel("-4, 0", kWait), 0, map, std::vector<std::uint32_t>(kRows * kColumns));
+    expect_no_fault(ran.outcome);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(word(ran, 0, i), 0x7ff77ff7u);
+    EXPECT_EQ(word(ran, 0, 4), 0u);
+  }
+}
+
+void expect_fault_of(const std::string& ptx, const TensorMap& map, Fault fault, const std::string& text) {
+  FakeDevice device;
+  TensorMap same = map;
+  same.address = device.allocate(numbers());
+  const std::uint64_t at = put(device, same);
+  const Outcome outcome = run(device, ptx, {}, {32}, Arguments(at, at, device.allocate(numbers())));
+  EXPECT_EQ(static_cast<int>(outcome.fault), static_cast<int>(fault));
+  EXPECT_NE(outcome.message.find(text), std::string::npos) << outcome.message;
+}
+
+std::string storing_at(const std::string& x, const std::string& y) {
+  std::string text = kernel("0, 0", kWait);
+  text.replace(text.find("mov.u32 %r2, 4; mov.u32 %r3, 1"), 30, "mov.u32 %r2, " + x + "; mov.u32 %r3, " + y);
+  return text;
+}
+
+// As on an H200, whose loads may begin there.
+TEST(SimulatedTensorCopies, StoresBeginInTheTensorsRows) {
+  expect_fault_of(storing_at("-4", "-1"), map_of(0, 0), Fault::illegal_instruction,
+                  "to coordinate -4 of dimension 0");
+  expect_fault_of(storing_at("40", "-1"), map_of(0, 0), Fault::none, "");
+}
+
+TEST(SimulatedTensorCopies, StoresOfTypesThatNoCardHasShown) {
+  TensorMap map = map_of(0, 0);
+  map.type = Type::tf32;
+  expect_fault_of(storing_at("4", "1"), map, Fault::unsupported, ".tf32 or .ftz");
+  map.type = Type::f32;
+  map.flushes = true;
+  expect_fault_of(storing_at("4", "1"), map, Fault::unsupported, ".tf32 or .ftz");
+}
+
+// The pixels of a row of 40 channels, whose boundary is that of the tensor.
+TEST(SimulatedTensorCopies, PixelsOfIm2col) {
+  const auto replaced = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  TensorMap map = map_of(0, 128);
+  map.rank = 3;
+  map.sizes = {kColumns, kRows, 1};
+  map.strides = {0, kColumns * 4, kColumns * kRows * 4};
+  map.box = {32};
+  map.steps = {1, 1, 1};
+  map.pixels = 8;
+  const std::string tile = ".tensor.2d.shared::cta.global.tile.";
+  std::string im2col = replaced(kernel("4, 1, 0", kWait), tile, ".tensor.3d.shared::cta.global.im2col.");
+  im2col = replaced(im2col, "0}], [%r11];", "0}], [%r11], {1};");
+  const Ran ran = ran_of(im2col, 128, map, numbers());
+  expect_no_fault(ran.outcome);
+  EXPECT_EQ(ran.memory, ran_with(128, "4, 2").memory);
+  expect_fault_of(im2col, map_of(0, 128), Fault::trap, "of 2 dimensions");
+  map.pixels = 0;
+  expect_fault_of(im2col, map, Fault::trap, "that is not for im2col");
 }
 
 TEST(SimulatedTensorCopies, NeedAMap) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "simulator/driver/driver_call.h"
+#include "simulator/driver/error_names.h"
 
 using namespace opgate::simulator;
 
@@ -81,13 +82,15 @@ OPGATE_SIM_DRIVER_API cuCtxSetLimit(CUlimit limit, std::size_t value) {
 }
 
 OPGATE_SIM_DRIVER_API cuGetErrorString(CUresult error, const char** text) {
-  *text = cudaGetErrorString(static_cast<cudaError_t>(error));
-  return CUDA_SUCCESS;
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = driver_error_name(error) == nullptr ? nullptr : cudaGetErrorString(static_cast<cudaError_t>(error));
+  return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 OPGATE_SIM_DRIVER_API cuGetErrorName(CUresult error, const char** name) {
-  *name = cudaGetErrorName(static_cast<cudaError_t>(error));
-  return CUDA_SUCCESS;
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *name = driver_error_name(error);
+  return *name == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 // A driver without a log never calls back.

@@ -25,11 +25,14 @@ enum class Field : std::uint8_t {
   fill_mode,
 };
 
-// .u8, .u16, .u32, .s32, .u64, .s64, .f16, .f32, .f32.ftz, .f64 and .bf16. The others, which change numbers
-// on the way or are smaller than a byte, are not simulated.
-constexpr std::array kElementTypes{Type::u8,  Type::u16, Type::u32, Type::s32, Type::u64, Type::s64,
-                                   Type::f16, Type::f32, Type::f32, Type::f64, Type::bf16};
+// .u8, .u16, .u32, .s32, .u64, .s64, .f16, .f32, .f32.ftz, .f64, .bf16, .tf32 and .tf32.ftz. The others, which
+// are smaller than a byte, are not simulated.
+constexpr std::array kElementTypes{Type::u8,   Type::u16,  Type::u32, Type::s32, Type::u64,
+                                   Type::s64,  Type::f16,  Type::f32, Type::f32, Type::f64,
+                                   Type::bf16, Type::tf32, Type::tf32};
+constexpr std::array<std::uint64_t, 2> kFlushingTypes{8, 12};
 constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
+constexpr std::array kFillsWithNaN{false, true};
 
 [[noreturn]] void refuse(const Instruction& in, std::uint64_t value) {
   throw KernelFault{Fault::unsupported, *in.text + " with " + std::to_string(value)};
@@ -63,12 +66,15 @@ void set(TensorMap& map, Field field, std::size_t dimension, std::uint64_t value
       return;
     case Field::elemtype:
       map.type = known(kElementTypes, value, in);
+      map.flushes = std::find(kFlushingTypes.begin(), kFlushingTypes.end(), value) != kFlushingTypes.end();
       return;
     case Field::swizzle_mode:
       map.row_bytes = known(kRowBytes, value, in);
       return;
-    case Field::interleave_layout:
     case Field::fill_mode:
+      map.fills_with_nan = known(kFillsWithNaN, value, in);
+      return;
+    case Field::interleave_layout:
       if (value != 0) refuse(in, value);
       return;
   }
