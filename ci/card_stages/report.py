@@ -13,6 +13,8 @@ Line = dict[str, Any]
 KINDS = ("instruction", "matrices", "kernel", "program")
 # How many differing instructions the report shows; the rest is in comparison.jsonl.
 MOST_DIFFERENCES = 60
+# What the simulated device answers to what a card does and it does not.
+NOT_SIMULATED = "CUDA_ERROR_NOT_SUPPORTED"
 # Answers of the runtime in which the simulated device differs on purpose.
 MEANT = {
     "attribute 120": "clusters are not simulated",
@@ -145,12 +147,16 @@ def of_both_sides(folder: Path, stage: str) -> str:
             values[f"{name} ({counts[name]})" if counts[name] > 1 else name] = value
     names = list(dict.fromkeys([*named[1], *named[0]]))
     rows = [
-        [name, named[0].get(name, "nothing"), named[1].get(name, "nothing"), MEANT.get(name, "")]
+        [name, named[0].get(name, "nothing"), named[1].get(name, "nothing"), _why(name, named[0].get(name))]
         for name in names
         if named[0].get(name) != named[1].get(name)
     ]
     text = f"{len(names)} answers were compared, and {len(rows)} differ.\n\n"
     return text + table(["asked for", "simulator", "card", "why"], rows)
+
+
+def _why(name: str, simulated: str | None) -> str:
+    return MEANT.get(name, "not simulated" if simulated == NOT_SIMULATED else "")
 
 
 def of_sanitizer(result: Line) -> str:

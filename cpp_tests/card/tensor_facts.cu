@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -153,7 +155,7 @@ void print_loads(const Memory& memory) {
         print_loads_of("load", memory, tensor_of(type, rank, row_bytes, swizzle));
       const Tensor tensor = tensor_of(type, 2, row_bytes, swizzle);
       for (const unsigned place : {128u, 256u, 640u, 1024u}) {
-        Job job = job_of(tensor, {16 / static_cast<int>(tensor.type.bytes), 1});
+        Job job = job_of(tensor, inside(tensor));
         job.place = place;
         print_load("load at " + std::to_string(place) + ", " + text_of(tensor), memory, tensor, job);
       }
@@ -214,6 +216,38 @@ void print_interleaved_loads(const Memory& memory) {
       tensor.interleave = row_bytes == 16 ? CU_TENSOR_MAP_INTERLEAVE_16B : CU_TENSOR_MAP_INTERLEAVE_32B;
       for (cuuint64_t& stride : tensor.strides) stride = (stride + 31) / 32 * 32;
       print_loads_of("load", memory, tensor);
+      tensor.box[rank - 2] = 20;
+      print_load("load of 20 channels, " + text_of(tensor), memory, tensor, job_of(tensor, inside(tensor)));
+    }
+  }
+}
+
+// Numbers in the middle between two of tf32, NaN, infinities, subnormal numbers and the largest ones.
+void print_rounded_numbers(const Memory& memory) {
+  constexpr std::array<std::uint32_t, 20> kNumbers{
+      0x3f801000, 0x3f803000, 0xbf801000, 0xbf803000, 0x3f800fff, 0x3f801001, 0x3fffffff,
+      0x7f7fefff, 0x7f7ff000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
+      0xff800001, 0x7fb2e416, 0x00000001, 0x00001000, 0x80003000, 0x807fffff};
+  std::vector<unsigned char> bytes(kMemoryBytes);
+  std::memcpy(bytes.data() + kMargin, kNumbers.data(), sizeof(kNumbers));
+  memory.put(bytes);
+  for (const ElementType& type : {kF32, kF32Ftz, kTf32, kTf32Ftz}) {
+    Tensor tensor = tensor_of(type, 1, sizeof(kNumbers));
+    CUtensorMap map;
+    if (const CUresult result = tensor.encode(map, memory.begin()); result != CUDA_SUCCESS) {
+      print(type.name, name_of(result));
+      continue;
+    }
+    load<false><<<1, kThreads>>>(map, job_of(tensor, {}), memory.shared);
+    std::array<std::uint32_t, kNumbers.size()> loaded{};
+    const cudaError_t error =
+        cudaMemcpy(loaded.data(), memory.shared, sizeof(loaded), cudaMemcpyDeviceToHost);
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      std::array<char, 40> text;
+      std::snprintf(text.data(), text.size(), "%s of %08x", type.name, kNumbers[i]);
+      const std::string name = text.data();
+      std::snprintf(text.data(), text.size(), "%08x", loaded[i]);
+      print(name, error == cudaSuccess ? text.data() : cudaGetErrorName(error));
     }
   }
 }
@@ -230,7 +264,7 @@ void print_replaced_maps(const Memory& memory) {
       result = replace == nullptr ? CUDA_ERROR_NOT_FOUND : replace(&map, memory.tensor + kMargin + offset);
     const std::string name = "load, address replaced by that at " + std::to_string(offset);
     if (result == CUDA_SUCCESS) {
-      print_launched_load(name, memory, map, job_of(tensor, {16 / static_cast<int>(tensor.type.bytes), 1}));
+      print_launched_load(name, memory, map, job_of(tensor, inside(tensor)));
     } else {
       print(name, name_of(result));
     }
@@ -315,15 +349,16 @@ void print_load_within_a_unit(const Memory& memory) {
   print_load("load from the second element of a row", memory, tensor, job_of(tensor, {1, 1}));
 }
 
-constexpr std::array kGroups{Group{"loads", print_loads},
-                             Group{"narrow", print_narrow_loads},
-                             Group{"steps", print_loads_in_steps},
-                             Group{"types", print_loads_of_types},
-                             Group{"replaced", print_replaced_maps},
-                             Group{"multicasts", print_multicasts},
-                             Group{"im2col", print_im2col},
-                             Group{"interleaved", print_interleaved_loads},
-                             Group{"within a unit", print_load_within_a_unit}};
+const std::vector<Group> kGroups{Group{"loads", print_loads},
+                                 Group{"narrow", print_narrow_loads},
+                                 Group{"steps", print_loads_in_steps},
+                                 Group{"types", print_loads_of_types},
+                                 Group{"rounded", print_rounded_numbers},
+                                 Group{"replaced", print_replaced_maps},
+                                 Group{"multicasts", print_multicasts},
+                                 Group{"im2col", print_im2col},
+                                 Group{"interleaved", print_interleaved_loads},
+                                 Group{"within a unit", print_load_within_a_unit}};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -92,10 +93,17 @@ struct Tensor {
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 
-  // Dimension 0 of the steps has no effect.
+  // Dimension 0 of the steps has no effect. An interleaved tensor has slices of channels in the place of
+  // elements, and the last dimension of its box but one counts channels.
   unsigned bytes() const {
-    unsigned count = type.bytes * box[0];
-    for (unsigned i = 1; i < rank; ++i) count *= (box[i] + steps[i] - 1) / steps[i];
+    const unsigned slice = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE  ? 0
+                           : interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16
+                                                                        : 32;
+    unsigned count = (slice != 0 ? slice : type.bytes) * box[0];
+    for (unsigned i = 1; i < rank; ++i) {
+      const unsigned step = slice != 0 && i == rank - 2 ? slice / type.bytes : steps[i];
+      count *= (box[i] + step - 1) / step;
+    }
     return count;
   }
 
@@ -129,13 +137,17 @@ struct Place {
   std::array<int, 5> at;
 };
 
+// A card refuses boxes that begin within these elements of a row.
+inline int unit_of(const Tensor& tensor) { return 16 / static_cast<int>(tensor.type.bytes); }
+
+inline std::array<int, 5> inside(const Tensor& tensor) { return {unit_of(tensor), 1, 2, 1, 0}; }
+
 inline std::vector<Place> places_of(const Tensor& tensor) {
   std::array<int, 5> last{};
   for (size_t i = 0; i < last.size(); ++i) last[i] = static_cast<int>(tensor.sizes[i]);
-  // A card refuses boxes that begin within 16 bytes of a row.
-  const int unit = 16 / static_cast<int>(tensor.type.bytes);
+  const int unit = unit_of(tensor);
   const int past = (last[0] - 1) / unit * unit;
-  return {{"inside", {unit, 1, 2, 1, 0}},
+  return {{"inside", inside(tensor)},
           {"before", {-unit, -1, -2, -1, -1}},
           {"past", {past, last[1] - 1, last[2] - 2, last[3] - 1, last[4] - 1}},
           {"before and past", {-2 * unit, last[1] - 3, -1, last[3] - 1, -1}},
@@ -194,15 +206,14 @@ inline std::string text_of(const Tensor& tensor) {
 }
 
 struct Group {
-  const char* name;
-  void (*print)(const Memory&);
+  std::string name;
+  std::function<void(const Memory&)> print;
 };
 
-template <size_t size>
-int print_group(const std::array<Group, size>& groups, int argc, char** argv) {
+inline int print_group(const std::vector<Group>& groups, int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 4096);  // a crash loses nothing
   if (argc < 2) {
-    for (const Group& group : groups) std::puts(group.name);
+    for (const Group& group : groups) std::puts(group.name.c_str());
     return 0;
   }
   Memory memory;
@@ -212,7 +223,7 @@ int print_group(const std::array<Group, size>& groups, int argc, char** argv) {
     return 4;
   }
   for (const Group& group : groups) {
-    if (std::string(argv[1]) == group.name) group.print(memory);
+    if (group.name == argv[1]) group.print(memory);
   }
   return 0;
 }

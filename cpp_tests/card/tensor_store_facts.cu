@@ -6,6 +6,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -88,6 +89,17 @@ std::vector<unsigned char> numbers(const ElementType& type, std::uint64_t seed) 
   return bytes;
 }
 
+// Where boxes do not begin before the tensor.
+std::vector<Place> places_of_stores(const Tensor& tensor) {
+  std::vector<Place> places = places_of(tensor);
+  const auto is_before = [](const Place& place) {
+    return std::any_of(place.at.begin(), place.at.end(), [](int at) { return at < 0; });
+  };
+  places.erase(std::remove_if(places.begin(), places.end(), is_before), places.end());
+  places.push_back({"far past", {6250 * unit_of(tensor), 0x7fffffff, 100000, 1, 7}});
+  return places;
+}
+
 void print_store(const std::string& name, const Memory& memory, const Tensor& tensor, const Job& job,
                  Operation operation, const std::vector<unsigned char>& of_tensor,
                  const std::vector<unsigned char>& of_shared) {
@@ -108,7 +120,7 @@ void print_stores(const Memory& memory) {
   const std::vector<unsigned char> of_tensor = any_bytes(kMemoryBytes, 1);
   const std::vector<unsigned char> of_shared = any_bytes(kSharedBytes, 2);
   const auto print_all = [&](const std::string& name, const Tensor& tensor, unsigned at_shared) {
-    for (const auto& [word, at] : places_of(tensor)) {
+    for (const auto& [word, at] : places_of_stores(tensor)) {
       Job job = job_of(tensor, at);
       job.place = at_shared;
       print_store(name + ", " + text_of(tensor) + ", " + word, memory, tensor, job, Operation::none,
@@ -151,7 +163,7 @@ void print_reductions(const Memory& memory) {
     for (const Operation operation : operations) {
       for (const auto& [swizzle, row_bytes] : kSwizzles) {
         const Tensor tensor = tensor_of(type, 2, row_bytes, swizzle);
-        for (const auto& [word, at] : places_of(tensor)) {
+        for (const auto& [word, at] : places_of_stores(tensor)) {
           Job job = job_of(tensor, at);
           const std::string name =
               std::string(kNames[static_cast<size_t>(operation)]) + ", " + text_of(tensor) + ", " + word;
@@ -166,8 +178,32 @@ void print_reductions(const Memory& memory) {
   }
 }
 
-constexpr std::array kGroups{Group{"stores", print_stores}, Group{"reductions", print_reductions}};
+// Each place before the tensor is a group of its own: a card that ends there with an illegal instruction tells
+// nothing more in that process.
+void add_groups_before(std::vector<Group>& groups, const std::string& name, const ElementType& type,
+                       unsigned rank, Operation operation) {
+  for (unsigned dimension = 0; dimension < rank; ++dimension) {
+    const auto print_one = [=](const Memory& memory) {
+      const Tensor tensor = tensor_of(type, rank, 64);
+      std::array<int, 5> at = inside(tensor);
+      at[dimension] = dimension == 0 ? -unit_of(tensor) : -1;
+      print_store(name, memory, tensor, job_of(tensor, at), operation, any_bytes(kMemoryBytes, 1),
+                  any_bytes(kSharedBytes, 2));
+    };
+    groups.push_back({name + " of " + type.name + " before dimension " + std::to_string(dimension) + " of " +
+                          std::to_string(rank),
+                      print_one});
+  }
+}
+
+std::vector<Group> all_groups() {
+  std::vector<Group> groups{{"stores", print_stores}, {"reductions", print_reductions}};
+  for (unsigned rank = 1; rank <= 5; ++rank) add_groups_before(groups, "store", kU32, rank, Operation::none);
+  for (const ElementType& type : {kU8, kU64}) add_groups_before(groups, "store", type, 2, Operation::none);
+  add_groups_before(groups, "add", kU32, 2, Operation::add);
+  return groups;
+}
 
 }  // namespace
 
-int main(int argc, char** argv) { return print_group(kGroups, argc, argv); }
+int main(int argc, char** argv) { return print_group(all_groups(), argc, argv); }
