@@ -17,7 +17,6 @@ MOST_DIFFERENCES = 60
 NOT_SIMULATED = "CUDA_ERROR_NOT_SUPPORTED"
 # Answers of the runtime in which the simulated device differs on purpose.
 MEANT = {
-    "attribute 120": "clusters are not simulated",
     "capture, relaxed, non-blocking, query of the default stream": "streams run as late as they may",
     "address: free afterwards": "functions that free memory report no fault",
     "alignment: free afterwards": "functions that free memory report no fault",

@@ -55,6 +55,7 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrStreamPrioritiesSupported, &Properties::streamPrioritiesSupported},
     Attribute{cudaDevAttrGlobalL1CacheSupported, &Properties::globalL1CacheSupported},
     Attribute{cudaDevAttrLocalL1CacheSupported, &Properties::localL1CacheSupported},
+    Attribute{cudaDevAttrClusterLaunch, &Properties::clusterLaunch},
     Attribute{cudaDevAttrManagedMemory, &Properties::managedMemory},
     Attribute{cudaDevAttrConcurrentManagedAccess, &Properties::concurrentManagedAccess},
     Attribute{cudaDevAttrComputePreemptionSupported, &Properties::computePreemptionSupported},
@@ -66,7 +67,7 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
     Attribute{cudaDevAttrNumaId, &Properties::deviceNumaId},
     Attribute{cudaDevAttrHostNumaId, &Properties::hostNumaId},
-    // Clusters, textures, exchange between processes and pageable memory for kernels are not simulated.
+    // Textures, exchange between processes and pageable memory for kernels are not simulated.
     Attribute{cudaDevAttrKernelExecTimeout, 0},
     Attribute{cudaDevAttrIntegrated, 0},
     Attribute{cudaDevAttrEccEnabled, 0},
@@ -89,7 +90,6 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrMemoryPoolSupportedHandleTypes, 0},
     Attribute{cudaDevAttrDeferredMappingCudaArraySupported, 0},
     Attribute{cudaDevAttrIpcEventSupport, 0},
-    Attribute{cudaDevAttrClusterLaunch, 0},
     Attribute{cudaDevAttrNumaConfig, 0},
     Attribute{cudaDevAttrMpsEnabled, 0},
     Attribute{cudaDevAttrD3D12CigSupported, 0},

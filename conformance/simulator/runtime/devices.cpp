@@ -71,6 +71,7 @@ cudaDeviceProp properties(int device) {
   values.canMapHostMemory = 1;
   values.concurrentKernels = 1;
   values.unifiedAddressing = 1;
+  values.clusterLaunch = values.major >= 9 ? 1 : 0;
   values.managedMemory = 1;
   values.concurrentManagedAccess = 1;
   values.canUseHostPointerForRegisteredMem = 1;
