@@ -70,12 +70,8 @@ at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes
 }
 
 bool can_hold_values(const Domain& domain, c10::ScalarType dtype) {
-  try {
-    make_values(domain, 0, {1}, dtype);
-    return true;
-  } catch (const SpecError&) {
-    return false;
-  }
+  const DomainFamily& family = find_family(domain);
+  return family.exists == nullptr || family.exists(domain.parameters, dtype);
 }
 
 }  // namespace opgate

@@ -19,6 +19,8 @@ struct DomainFamily {
   /// dtype.
   void (*fill)(const std::vector<double>& parameters, uint64_t key, const at::Tensor& out);
   bool ordinary = true;  ///< its values are numbers at which operators have derivatives
+  /// Whether the dtype has any of the values, as uint8 has none from -2 to -1. Null: every dtype has.
+  bool (*exists)(const std::vector<double>& parameters, c10::ScalarType dtype) = nullptr;
 };
 
 /// The family that `domain` names. Throws SpecError if there is none, or if it takes another number of
@@ -29,7 +31,7 @@ const DomainFamily& find_family(const Domain& domain);
 /// the dtype cannot hold the values.
 at::Tensor make_values(const Domain& domain, uint64_t key, at::IntArrayRef sizes, c10::ScalarType dtype);
 
-/// Whether the dtype can hold the domain's values.
+/// Whether the dtype has any of the domain's values. Throws SpecError as find_family does.
 bool can_hold_values(const Domain& domain, c10::ScalarType dtype);
 
 }  // namespace opgate

@@ -20,7 +20,15 @@ void fill_uniform(const std::vector<double>& range, uint64_t key, const at::Tens
   });
 }
 
-OPGATE_REGISTER_DOMAIN(uniform, {"uniform", {0, 2}, &fill_uniform});
+bool exists_in(const std::vector<double>& range, c10::ScalarType dtype) {
+  bool exists = true;
+  visit_dtype(dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) exists = Uniform<T>(range).holds_any();
+  });
+  return exists;
+}
+
+OPGATE_REGISTER_DOMAIN(uniform, {"uniform", {0, 2}, &fill_uniform, /*ordinary=*/true, &exists_in});
 
 }  // namespace
 
