@@ -80,8 +80,8 @@ Judgement judge_against(const Outcome& reference, const Outcome& call, const Acc
   return judgement;
 }
 
-// Whether the results are as near as the spec promises at the magnitudes of the terms: a sum whose terms cancel
-// is far from the reference in ulps of its own.
+// Whether the results are as near as the spec promises at the magnitudes of the terms: a sum whose terms
+// cancel is far from the reference in ulps of its own.
 bool is_near_at_scale(CallUnderTest& under_test, const Outcome& call) {
   const Spec& spec = *under_test.key().spec;
   if (!spec.accuracy->by_inputs || spec.scale || !under_test.scales({}).ok()) return false;

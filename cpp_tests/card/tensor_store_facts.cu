@@ -178,8 +178,8 @@ void print_reductions(const Memory& memory) {
   }
 }
 
-// Each place before the tensor is a group of its own: a card that ends there with an illegal instruction tells
-// nothing more in that process.
+// Each place before the tensor is a group of its own: a card that ends there with an illegal instruction
+// tells nothing more in that process.
 void add_groups_before(std::vector<Group>& groups, const std::string& name, const ElementType& type,
                        unsigned rank, Operation operation) {
   for (unsigned dimension = 0; dimension < rank; ++dimension) {

@@ -131,8 +131,8 @@ TEST(SimulatedTensorCopies, ForTheBlocksOfAMask) {
   EXPECT_EQ(ran.memory, ran_with(128, "4, 1").memory);
 }
 
-// The NaN and the subnormal number are from an H200. It rounds to the nearest number; no card was asked of those
-// in the middle yet, the last two, and of one that becomes infinite.
+// The NaN and the subnormal number are from an H200. It rounds to the nearest number; no card was asked of
+// those in the middle yet, the last two, and of one that becomes infinite.
 TEST(SimulatedTensorCopies, RoundNumbersToTf32) {
   const std::vector<std::pair<std::uint32_t, std::uint32_t>> rounded{
       {0x7fb2e416, 0x7fffe000}, {0x00326597, 0x00326000}, {0x3f800fff, 0x3f800000}, {0xbf801001, 0xbf802000},

@@ -64,6 +64,7 @@ py::list arguments(const std::string& id) {
 
 bool leaves_results_untouched(const std::string& id) {
   const CallKey key = loaded_call(id);
+  enable_device(key.device, DeviceAllocator::plain);
   const Outcome outcome = observe(key, loaded().cache.values, {.take_snapshots = false}).outcome;
   return std::ranges::any_of(outcome.values(), [](const at::Tensor& tensor) { return is_untouched(tensor); });
 }

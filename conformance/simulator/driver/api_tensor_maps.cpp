@@ -1,5 +1,5 @@
-// The driver's functions that make maps of tensors. Their 128 bytes are opaque, so that they need not be those
-// of a GPU.
+// The driver's functions that make maps of tensors. Their 128 bytes are opaque, so that they need not be
+// those of a GPU.
 #include <cuda.h>
 
 #include <algorithm>

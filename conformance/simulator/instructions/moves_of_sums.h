@@ -1,6 +1,6 @@
 // Moves of registers that belong to a product of `wgmma`. PTX leaves open what they give before the warp has
-// waited for the product. ptxas takes them for what they are and lets them wait, and Triton relies on that: it
-// unpacks sums of halves in front of the wait.
+// waited for the product. ptxas takes them for what they are and lets them wait, and Triton relies on that:
+// it unpacks sums of halves in front of the wait.
 #pragma once
 
 #include <set>

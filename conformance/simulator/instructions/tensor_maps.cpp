@@ -25,8 +25,8 @@ enum class Field : std::uint8_t {
   fill_mode,
 };
 
-// .u8, .u16, .u32, .s32, .u64, .s64, .f16, .f32, .f32.ftz, .f64, .bf16, .tf32 and .tf32.ftz. The others, which
-// are smaller than a byte, are not simulated.
+// .u8, .u16, .u32, .s32, .u64, .s64, .f16, .f32, .f32.ftz, .f64, .bf16, .tf32 and .tf32.ftz. The others,
+// which are smaller than a byte, are not simulated.
 constexpr std::array kElementTypes{Type::u8,   Type::u16,  Type::u32, Type::s32, Type::u64,
                                    Type::s64,  Type::f16,  Type::f32, Type::f32, Type::f64,
                                    Type::bf16, Type::tf32, Type::tf32};

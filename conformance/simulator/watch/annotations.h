@@ -68,8 +68,8 @@ struct Annotation {
   /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same
   /// register, so that the element is changed in place. 0 if there is none.
   std::uint32_t changes_what = 0;
-  /// Whether it names a register that a product of the function uses, or a copy of one that is made before the
-  /// wait for the product.
+  /// Whether it names a register that a product of the function uses, or a copy of one that is made before
+  /// the wait for the product.
   bool names_product_register = false;
   bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
   std::uint32_t how = 0;    ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
