@@ -78,6 +78,7 @@ void demand_simulated(const std::optional<Raised>& raised) {
 
 DeviceFailed::DeviceFailed(const SimulatedFailure& failure)
     : ended_("the simulated device failed: " + failure.error),
+      detail_(failure.what),
       what_(fmt::format("{} ({})", ended_, failure.what)),
       frame_(failure.frame()) {}
 

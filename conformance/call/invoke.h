@@ -49,11 +49,14 @@ class DeviceFailed : public std::exception {
   const char* what() const noexcept override { return what_.c_str(); }
   /// The words that all failures with this error of CUDA share.
   const std::string& ended() const { return ended_; }
+  /// What this one was: "ld.global.f32 of 4 bytes at 0x...: past the end of ..."; may be empty.
+  const std::string& detail() const { return detail_; }
   /// The kernel and its place, as in a stack; may be empty.
   const std::string& frame() const { return frame_; }
 
  private:
   std::string ended_;
+  std::string detail_;
   std::string what_;
   std::string frame_;
 };

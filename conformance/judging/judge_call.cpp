@@ -75,8 +75,9 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       const auto obstacle = obstacle_to(*key.spec, *check, known);
       judgements[check->name] = obstacle ? Judgement::owed(obstacle->reason) : check->judge(under_test);
     } catch (const DeviceFailed& failed) {
-      judgements[check->name] = Judgement::crash(failed.what(), failed.ended());
-      if (!failed.frame().empty()) judgements[check->name].stack.push_back(failed.frame());
+      Judgement& crash = judgements[check->name] = Judgement::crash(failed.ended(), failed.ended());
+      if (!failed.detail().empty()) crash.add_remark(failed.detail());
+      if (!failed.frame().empty()) crash.stack.push_back(failed.frame());
     } catch (const NotSimulated& missing) {
       judgements[check->name] = Judgement::owed(missing.what());
     } catch (const UnreadableResult& unreadable) {

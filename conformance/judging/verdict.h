@@ -72,7 +72,8 @@ struct Judgement {
   std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
   /// For crash: how the process ended or the device failed, alike for all of one kind: "SIGFPE".
   std::string ended = {};
-  std::string remarks = {};  ///< the end of `reason`: what was printed last, a limit, why evidence is void
+  /// The end of `reason`: what failed, was printed last, a limit, why evidence is void.
+  std::string remarks = {};
   GivenBy given_by = GivenBy::run;
   /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second
   /// time.

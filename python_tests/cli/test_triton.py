@@ -128,6 +128,7 @@ PLANTED = {
     "no_wait": "run.race",
     "late_wait": "run.race",
     "early_store": "run.race",
+    "box": "value.reference",
 }
 
 

@@ -1,5 +1,4 @@
 // The devices that OpGate knows, and the simulated one, in a Python process.
-#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <map>
@@ -29,9 +28,8 @@ void enable_simulator() { enable_simulated_device(DeviceAllocator::guarded); }
 std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure() {
   const auto failure = take_simulated_failure();
   if (!failure) return std::nullopt;
-  const std::string said =
-      failure->device_failed ? fmt::format("{} ({})", failure->error, failure->what) : failure->what;
-  return std::tuple{said, failure->device_failed, failure->unsupported, failure->frame(), failure->error};
+  return std::tuple{failure->what, failure->device_failed, failure->unsupported, failure->frame(),
+                    failure->error};
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class Judgement:
     seen_by: str = ""
     seen_at: str = ""
     ended: str = ""  # of a crash: the words that all share which end alike
+    remarks: str = ""  # the end of the reason: what failed
     stack: list[str] = field(default_factory=list)  # of a crash: the operator's functions, innermost first
 
     def as_json(self) -> dict[str, Any]:
@@ -43,6 +44,7 @@ class Judgement:
             "seen_by": self.seen_by,
             "seen_at": self.seen_at,
             "ended": self.ended,
+            "remarks": self.remarks,
             "stack": self.stack,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}

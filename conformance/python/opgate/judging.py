@@ -75,10 +75,12 @@ def _of_simulator(judgement: Judgement) -> Judgement:
         return owed(what)
     if not failed:
         return judgement
+    ended = f"the simulated device failed: {error}"
     return Judgement(
         "crash",
-        reason=f"the simulated device failed: {what}",
-        ended=f"the simulated device failed: {error}",
+        reason=f"{ended}; {what}" if what else ended,
+        ended=ended,
+        remarks=what,
         stack=[frame] if frame else [],
     )
 

@@ -151,8 +151,8 @@ def take_failure(place: str) -> str:
     """
     if place != "sim":
         return ""
-    what, failed, *_ = _engine.simulated_failure() or ("", False)
-    return f"the simulated device failed: {what}" if failed else ""
+    what, failed, _, _, error = _engine.simulated_failure() or ("", False, False, "", "")
+    return f"the simulated device failed: {error} ({what})" if failed else ""
 
 
 def of_any_size(calls: list[Call]) -> set[str]:
