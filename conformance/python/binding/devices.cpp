@@ -32,14 +32,18 @@ std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> sim
                     failure->error};
 }
 
+bool is_lost_here(const std::string& device) {
+  const c10::DeviceType type = c10::Device(device).type();
+  return !missing_device(type) && is_lost(type);
+}
+
 }  // namespace
 
 void define_devices(py::module_& module) {
-  module.def(
-      "is_lost", [](const std::string& device) { return is_lost(c10::Device(device).type()); },
-      "Whether a kernel has made the device unusable in this process: every call from now on repeats its "
-      "error.",
-      py::arg("device"));
+  module.def("is_lost", &is_lost_here,
+             "Whether a kernel has made the device unusable in this process: every call from now on repeats "
+             "its error. False for a device that this machine lacks.",
+             py::arg("device"));
   module.def("device_types", &device_types_with_keys,
              "The devices that OpGate knows, and the dispatch key of kernels for each: {'cpu': 'CPU', ...}.");
   module.def(
