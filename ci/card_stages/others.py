@@ -14,20 +14,6 @@ from typing import Any
 
 from .machine import Machine
 
-TESTS_OF_TEN = """
-import torch
-
-torch.ops.load_library("./libten_on_cuda.so")
-ops = torch.ops.ten_on_cuda
-
-
-def test_operators():
-    for name in ("relu", "row_sum", "transposed", "scanned", "reversed", "clipped", "doubled", "row_max"):
-        getattr(ops, name)(torch.randn(5, 70).cuda())
-    assert ops.count(torch.tensor([1, 3, 1]).cuda(), 5).cpu().tolist() == [0, 2, 0, 1, 0]
-    ops.shifted(torch.randn(70).cuda())
-"""
-
 
 def _ends_with_wrong(name: str) -> bool:
     return name.endswith("_wrong")
@@ -82,7 +68,7 @@ def _lay_out(machine: Machine, library: Library, folder: Path) -> None:
     if library.name == "ten_on_cuda":
         folder.mkdir()
         shutil.copy(machine.build / "lib" / "libopgate_ten_on_cuda.so", folder / "libten_on_cuda.so")
-        (folder / "test_ten.py").write_text(TESTS_OF_TEN)
+        shutil.copy(machine.source / "fixtures" / "libraries" / "ten_on_cuda" / "test_ten.py", folder)
         return
     shutil.copytree(machine.source / "fixtures" / library.name, folder)
     for kernels in (machine.build / library.name).glob("_kernels*.so"):

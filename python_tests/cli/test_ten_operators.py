@@ -37,19 +37,6 @@ def test_operators():
     torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
 """
 WRONG_ON_CPU = {"row_softmax", "row_sums", "standardize", "drop_rows", "cubed"}
-TESTS_ON_CUDA = """
-import torch
-
-torch.ops.load_library("./libten_on_cuda.so")
-ops = torch.ops.ten_on_cuda
-
-
-def test_operators():
-    for name in ("relu", "row_sum", "transposed", "scanned", "reversed", "clipped", "doubled", "row_max"):
-        getattr(ops, name)(torch.randn(5, 70).cuda())
-    assert ops.count(torch.tensor([1, 3, 1]).cuda(), 5).cpu().tolist() == [0, 2, 0, 1, 0]
-    ops.shifted(torch.randn(70).cuda())
-"""
 WRONG_ON_CUDA = {"reversed", "clipped", "doubled", "shifted", "row_max"}
 
 WRONG_FUNCTIONS = {
@@ -97,13 +84,12 @@ def test_on_the_cpu(opgate: OpGate, build: Path, tmp_path: Path) -> None:
 
 
 def test_in_cuda_on_the_simulated_device(
-    opgate: OpGate, build: Path, tmp_path: Path, has_simulator: bool
+    opgate: OpGate, build: Path, source: Path, tmp_path: Path, has_simulator: bool
 ) -> None:
     if not has_simulator:
         pytest.skip("this build has no CUDA")
-    run = library_checked(
-        opgate, build / "lib" / "libopgate_ten_on_cuda.so", TESTS_ON_CUDA, tmp_path, "--sim"
-    )
+    tests = (source / "fixtures" / "libraries" / "ten_on_cuda" / "test_ten.py").read_text()
+    run = library_checked(opgate, build / "lib" / "libopgate_ten_on_cuda.so", tests, tmp_path, "--sim")
     assert_each_wrong_one_is_one_defect(run, tmp_path, WRONG_ON_CUDA)
     # It refuses rows that do not fit into shared memory, by the error of its launch.
     assert named_in_notes(run) - WRONG_ON_CUDA == {"scanned"}
