@@ -94,6 +94,11 @@ def read_results(output: Path) -> Results:
     return Results(lines[0], cases, finished, defects)
 
 
+def wrong_operators(source: Path, library: str) -> set[str]:
+    """The operators of a folder of fixtures/ that are wrong."""
+    return set(json.loads((source / "fixtures" / "wrong_operators.json").read_text())[library])
+
+
 def assert_refused(result: Completed, *fragments: str) -> str:
     """Expects exit status 2 and one line on stderr, besides progress, with all `fragments`; returns it."""
     lines = complaints(result)

@@ -77,15 +77,6 @@ bool is_recorded_value(const Spec& spec, const TensorArgument& tensor) {
          are_values_alone(tensor.domain.parameters);
 }
 
-bool takes_any_size(const Spec& spec, const Sample& sample) {
-  const std::vector<TensorSlot> slots = tensor_slots(spec, sample);
-  const bool values_fit = std::ranges::all_of(slots, [&](const TensorSlot& slot) {
-    return std::ranges::find(kOfAnySize, slot.described->domain.family) != kOfAnySize.end() ||
-           is_recorded_value(spec, *slot.described);
-  });
-  return values_fit && spec.trusted.empty();
-}
-
 // All sizes above 1.
 Sizes sizes_of(const Spec& spec, const Sample& sample) {
   Sizes all;
@@ -112,6 +103,15 @@ Sample with_size(const Sample& sample, int64_t size, int64_t wanted, bool only) 
 }
 
 }  // namespace
+
+bool takes_any_size(const Spec& spec, const Sample& sample) {
+  const std::vector<TensorSlot> slots = tensor_slots(spec, sample);
+  const bool values_fit = std::ranges::all_of(slots, [&](const TensorSlot& slot) {
+    return std::ranges::find(kOfAnySize, slot.described->domain.family) != kOfAnySize.end() ||
+           is_recorded_value(spec, *slot.described);
+  });
+  return values_fit && spec.trusted.empty();
+}
 
 std::vector<Sample> larger_samples(const Spec& spec, const Sample& sample, int64_t elements) {
   if (!takes_any_size(spec, sample)) return {};

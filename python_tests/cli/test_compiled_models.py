@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness import OpGate, read_results
+from harness import OpGate, read_results, wrong_operators
 
 COMPARED = ("aoti.python", "aoti.cpp", "aoti.dynamic", "compile.equal")
-WRONG = ("BlockWithoutEps", "BlockWithoutAttention", "BlockInHalf")
 
 
 @pytest.mark.parametrize("device", ["cpu", "sim"])
@@ -18,12 +17,13 @@ def test_compiled_code_may_round_in_its_own_way_and_not_be_wrong(
     if device == "sim":
         pytest.importorskip("triton")
         request.getfixturevalue("needs_simulated_runtime")
+    wrong = wrong_operators(source, "compiled")
     words = ["--op", "Block*", "--check", *COMPARED, "--device", device, "--output", tmp_path]
     run = opgate("run", *words, folder=source / "fixtures" / "compiled", timeout=1800)
     verdicts = {case: line["verdict"] for case, line in read_results(tmp_path).cases.items()}
     call = f"float32/2x5x16/contiguous/{device}"
     wanted = {f"Block/{call}/{check}": "pass" for check in COMPARED}
-    wanted |= {f"{model}/{call}/{check}": "fail" for model in WRONG for check in COMPARED}
+    wanted |= {f"{model}/{call}/{check}": "fail" for model in wrong for check in COMPARED}
     assert verdicts == wanted, run
     if device == "sim":
         return
@@ -32,5 +32,5 @@ def test_compiled_code_may_round_in_its_own_way_and_not_be_wrong(
     lines = {line.split()[1].split("/")[0]: line for line in by_hand.stdout.splitlines()[1:-1]}
     assert by_hand.returncode == 1
     assert lines["Block"].endswith("equals eager Python")
-    for model in WRONG:
+    for model in wrong:
         assert lines[model].startswith("FAIL"), by_hand

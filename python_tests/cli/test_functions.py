@@ -110,22 +110,3 @@ def test_a_module_that_is_loaded_from_a_file_is_found_again(
     ran = opgate("run", "--check", "value.layout", folder=tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert read_results(tmp_path / ".opgate").of("_kernels:scaled_add")
-
-
-def test_functions_that_launch_triton(
-    opgate: OpGate, source: Path, tmp_path: Path, has_simulator: bool
-) -> None:
-    """Two of three are wrong, and the right one is silent."""
-    pytest.importorskip("triton")
-    if not has_simulator:
-        pytest.skip("no simulated device by default")
-    folder = tmp_path / "a user's folder"
-    shutil.copytree(source / "fixtures" / "functions_in_triton", folder)
-    told = opgate("record", "--sim", "--", sys.executable, "program.py", folder=folder)
-    assert told.returncode == 0, told.stderr
-    assert "recorded: 3 calls of 3 functions" in told.stdout, told.stdout
-    checks = ["value.layout", "value.empty", "memory.bounds", "error.raises", "run.race", "run.device"]
-    ran = opgate("run", "--check", *checks, folder=folder)
-    cases = read_results(folder / ".opgate").cases.values()
-    broken = {row["case"].partition("/")[0] for row in cases if row["verdict"] not in ("pass", "sim", "owed")}
-    assert broken == {"plainkernels:double", "plainkernels:twice"}, ran.stdout

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import Completed, OpGate, read_results
+from harness import Completed, OpGate, read_results, wrong_operators
 
 TESTS_ON_CPU = """
 import torch
@@ -36,17 +36,6 @@ def test_operators():
     ops.cubed(x).backward(torch.ones(4, 5))
     torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
 """
-WRONG_ON_CPU = {"row_softmax", "row_sums", "standardize", "drop_rows", "cubed"}
-WRONG_ON_CUDA = {"reversed", "clipped", "doubled", "shifted", "row_max"}
-
-WRONG_FUNCTIONS = {
-    "gridlib._kernels:squared",
-    "gridlib._kernels:doubled",
-    "gridlib._kernels:reversed",
-    "gridlib._kernels:shifted",
-    "gridlib:Cubed",
-    "gridlib._kernels:cubed_backward",  # a part of the backward pass of Cubed, recorded on its own
-}
 
 
 def library_checked(opgate: OpGate, library: Path, tests: str, folder: Path, *recorder: str) -> Completed:
@@ -77,10 +66,11 @@ def named_in_notes(run: Completed) -> set[str]:
     return set(re.findall(r"^  ([\w.:]+): ", notes, re.M))
 
 
-def test_on_the_cpu(opgate: OpGate, build: Path, tmp_path: Path) -> None:
+def test_on_the_cpu(opgate: OpGate, build: Path, source: Path, tmp_path: Path) -> None:
     run = library_checked(opgate, build / "lib" / "libopgate_ten_on_cpu.so", TESTS_ON_CPU, tmp_path)
-    assert_each_wrong_one_is_one_defect(run, tmp_path, WRONG_ON_CPU)
-    assert named_in_notes(run) <= WRONG_ON_CPU
+    wrong = wrong_operators(source, "ten_on_cpu")
+    assert_each_wrong_one_is_one_defect(run, tmp_path, wrong)
+    assert named_in_notes(run) <= wrong
 
 
 def test_in_cuda_on_the_simulated_device(
@@ -90,9 +80,10 @@ def test_in_cuda_on_the_simulated_device(
         pytest.skip("this build has no CUDA")
     tests = (source / "fixtures" / "libraries" / "ten_on_cuda" / "test_ten.py").read_text()
     run = library_checked(opgate, build / "lib" / "libopgate_ten_on_cuda.so", tests, tmp_path, "--sim")
-    assert_each_wrong_one_is_one_defect(run, tmp_path, WRONG_ON_CUDA)
+    wrong = wrong_operators(source, "ten_on_cuda")
+    assert_each_wrong_one_is_one_defect(run, tmp_path, wrong)
     # It refuses rows that do not fit into shared memory, by the error of its launch.
-    assert named_in_notes(run) - WRONG_ON_CUDA == {"scanned"}
+    assert named_in_notes(run) - wrong == {"scanned"}
 
 
 def test_functions_in_cuda_on_the_simulated_device(
@@ -104,5 +95,24 @@ def test_functions_in_cuda_on_the_simulated_device(
     for kernels in (build / "functions_on_cuda").glob("_kernels*.so"):
         shutil.copy(kernels, folder / "gridlib")
     run = checked(opgate, folder, "--sim")
-    assert_each_wrong_one_is_one_defect(run, folder, WRONG_FUNCTIONS)
-    assert named_in_notes(run) <= WRONG_FUNCTIONS
+    # One is a part of the backward pass of Cubed, recorded on its own.
+    wrong = wrong_operators(source, "functions_on_cuda")
+    assert_each_wrong_one_is_one_defect(run, folder, wrong)
+    assert named_in_notes(run) <= wrong
+
+
+def test_functions_in_triton_on_the_simulated_device(
+    opgate: OpGate, source: Path, tmp_path: Path, has_simulator: bool
+) -> None:
+    pytest.importorskip("triton")
+    if not has_simulator:
+        pytest.skip("this build has no CUDA")
+    folder = shutil.copytree(source / "fixtures" / "functions_in_triton", tmp_path / "a user's folder")
+    run = checked(opgate, folder, "--sim")
+    wrong = wrong_operators(source, "functions_in_triton")
+    assert_each_wrong_one_is_one_defect(run, folder, wrong)
+    # Recorded numbers are in tensors of other sizes, too.
+    checks = {defect["op"]: set(defect["checks"]) for defect in read_results(folder / ".opgate").defects}
+    assert "explore.samples" in checks["rowkit.elementwise:decay_"] & checks["rowkit.rows:scale_rows"]
+    # It looks at its indices on the host, so that no graph can hold it.
+    assert named_in_notes(run) - wrong == {"rowkit.gather:gather_rows"}

@@ -8,6 +8,7 @@
 #include "call/observation.h"
 #include "device/device.h"
 #include "device/simulator.h"
+#include "inputs/larger_samples.h"
 #include "inputs/variant.h"
 #include "judging/all_checks.h"
 #include "judging/judge_call.h"
@@ -30,6 +31,14 @@ std::string samples(const std::string& id) {
   json all = json::array();
   for (const Sample& sample : loaded_call(id).spec->samples) all.push_back(to_json(sample));
   return all.dump();
+}
+
+// Whether each of these samples takes any size.
+std::vector<bool> samples_of_any_size(const std::string& id) {
+  const CallKey key = loaded_call(id);
+  std::vector<bool> any_size;
+  for (const Sample& sample : key.spec->samples) any_size.push_back(takes_any_size(*key.spec, sample));
+  return any_size;
 }
 
 std::vector<std::string> dtypes(const std::string& id) {
@@ -98,6 +107,9 @@ std::string judge_sample(const std::string& id, const std::string& described, co
 
 void define_samples(py::module_& module) {
   module.def("samples", &samples, "The samples of the call's subject (JSON).", py::arg("call_id"));
+  module.def("samples_of_any_size", &samples_of_any_size,
+             "For each sample of the call's subject, whether no value of its tensors depends on their sizes.",
+             py::arg("call_id"));
   module.def("dtypes", &dtypes, "The dtypes that the subject declares on the call's device.",
              py::arg("call_id"));
   module.def("variants", &sample_variants, "The ways to lay out a sample (JSON) of the call's subject.",

@@ -55,18 +55,49 @@ def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def draw_sample(draw: DrawFn, samples: list[dict[str, Any]], *, trusted: bool) -> dict[str, Any]:
-    """One of the spec's samples with other sizes, none of them larger, and other values.
+def takes_counts(sample: dict[str, Any]) -> bool:
+    """Whether an argument may be the number of something in a tensor, as 12 is and 1 is not."""
 
-    Sizes stay as they are where values depend on them: the spec trusts an argument, or lists its values.
+    def is_count(value: object) -> bool:
+        if isinstance(value, list):
+            return any(map(is_count, value))
+        return isinstance(value, int) and value > 1
+
+    return any(map(is_count, sample["arguments"]))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sample to draw others from, and how their sizes may differ."""
+
+    sample: dict[str, Any]
+    sizes_change: bool
+    equal_sizes_may_differ: bool
+
+
+def drawn_from(sample: dict[str, Any], *, trusted: bool, any_size: bool) -> Drawn:
+    """How sizes may change: not if the spec trusts an argument, or lists values that depend on them.
+
+    Functions whose calls were recorded need not refuse sizes that do not fit each other, nor a count that
+    is larger than the tensor that it is given with.
     """
+    if trusted:
+        return Drawn(sample, sizes_change=False, equal_sizes_may_differ=False)
+    if not any(tensor["values"].startswith("literal") for tensor in tensors_of(sample)):
+        return Drawn(sample, sizes_change=True, equal_sizes_may_differ=True)
+    return Drawn(sample, sizes_change=any_size and not takes_counts(sample), equal_sizes_may_differ=False)
+
+
+def draw_sample(draw: DrawFn, choices: list[Drawn]) -> dict[str, Any]:
+    """One of the samples with other sizes, none of them larger, and other values."""
     from hypothesis import strategies
 
-    sample = json.loads(json.dumps(draw(strategies.sampled_from(samples))))
+    chosen = draw(strategies.sampled_from(choices))
+    sample = json.loads(json.dumps(chosen.sample))
     tensors = tensors_of(sample)
-    if not trusted and not any(tensor["values"].startswith("literal") for tensor in tensors):
+    if chosen.sizes_change:
         # Equal sizes may have to be equal, or may be equal by chance: both are tried.
-        tied = draw(strategies.booleans())
+        tied = not chosen.equal_sizes_may_differ or draw(strategies.booleans())
         drawn = {
             size: draw(strategies.integers(0, max(size, 4)))
             for size in sorted({size for tensor in tensors for size in tensor["shape"]})
@@ -150,11 +181,15 @@ def judge(call: Call) -> Judgement:
     from hypothesis import strategies
 
     samples = json.loads(_engine.samples(call.id))
+    choices = [
+        drawn_from(sample, trusted=call.described["trusted"], any_size=any_size)
+        for sample, any_size in zip(samples, _engine.samples_of_any_size(call.id), strict=True)
+    ]
     dtypes = _engine.dtypes(call.id)
 
     @strategies.composite
     def examples(draw: DrawFn) -> Example:
-        sample = draw_sample(draw, samples, trusted=call.described["trusted"])
+        sample = draw_sample(draw, choices)
         variants = _engine.variants(call.id, json.dumps(sample))
         return Example(sample, draw(strategies.sampled_from(dtypes)), draw(strategies.sampled_from(variants)))
 
