@@ -17,6 +17,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "spec/function_name.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
@@ -130,7 +131,7 @@ std::map<std::string, double> RunHeader::accuracy() const {
 std::map<std::string, std::string> RunHeader::ids_of_operators() const {
   std::map<std::string, std::string> ids;
   for (const auto& [id, facts] : subjects) {
-    if (!facts.schema.empty()) ids[facts.schema.substr(0, facts.schema.find('('))] = id;
+    if (!facts.schema.empty()) ids[std::string(name_in_schema(facts.schema))] = id;
   }
   return ids;
 }

@@ -11,6 +11,10 @@ bool is_function(std::string_view subject) {
   return subject.find(':') != std::string_view::npos && subject.find("::") == std::string_view::npos;
 }
 
+bool is_method_of_new_object(std::string_view subject) {
+  return is_function(subject) && subject.find("().") != std::string_view::npos;
+}
+
 std::string operator_of(std::string_view subject) {
   if (!is_function(subject)) return registered_name(subject);
   std::string name(subject);
@@ -20,9 +24,14 @@ std::string operator_of(std::string_view subject) {
   return std::string(kFunctionNamespace) + "::" + name;
 }
 
+std::string_view name_in_schema(std::string_view schema) {
+  const size_t object = schema.find("().");
+  return schema.substr(0, schema.find('(', object == std::string_view::npos ? 0 : object + 2));
+}
+
 std::string with_name_of_operator(std::string_view schema) {
-  const size_t end = schema.find('(');
-  return operator_of(schema.substr(0, end)) + std::string(schema.substr(std::min(end, schema.size())));
+  const std::string_view name = name_in_schema(schema);
+  return operator_of(name) + std::string(schema.substr(name.size()));
 }
 
 }  // namespace opgate

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "base/dtypes.h"
 #include "cli/scripts/python_text.h"
@@ -30,11 +31,33 @@ std::string tuple_text(c10::IntArrayRef values) {
   return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
 }
 
+// A method of objects that its calls make: "(lambda self_width, x: Type(width=self_width).method(x))".
+std::string method_text(const std::string& method, const c10::FunctionSchema& schema) {
+  std::vector<std::string> parameters, made_with, given;
+  bool by_keyword = false;
+  for (const c10::Argument& formal : schema.arguments()) {
+    const std::string name = python_name(formal.name());
+    if (formal.kwarg_only() && !std::exchange(by_keyword, true)) parameters.emplace_back("*");
+    parameters.push_back(name);
+    if (!formal.name().starts_with(kOfObject)) {
+      given.push_back(formal.kwarg_only() ? fmt::format("{0}={0}", name) : name);
+      continue;
+    }
+    const std::string in_constructor = formal.name().substr(kOfObject.size());
+    const bool has_name = !in_constructor.starts_with("arg");  // pybind11 names those without a name so
+    made_with.push_back(has_name ? fmt::format("{}={}", in_constructor, name) : name);
+  }
+  const size_t dot = method.rfind("().");
+  return fmt::format("(lambda {}: {}({}){}({}))", fmt::join(parameters, ", "), method.substr(0, dot),
+                     fmt::join(made_with, ", "), method.substr(dot + 2), fmt::join(given, ", "));
+}
+
 // "torch.ops.my_ops.relu.default", or a function of a module; of a torch.autograd.Function, what applies it.
-std::string overload_text(std::string_view name) {
+std::string overload_text(std::string_view name, const c10::FunctionSchema& schema) {
   std::string text = registered_name(name);
   if (is_function(name)) {
     std::ranges::replace(text, ':', '.');
+    if (is_method_of_new_object(name)) return method_text(text, schema);
     return fmt::format("getattr({0}, \"apply\", {0})", text);
   }
   text.replace(text.find("::"), 2, ".");
@@ -280,7 +303,7 @@ class Script {
   std::string function(std::string_view name, std::string_view op) const {
     std::vector<std::string> parameters;
     for (const TensorInput& input : arguments_.tensors) parameters.push_back(python_name(input.name));
-    const std::string call = fmt::format("{}({})", overload_text(op), passed());
+    const std::string call = fmt::format("{}({})", overload_text(op, spec_.op->schema()), passed());
     const std::string head =
         fmt::format("def {}({}):\n{}", name, fmt::join(parameters, ", "),
                     spec_.promised(Promise::nondeterministic_seeded) ? "    torch.manual_seed(0)\n" : "");
@@ -347,9 +370,9 @@ class Script {
     std::vector<std::string> named;
     for (const auto& [name, value] : keywords)
       named.push_back(fmt::format("{}: {}", python_text(name), value));
-    return fmt::format("torch.library.opcheck({}, ({}{}), {{{}}})\n", overload_text(spec_.name),
-                       fmt::join(positional, ", "), positional.size() == 1 ? "," : "",
-                       fmt::join(named, ", "));
+    return fmt::format("torch.library.opcheck({}, ({}{}), {{{}}})\n",
+                       overload_text(spec_.name, spec_.op->schema()), fmt::join(positional, ", "),
+                       positional.size() == 1 ? "," : "", fmt::join(named, ", "));
   }
 
   const Spec& spec_;

@@ -11,6 +11,7 @@
 #include "gate/schema_compatibility.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
+#include "spec/function_name.h"
 
 namespace opgate {
 namespace {
@@ -20,9 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kCases = "*/contiguous/*/value.*";  // the checks that make the call and compare its values
 
-// "ns::op.overload" of "ns::op.overload(Tensor x) -> Tensor"
-std::string name_in(const std::string& schema) { return schema.substr(0, schema.find('(')); }
-
 // The samples of the base that the head was not called with, by operator.
 json samples_to_run(const RunState& base, const RunState& head) {
   const json all = json::parse(content_of(samples_file(base.file.parent_path())), nullptr,
@@ -31,7 +29,7 @@ json samples_to_run(const RunState& base, const RunState& head) {
   if (!all.is_object()) return wanted;
   for (const auto& [id, then] : base.state) {
     const auto now = head.state.find(id);
-    const std::string op = name_in(then.facts.schema);
+    const std::string op = std::string(name_in_schema(then.facts.schema));
     if (now == head.state.end() || !all.contains(op)) continue;
     if (!why_incompatible(then.facts.schema, now->second.facts.schema).empty()) continue;
     for (const json& sample : all.at(op)) {

@@ -18,6 +18,7 @@ from opgate.call_arguments import calls_of, is_sequence
 from opgate.function_samples import operator_for
 from opgate.functions import callable_of, is_function, resolve
 from opgate.judging import judge_call
+from opgate.methods import Method
 from opgate.names import subject_name
 from opgate.package import PackageStore
 from opgate.registry import load_checks
@@ -80,6 +81,8 @@ def named(
     if not is_function(name):
         return nullcontext(name)
     function = resolve(op) if isinstance(op, str) else callable_of(op)
+    if isinstance(function, Method):
+        raise ValueError(f"opgate.check: {name} is a method: give the method of an object in its place")
     return operator_for(function, args, kwargs, (dtypes or (torch.float32,))[0])
 
 

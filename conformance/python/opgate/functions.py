@@ -22,6 +22,8 @@ import torch
 
 from opgate.function_annotations import annotated_schema
 from opgate.kernel_folders import registered_name
+from opgate.methods import Method
+from opgate.recording.function_recorder.signature import OF_OBJECT
 
 if TYPE_CHECKING:
     from opgate.spec import OpSpec
@@ -48,16 +50,21 @@ def operator_of(subject: str) -> str:
     return registered_name(subject)
 
 
-def resolve(name: str) -> Callable[..., Any]:
+def resolve(name: str) -> Callable[..., Any] | Method:
     """The function "module:qualname"; of a torch.autograd.Function, its `apply`.
 
-    Raises ImportError or AttributeError if there is none.
+    A method of an object that each call makes is named "module:Type().method". Raises ImportError or
+    AttributeError if there is none.
     """
     module, _, qualname = name.partition(":")
+    of_type, _, method = qualname.rpartition("().")
     found: Any = importlib.import_module(module)
-    for part in qualname.split("."):
+    for part in (of_type or qualname).split("."):
         found = getattr(found, part)
-    return callable_of(found)
+    if not of_type:
+        return callable_of(found)
+    getattr(found, method)
+    return Method(found, method)
 
 
 def in_python(function: Callable[..., Any]) -> bool:
@@ -92,7 +99,7 @@ def register(
     name: str,
     schema: str,
     tuples: frozenset[str],
-    function: Callable[..., Any],
+    function: Callable[..., Any] | Method,
     library: torch.library.Library = LIBRARY,
 ) -> None:
     """Registers the operator that stands for `function`. Arguments named in `tuples` are passed as tuples.
@@ -100,7 +107,8 @@ def register(
     Raises RuntimeError for a schema that torch does not accept.
     """
     operator = operator_of(name).partition("::")[2]
-    library.define(operator + schema[schema.index("(") :])
+    parameters = schema.removeprefix(name)
+    library.define(operator + parameters[parameters.index("(") :])
     overload = getattr(getattr(torch.ops, NAMESPACE), operator).default
     described = overload._schema.arguments
     formals = [argument for argument in described if not argument.kwarg_only]
@@ -109,6 +117,8 @@ def register(
         for argument in described
         if argument.kwarg_only and argument.has_default_value()
     }
+    if isinstance(function, Method):
+        function = function.with_parameters([argument.name for argument in formals])
     positions = [i for i, argument in enumerate(formals) if argument.name in tuples]
 
     @functools.wraps(function)
@@ -142,7 +152,13 @@ def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
         except (ImportError, AttributeError) as error:
             raise RuntimeError(f"{where}: the function {name} is not there: {error}") from error
         try:
-            schema = (spec and spec.written_schema) or facts.get("schema") or annotated_schema(name, function)
+            schema = (spec and spec.written_schema) or facts.get("schema")
+            if schema is None and isinstance(function, Method):
+                raise ValueError(
+                    f"write it into the spec: the parameters of {function.owner.__name__} begin with "
+                    f'"{OF_OBJECT}", as in spec.schema("(int {OF_OBJECT}width, Tensor x) -> Tensor")'
+                )
+            schema = schema or annotated_schema(name, function)
             register(name, schema, frozenset(facts.get("tuples", ())), function)
         except (RuntimeError, ValueError) as error:
             raise RuntimeError(f"{where}: the schema of {name} is not valid: {error}") from error

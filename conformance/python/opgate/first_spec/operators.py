@@ -29,7 +29,11 @@ class Operator:
     @property
     def word(self) -> str:
         """The name as a Python identifier: "add_Tensor"."""
-        return self.name.partition(":" if is_function(self.name) else "::")[2].replace(".", "_")
+        return (
+            self.name.partition(":" if is_function(self.name) else "::")[2]
+            .replace("().", "_")
+            .replace(".", "_")
+        )
 
     @property
     def schema_text(self) -> str:

@@ -6,6 +6,8 @@ import torch
 
 from opgate.first_spec.operators import Operator
 from opgate.first_spec.results_seen import Seen, like_argument, sizes_from_arguments
+from opgate.methods import WITHOUT_NAME
+from opgate.recording.function_recorder.signature import OF_OBJECT
 
 
 def operator_name(function: Operator) -> str:
@@ -16,7 +18,7 @@ def operator_name(function: Operator) -> str:
 
 def registration(function: Operator, seen: list[Seen], why_not: str) -> str:
     """The text of a module that registers the function. Question marks are for its author."""
-    module, _, qualname = function.name.partition(":")
+    module = function.name.partition(":")[0]
     tuples = (function.recorded or {}).get("tuples", [])
     names = [each.name for each in function.schema.arguments]
     passed = [f"tuple({name})" if name in tuples else name for name in names]
@@ -42,7 +44,7 @@ the lines with a question mark.
 import {module}
 import torch
 
-function = getattr({module}.{qualname}, "apply", {module}.{qualname})
+function = {function_text(function)}
 
 
 @torch.library.custom_op(
@@ -57,6 +59,24 @@ def {word}({parameters(function)}):
 @{word}.register_fake
 def _({parameters(function)}):
 {fake(seen, why_not) if returns else "    return None" + chr(10)}{backward(function, given, bool(written))}'''
+
+
+def function_text(function: Operator) -> str:
+    """An expression for what the operator calls."""
+    path = function.name.replace(":", ".")
+    of_type, _, method = path.rpartition("().")
+    if not of_type:
+        return f'getattr({path}, "apply", {path})'
+    made_with, given = [], []
+    for each in function.schema.arguments:
+        in_constructor = each.name.removeprefix(OF_OBJECT)
+        if in_constructor != each.name:
+            has_name = not WITHOUT_NAME.fullmatch(in_constructor)
+            made_with.append(f"{in_constructor}={each.name}" if has_name else each.name)
+        else:
+            given.append(f"{each.name}={each.name}" if each.kwarg_only else each.name)
+    made = f"{of_type}({', '.join(made_with)})"
+    return f"lambda {parameters(function)}: {made}.{method}({', '.join(given)})"
 
 
 def parameters(function: Operator) -> str:

@@ -1,8 +1,10 @@
 """Which functions `opgate record` records, beside operators.
 
-- Functions of extension modules that say in their docstring that they take tensors, as pybind11 writes it.
+- Functions of extension modules that say in their docstring that they take tensors, as pybind11 writes it,
+  and methods of their classes.
 - Every torch.autograd.Function, where it is applied.
-- Functions of Python modules that launch a kernel of Triton.
+- Functions of Python modules that name a kernel: of Triton, of a module of tvm-ffi, or one that
+  torch.cuda._compile_kernel or CuPy has compiled.
 - Those that OPGATE_RECORD_FUNCTIONS names: "mylib.ops:*,mylib:scaled_add", separated by commas.
 
 A module's functions are replaced right after the module has been executed, so that every later import of them
@@ -25,12 +27,21 @@ from typing import Any
 import torch
 
 from .calls import Function, write_line
+from .methods import MethodSignature, methods_of, recorded_method, watch_objects
 from .objects import call_of, can_watch, recorded_partial, watch
 from .signature import Signature
 
 WANTED = [pattern for pattern in os.environ.get("OPGATE_RECORD_FUNCTIONS", "").split(",") if pattern]
 ONLY_WANTED = "OPGATE_RECORD_NAMESPACES" in os.environ  # operators were chosen, so functions are, too
 OWN = tuple(str(Path(module.__file__ or "").parent) + os.sep for module in (torch, os))
+KERNELS = (
+    ("triton.runtime.jit", "JITFunction"),
+    ("tvm_ffi.module", "Module"),
+    ("tvm_ffi.core", "Function"),
+    ("torch.cuda._utils", "_CudaKernel"),
+    ("cupy", "RawKernel"),
+)
+"""Classes of kernels, and of modules that have kernels, by the modules of Python that define them."""
 WORDS_OF_TENSORS = ("torch.Tensor", "at::Tensor", "Tensor]", ": Tensor")
 
 FUNCTIONS: dict[str, Function] = {}
@@ -51,22 +62,39 @@ def look_at(module: types.ModuleType) -> None:
         if (
             is_wanted(module, name, value)
             or not ONLY_WANTED
-            and (takes_tensors(module, value) or launches_triton(module, value))
+            and (takes_tensors(module, value) or names_kernel(module, value))
         ):
             record(module, name, value)
-        elif WANTED and isinstance(value, type) and value.__module__ == module.__name__:
+        elif isinstance(value, type) and value.__module__ == module.__name__:
             look_at_class(module, value)
 
 
 def look_at_class(module: types.ModuleType, owner: type) -> None:
-    """Replaces the static methods and class methods that OPGATE_RECORD_FUNCTIONS names."""
+    """Replaces the methods that are to be recorded.
+
+    A torch.nn.Module draws its parameters, so that one that is made anew is another one.
+    """
+    if issubclass(owner, torch.autograd.Function):
+        return
     for name, value in list(vars(owner).items()):
-        if not isinstance(value, staticmethod | classmethod) or issubclass(owner, torch.autograd.Function):
-            continue
         qualname = f"{owner.__qualname__}.{name}"
-        if is_named(module, qualname):
+        if isinstance(value, staticmethod | classmethod) and is_named(module, qualname):
             call = recorded(module, qualname, getattr(owner, name))
             setattr(owner, name, staticmethod(call))
+    wanted = {
+        name: MethodSignature(owner, method, name)
+        for name, method in methods_of(owner)
+        if is_named(module, f"{owner.__qualname__}().{name}")
+        or not ONLY_WANTED
+        and has_tensor_in_doc(module, method)
+    }
+    if not wanted or issubclass(owner, torch.nn.Module):
+        return
+    watch_objects(owner)
+    for name, signature in wanted.items():
+        method = vars(owner)[name]
+        known = function_named(module, f"{owner.__qualname__}().{name}", method, signature)
+        setattr(owner, name, recorded_method(known, method))
 
 
 def record(module: types.ModuleType, name: str, value: Any) -> None:
@@ -105,23 +133,29 @@ def is_named(module: types.ModuleType, qualname: str) -> bool:
 
 def takes_tensors(module: types.ModuleType, value: Any) -> bool:
     """Whether the function is in C++, and the docstring that pybind11 has written names a tensor."""
+    return isinstance(value, types.BuiltinFunctionType) and has_tensor_in_doc(module, value)
+
+
+def has_tensor_in_doc(module: types.ModuleType, value: Any) -> bool:
+    """Whether the module is in C++, and the docstring that pybind11 has written names a tensor argument."""
     if not isinstance(getattr(module, "__loader__", None), importlib.machinery.ExtensionFileLoader):
         return False
     doc = getattr(value, "__doc__", None)
-    if not isinstance(value, types.BuiltinFunctionType) or not isinstance(doc, str):
+    if not isinstance(doc, str):
         return False
     parameters = doc if "Overloaded function." in doc else doc.partition("->")[0]
     return any(word in parameters for word in WORDS_OF_TENSORS)
 
 
-def launches_triton(module: types.ModuleType, value: Any) -> bool:
-    """Whether this is a function of the module that names one of Triton's kernels."""
-    # Modules of Triton itself are executed before the class is there.
-    kernel = getattr(sys.modules.get("triton.runtime.jit"), "JITFunction", None)
-    if kernel is None or not isinstance(value, types.FunctionType) or value.__module__ != module.__name__:
+def names_kernel(module: types.ModuleType, value: Any) -> bool:
+    """Whether this is a function of the module that names a kernel which the module has."""
+    if not isinstance(value, types.FunctionType) or value.__module__ != module.__name__:
         return False
+    # Modules of Triton itself are executed before its class is there.
+    classes = [getattr(sys.modules.get(name), kernel, None) for name, kernel in KERNELS]
+    kernels = tuple(kernel for kernel in classes if isinstance(kernel, type))
     named = (vars(module).get(name) for name in value.__code__.co_names)
-    return any(isinstance(kernel_in(one), kernel) for one in named)
+    return any(isinstance(kernel_in(one), kernels) for one in named)
 
 
 def kernel_in(value: Any) -> Any:

@@ -12,6 +12,8 @@ import torch
 
 SEPARATE_CONTEXT = torch.autograd.function._SingleLevelFunction.setup_context  # type: ignore[attr-defined]
 UNKNOWN = object()  # a default that is not known, or none
+OF_OBJECT = "self_"
+"""The names of what an object is made with begin so, where they stand before the arguments of its method."""
 
 
 class NotDescribed(Exception):
@@ -80,7 +82,8 @@ class Signature:
             self._read(found.replace(parameters=list(found.parameters.values())[skipped:]))
         except (ValueError, TypeError):  # a function in C++
             if found_in_doc := parameters_in_doc(function.__doc__ or ""):
-                self.documented, self.returned = found_in_doc
+                documented, self.returned = found_in_doc
+                self.documented = dict(list(documented.items())[skipped:])
 
     def _read(self, found: inspect.Signature) -> None:
         self.python, self.returned = found, found.return_annotation
