@@ -19,7 +19,8 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${CMAKE_INSTALL_PR
 set_target_properties(opgate_python PROPERTIES INSTALL_RPATH "$ORIGIN/${_up}/lib;${_torch_of_python}")
 install(TARGETS ${_parts} RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
 if(TARGET opgate_simulator_aten)
-  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_aten)
+  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_nvrtc
+      opgate_simulator_aten)
   set_target_properties(opgate_simulator_aten PROPERTIES INSTALL_RPATH "$ORIGIN/..;${_torch}")
   set_target_properties(opgate_simulator_driver PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS ${_simulator} LIBRARY DESTINATION lib/simulator NAMELINK_SKIP)

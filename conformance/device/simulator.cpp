@@ -23,6 +23,8 @@ namespace simulated {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "libcudart.so.13";
+// What compiles kernels while a program runs. Torch loads the real one by its path.
+constexpr const char* kRuntimeCompiler = "libnvrtc.so.13";
 
 fs::path folder() { return this_library().parent_path() / "simulator"; }
 
@@ -69,7 +71,8 @@ std::optional<std::string> missing_simulator() {
 // its name.
 std::map<std::string, std::string> simulator_environment() {
   std::map<std::string, std::string> environment{
-      {"LD_PRELOAD", before_present(simulated::kRuntime, "LD_PRELOAD")},
+      {"LD_PRELOAD",
+       before_present(fmt::format("{}:{}", simulated::kRuntime, simulated::kRuntimeCompiler), "LD_PRELOAD")},
       {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
       // torch's Python half looks at it, and the simulated runtime does not: all devices are there.
       {"CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"},

@@ -30,6 +30,45 @@ RIGHT = {
 }
 
 
+BY_NVRTC = '''
+import functools
+import torch
+
+SOURCE = """
+extern "C" __global__ void add_one(const float* x, float* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = x[i] + 1;
+}
+extern "C" __global__ void twice(const float* x, float* out, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = 2 * x[i];
+}
+"""
+
+
+@functools.cache
+def kernel(name):
+    return torch.cuda._compile_kernel(SOURCE, name)
+
+
+def launched(name, x):
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    if x.numel() > 0:
+        with torch.cuda.device(x.device):
+            kernel(name)(((x.numel() + 255) // 256, 1, 1), (256, 1, 1), (x, out, x.numel()))
+    return out
+
+
+def add_one(x):
+    return launched("add_one", x)
+
+
+def twice(x):
+    return launched("twice", x)
+'''
+
+
 @pytest.fixture(scope="module")
 def folder(build: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder with the library, which knows nothing of OpGate, and its tests."""
@@ -114,12 +153,33 @@ def test_a_method_is_repeated_with_an_object_that_is_made_anew(
     assert made.returncode == 0, made
     (draft,) = folder.glob("opgate_specs/*Window_differences_operator.py")
     assert (
-        "function = lambda self_width, x: "
-        "strangelib._kernels.Window(width=self_width).differences(x)\n"
+        "function = lambda self_width, x: strangelib._kernels.Window(width=self_width).differences(x)\n"
     ) in draft.read_text()
     words = ["--op", "strangelib::*Window_differences", "--check", "fake", "opcheck"]
     run = opgate("run", *words, "--output", "of draft", folder=folder)
     assert run.returncode == 0, run
+
+
+def test_kernels_that_nvrtc_compiles_run_on_the_simulated_device(
+    opgate: OpGate, tmp_path: Path, has_simulator: bool
+) -> None:
+    """A kernel without a bound is found at its line in the text that was compiled."""
+    if not has_simulator:
+        pytest.skip("this build has no CUDA")
+    (tmp_path / "compiled.py").write_text(BY_NVRTC)
+    (tmp_path / "program.py").write_text(
+        "import compiled, torch\n"
+        "x = torch.rand(2, 256, device='cuda')\n"
+        "assert torch.equal(compiled.add_one(x), x + 1)\n"
+        "assert torch.equal(compiled.twice(x), 2 * x)\n"
+    )
+    words = ["--sim", "--function", "compiled:add_one", "compiled:twice", "--", sys.executable, "program.py"]
+    told = opgate("record", *words, folder=tmp_path)
+    assert "recorded: 2 calls of 2 functions" in told.stdout, told
+    ran = opgate("run", "--check", "value", "effect.mutation", "explore.samples", folder=tmp_path)
+    defects = read_results(tmp_path / ".opgate").defects
+    assert [defect["op"] for defect in defects] == ["compiled:twice"], ran.stdout
+    assert "twice.cu:8\n" in ran.stdout
 
 
 def test_a_module_that_is_loaded_from_a_file_is_found_again(
