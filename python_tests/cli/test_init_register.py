@@ -25,6 +25,11 @@ def add_to_(x, y):
     return x
 
 
+def add_and_sum_(x, y):
+    x.add_(y)
+    return x, x.sum(1)
+
+
 class Cube(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, by):
@@ -44,8 +49,10 @@ for n in (3, 5):
     plainlib.scaled(x)
     plainlib.row_sums(x, (1,))
     plainlib.add_to_(x, x.clone())
+    plainlib.add_and_sum_(x, x.clone())
     plainlib.Cube.apply(x.requires_grad_(), 2.0).sum().backward()
 """
+WORDS = ("scaled", "row_sums", "add_to_", "add_and_sum_", "Cube")
 CHECKS = ["fake.exists", "fake.metadata", "grad.numeric", "grad.layout", "effect.mutation", "opcheck"]
 
 
@@ -60,14 +67,16 @@ def test_a_registered_function_is_a_whole_operator(opgate: OpGate, tmp_path: Pat
         done = opgate(*command, folder=tmp_path)
         assert done.returncode == 0, done
     drafts = {file.stem: file.read_text() for file in (tmp_path / "opgate_specs").glob("*_operator.py")}
-    assert set(drafts) == {f"{name}_operator" for name in ("scaled", "row_sums", "add_to_", "Cube")}
+    assert set(drafts) == {f"{name}_operator" for name in WORDS}
     assert "torch.empty_like(x, memory_format=torch.contiguous_format)" in drafts["scaled_operator"]
     assert "x.new_empty((x.size(0), ), dtype=torch.float64)" in drafts["row_sums_operator"]
     assert "mutates_args=('x',)" in drafts["add_to__operator"]
+    assert "-> Tensor" in drafts["add_and_sum__operator"]
+    assert "return results[1]" in drafts["add_and_sum__operator"]
     ran = opgate("run", "--op", "plainlib::*", "--check", *CHECKS, folder=tmp_path)
     assert ran.returncode == 0, ran
     results = read_results(tmp_path / ".opgate")
-    for name in ("scaled", "row_sums", "add_to_", "Cube"):
+    for name in WORDS:
         assert any(case.endswith("fake.metadata") for case in results.of(name)), ran.stdout
     assert any(case.endswith("grad.numeric") for case in results.of("Cube")), ran.stdout
 

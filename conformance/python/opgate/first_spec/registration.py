@@ -28,12 +28,7 @@ def registration(function: Operator, seen: list[Seen], why_not: str) -> str:
         for name, value, keyword in zip(names, passed, keywords, strict=True)
     )
     written = [each.name for each in function.schema.arguments if each.alias_info is not None]
-    schema = function.schema_text.removeprefix(function.name)
-    # A custom_op returns no argument; what is written needs not be returned.
-    returns_written = any(each.alias_info is not None for each in function.schema.returns)
-    if returns_written:
-        schema = f"{schema.rpartition(' -> ')[0]} -> ()"
-    returns = "return " if function.schema.returns and not returns_written else ""
+    returned = new_results(function)
     word = function.word
     return f'''"""{function.name} as the operator {operator_name(function)}.
 
@@ -50,15 +45,41 @@ function = {function_text(function)}
 @torch.library.custom_op(
     "{operator_name(function)}",
     mutates_args={tuple(written)!r},
-    schema="{schema}",
+    schema="{schema_of_operator(function)}",
 )
 def {word}({parameters(function)}):
-    {returns}function({given})
+{body(function, returned, given)}
 
 
 @{word}.register_fake
 def _({parameters(function)}):
-{fake(seen, why_not) if returns else "    return None" + chr(10)}{backward(function, given, bool(written))}'''
+{fake(seen, why_not, returned)}{backward(function, given, bool(written))}'''
+
+
+def new_results(function: Operator) -> list[int]:
+    """The positions of the results that are no argument: a custom_op returns none that it has written."""
+    return [i for i, each in enumerate(function.schema.returns) if each.alias_info is None]
+
+
+def schema_of_operator(function: Operator) -> str:
+    """The schema of the custom_op, without a name."""
+    schema = function.schema_text.removeprefix(function.name)
+    returns = function.schema.returns
+    returned = new_results(function)
+    if len(returned) == len(returns):
+        return schema
+    types = ", ".join(str(returns[i].type) for i in returned)
+    return f"{schema.rpartition(' -> ')[0]} -> {types if len(returned) == 1 else f'({types})'}"
+
+
+def body(function: Operator, returned: list[int], given: str) -> str:
+    """The lines that call the function."""
+    if not returned:
+        return f"    function({given})"
+    if len(returned) == len(function.schema.returns):
+        return f"    return function({given})"
+    results = ", ".join(f"results[{i}]" for i in returned)
+    return f"    results = function({given})\n    return {results}"
 
 
 def function_text(function: Operator) -> str:
@@ -89,8 +110,10 @@ def parameters(function: Operator) -> str:
     return ", ".join(parts)
 
 
-def fake(seen: list[Seen], why_not: str) -> str:
+def fake(seen: list[Seen], why_not: str, returned: list[int]) -> str:
     """The body of the fake kernel, as the calls have shown it."""
+    if not returned:
+        return "    return None\n"
     if not seen:
         return (
             f"    # ? which sizes the results have; no call shows it: {why_not}\n"
@@ -99,7 +122,7 @@ def fake(seen: list[Seen], why_not: str) -> str:
     calls = f"{len(seen)} call{'s' if len(seen) > 1 else ''} with recorded sizes"
     lines = [f"    # ? seen in {calls}: does it hold for all"]
     results = []
-    for number, _ in enumerate(seen[0].results):
+    for number in returned:
         results.append(one_result(seen, number, lines))
     lines.append(f"    return {', '.join(results)}")
     return "\n".join(lines) + "\n"
