@@ -1,5 +1,5 @@
-// Products of matrices: `mma` of one warp, and `wgmma` of four, interpreted and compiled. The rate is that of
-// the operations on numbers, two for each product of two elements.
+// Products of matrices: `mma` and `wmma` of one warp, and `wgmma` of four, interpreted and compiled. The rate
+// is that of the operations on numbers, two for each product of two elements.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -39,7 +39,7 @@ std::string kernel_of(const std::string& body) {
       "%r<20>; "
       ".reg .b32 %a<8>; .reg .b32 %d<128>; .reg .b64 %rd<4>; .shared .align 1024 .b8 s[32768];\n"
       "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, 0, 0; mad.lo.u32 %r2, %r1, 2654435761, 12345;\n"
-      "and.b32 %r2, %r2, 0xbfffbfff; or.b32 %r2, %r2, 0x20002000; mov.u32 %r4, s; shl.b32 %r5, %r1, 2; "
+      "and.b32 %r2, %r2, 0xbfbfbfbf; or.b32 %r2, %r2, 0x20202020; mov.u32 %r4, s; shl.b32 %r5, %r1, 2; "
       "add.u32 %r4, "
       "%r4, %r5; mov.u32 %r3, 0;\n"
       "fill: st.shared.b32 [%r4], %r2; add.u32 %r4, %r4, 512; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 64; "
@@ -55,20 +55,32 @@ std::string kernel_of(const std::string& body) {
 }
 
 // 64 x 128 x k, of which each warp computes a quarter.
-Product wgmma(const std::string& type, unsigned k) {
-  const std::string orders = type == "tf32" ? "" : ", 0, 0";
-  return {"wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n128k" + std::to_string(k) + ".f32." +
-              type + "." + type + " {" + registers("%d", 64) + "}, %rd1, %rd2, %p1, 1, 1" + orders +
+Product wgmma(const std::string& type, const std::string& sum, unsigned k) {
+  const int sums = sum == "f16" ? 32 : 64;
+  const std::string signs = sum == "s32" ? "" : ", 1, 1";
+  const std::string orders = k == 16 ? ", 0, 0" : "";
+  return {"wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n128k" + std::to_string(k) + "." + sum +
+              "." + type + "." + type + " {" + registers("%d", sums) + "}, %rd1, %rd2, %p1" + signs + orders +
               ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n",
           128, 2.0 * 64 * 128 * k};
 }
 
-Product mma(const std::string& type, const std::string& sum, unsigned k) {
+// 16 x 8 x k, with so many registers of `a`, of which `b` has half.
+Product mma(const std::string& type, const std::string& sum, unsigned k, int registers_of_a = 4) {
   const int sums = sum == "f16" ? 2 : 4;
+  const std::string b = registers_of_a == 4 ? "{%a4, %a5}" : "{%a4}";
   return {"mma.sync.aligned.m16n8k" + std::to_string(k) + ".row.col." + sum + "." + type + "." + type + "." +
-              sum + " {" + registers("%d", sums) + "}, {" + registers("%a", 4) + "}, {%a4, %a5}, {" +
-              registers("%d", sums) + "};\n",
+              sum + " {" + registers("%d", sums) + "}, {" + registers("%a", registers_of_a) + "}, " + b +
+              ", {" + registers("%d", sums) + "};\n",
           32, 2.0 * 16 * 8 * k};
+}
+
+// 16 x 16 x k, with so many registers of `a` and of `b`.
+Product wmma(const std::string& types, unsigned k, int factors, int sums) {
+  return {"wmma.mma.sync.aligned.row.col.m16n16k" + std::to_string(k) + "." + types + " {" +
+              registers("%d", sums) + "}, {" + registers("%a", factors) + "}, {" + registers("%a", factors) +
+              "}, {" + registers("%d", sums) + "};\n",
+          32, 2.0 * 16 * 16 * k};
 }
 
 void run(benchmark::State& state, const Product& product, CompilationSettings::When when) {
@@ -101,11 +113,27 @@ void run(benchmark::State& state, const Product& product, CompilationSettings::W
 
 OPGATE_BOTH_WAYS(mma_f16, mma("f16", "f32", 16));
 OPGATE_BOTH_WAYS(mma_f16_in_halves, mma("f16", "f16", 16));
+OPGATE_BOTH_WAYS(mma_f16_short, mma("f16", "f32", 8, 2));
 OPGATE_BOTH_WAYS(mma_bf16, mma("bf16", "f32", 16));
 OPGATE_BOTH_WAYS(mma_tf32, mma("tf32", "f32", 8));
-OPGATE_BOTH_WAYS(wgmma_f16, wgmma("f16", 16));
-OPGATE_BOTH_WAYS(wgmma_bf16, wgmma("bf16", 16));
-OPGATE_BOTH_WAYS(wgmma_tf32, wgmma("tf32", 8));
+OPGATE_BOTH_WAYS(mma_tf32_short, mma("tf32", "f32", 4, 2));
+OPGATE_BOTH_WAYS(mma_e4m3, mma("e4m3", "f32", 32));
+OPGATE_BOTH_WAYS(mma_e5m2, mma("e5m2", "f32", 32));
+OPGATE_BOTH_WAYS(mma_e4m3_in_halves, mma("e4m3", "f16", 32));
+OPGATE_BOTH_WAYS(mma_s8, mma("s8", "s32", 32));
+OPGATE_BOTH_WAYS(mma_u8_short, mma("u8", "s32", 16, 2));
+OPGATE_BOTH_WAYS(wmma_f16, wmma("f32.f32", 16, 8, 8));
+OPGATE_BOTH_WAYS(wmma_f16_in_halves, wmma("f16.f16", 16, 8, 4));
+OPGATE_BOTH_WAYS(wmma_bf16, wmma("f32.bf16.bf16.f32", 16, 4, 8));
+OPGATE_BOTH_WAYS(wmma_tf32, wmma("f32.tf32.tf32.f32", 8, 4, 8));
+OPGATE_BOTH_WAYS(wmma_s8, wmma("s32.s8.s8.s32", 16, 2, 8));
+OPGATE_BOTH_WAYS(wgmma_f16, wgmma("f16", "f32", 16));
+OPGATE_BOTH_WAYS(wgmma_f16_in_halves, wgmma("f16", "f16", 16));
+OPGATE_BOTH_WAYS(wgmma_bf16, wgmma("bf16", "f32", 16));
+OPGATE_BOTH_WAYS(wgmma_tf32, wgmma("tf32", "f32", 8));
+OPGATE_BOTH_WAYS(wgmma_e4m3, wgmma("e4m3", "f32", 32));
+OPGATE_BOTH_WAYS(wgmma_e4m3_in_halves, wgmma("e4m3", "f16", 32));
+OPGATE_BOTH_WAYS(wgmma_s8, wgmma("s8", "s32", 32));
 
 #undef OPGATE_BOTH_WAYS
 

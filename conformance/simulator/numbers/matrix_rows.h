@@ -1,149 +1,181 @@
 // Adds the products of a row with columns. This is no header: matrix_sums.cpp includes it once for each kind
 // of machine that it compiles it for, each time in another namespace.
+#include "simulator/numbers/matrix_wide_rows.h"
 
-// Some columns of a strip, which the machine computes at once; OPGATE_LANES says how many.
-using Doubles = double __attribute__((vector_size(OPGATE_LANES * sizeof(double))));
-using Bits = std::int64_t __attribute__((vector_size(sizeof(Doubles))));  // comparisons give -1 or 0
-using Floats = float __attribute__((vector_size(OPGATE_LANES * sizeof(float))));
-using Words = std::int32_t __attribute__((vector_size(sizeof(Floats))));
+// Some columns of a strip, which the machine computes at once; OPGATE_COLUMNS says how many.
+using Row = float __attribute__((vector_size(OPGATE_COLUMNS * sizeof(float))));
+using Ints = std::int32_t __attribute__((vector_size(sizeof(Row))));  // comparisons give -1 or 0
+using Unsigned = std::uint32_t __attribute__((vector_size(sizeof(Row))));
 
-constexpr std::size_t kParts = kStripColumns / OPGATE_LANES;
+constexpr std::size_t kParts = kStripColumns / OPGATE_COLUMNS;
 
-template <class Vector, class Element>
-OPGATE_INLINED void load(Vector& vector, const Element* from) {
-  std::memcpy(&vector, from, sizeof(vector));
+#include "simulator/numbers/matrix_halves.h"
+
+OPGATE_INLINED bool is_any(const Ints& conditions) {
+  std::array<std::uint64_t, sizeof(Ints) / sizeof(std::uint64_t)> words;
+  std::memcpy(words.data(), &conditions, sizeof(conditions));
+  std::uint64_t any = 0;
+  for (const std::uint64_t word : words) any |= word;
+  return any != 0;
 }
 
-OPGATE_INLINED void find_powers(Doubles& powers, const Doubles& values) {
-  powers = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(values) & kBitsOfPower);
-  powers = powers > kPowerOfZero ? powers : kPowerOfZero + Doubles{};
+OPGATE_INLINED void find_exponents(Ints& exponents, const Row& values) {
+  exponents = (reinterpret_cast<Ints>(values) >> 23 & 0xff) - 127;
+  exponents = exponents == -127 ? kExponentOfZero + Ints{} : exponents;
 }
 
-OPGATE_INLINED void make_positive(Doubles& numbers) {
-  numbers = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(numbers) & ~kBitOfSign);
+// Numbers that are added up to 2^`most`: `even` and `odd` hold their multiples of the last bit that is kept.
+// Rounds the sum towards zero, or as cut_to_floats does it for `to_odd`.
+OPGATE_INLINED void add_up(Row& sum, const Ints& even, const Ints& odd, const Ints& most,
+                           const Precision& precision) {
+  const Unsigned wrapped = reinterpret_cast<Unsigned>(even) + reinterpret_cast<Unsigned>(odd);
+  const Unsigned overflow =
+      (reinterpret_cast<Unsigned>(even) ^ wrapped) & (reinterpret_cast<Unsigned>(odd) ^ wrapped);
+  const Ints sign = reinterpret_cast<Ints>(wrapped ^ overflow) >> 31;
+  const Unsigned magnitude = (wrapped ^ reinterpret_cast<Unsigned>(sign)) - reinterpret_cast<Unsigned>(sign);
+  // Ones at all places that a float with the leading bit has not.
+  Unsigned cut = magnitude >> 24;
+  cut |= cut >> 1;
+  cut |= cut >> 2;
+  cut |= cut >> 4;
+  const Row kept = __builtin_convertvector(magnitude & ~cut, Row);
+  const Ints is_cut = (magnitude & cut) != 0;
+  const Ints unit = (127 - precision.fraction_bits + most) << 23;
+  Ints bits = reinterpret_cast<Ints>(kept * reinterpret_cast<Row>(unit));
+  bits |= is_cut & (precision.to_odd ? 1 : 0);
+  sum = reinterpret_cast<Row>(bits | (sign & std::numeric_limits<std::int32_t>::min()));
 }
 
-// Rounds towards zero. `odd`: and sets the last bit if that is not exact: rounded again, to a half, it then
-// gives what rounding the value would have given.
-OPGATE_INLINED void cut_to_floats(Floats& floats, const Doubles& values, bool odd) {
-  floats = __builtin_convertvector(values, Floats);
-  Doubles back = __builtin_convertvector(floats, Doubles);
-  Doubles whole = values;
-  make_positive(whole);
-  make_positive(back);
-  const Bits is_finite = back <= std::numeric_limits<float>::max();
-  const Words is_above = __builtin_convertvector((back > whole) & is_finite, Words);
-  const Words is_cut = __builtin_convertvector((back != whole) & is_finite, Words);
-  floats = reinterpret_cast<Floats>((reinterpret_cast<Words>(floats) + is_above) | (is_cut & (odd ? 1 : 0)));
-}
-
-// Adds to the sums the products of `count` numbers of a row with those of the columns.
-OPGATE_INLINED void add_block(const Numbers& row, const Numbers& strip, std::size_t count,
-                              const Precision& precision, float* sums) {
-  Floats before[kParts];
-  Doubles wide[kParts];
-  Doubles most[kParts];
-  for (std::size_t part = 0; part < kParts; ++part) {
-    load(before[part], sums + part * OPGATE_LANES);
-    wide[part] = __builtin_convertvector(before[part], Doubles);
-    find_powers(most[part], wide[part]);
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-#pragma GCC unroll 4
-    for (std::size_t part = 0; part < kParts; ++part) {
-      Doubles power;
-      load(power, strip.powers + k * kStripColumns + part * OPGATE_LANES);
-      power *= row.powers[k];
-      most[part] = power > most[part] ? power : most[part];
+// The sums of columns in which all products and the sum before are zero: their signs decide.
+[[gnu::noinline]] void add_zeros(const Factors& row, const Factors& strip, std::size_t count,
+                                 const Row* before, const Ints* is_zero, float* sums) {
+  for (std::size_t part = 0; part < kParts; ++part, sums += OPGATE_COLUMNS) {
+    Row sum = before[part];
+    Row others;
+    load(others, sums);
+    for (std::size_t k = 0; k < count; ++k) {
+      Row products;
+      load(products, strip.values + k * kStripColumns + part * OPGATE_COLUMNS);
+      sum += products * row.values[k];
     }
+    sum = is_zero[part] ? sum : others;
+    std::memcpy(sums, &sum, sizeof(sum));
   }
-  // What is cut off is below 2^27, so that 32 bits hold the sum of half of it. What comes of special columns
-  // does not matter.
-  Doubles scale[kParts];
-  Words even[kParts];
-  Words odd[kParts];
+}
+
+// Adds to the sums the products of `count` numbers of a row with those of the columns. The products are exact
+// in single precision, or so small that all of them is cut off.
+template <std::size_t count>
+OPGATE_INLINED void add_block(const Factors& row, const Factors& strip, const Precision& precision,
+                              float* sums) {
+  Row before[kParts];
+  Ints is_zero[kParts];
+  Ints is_wide{};
+  Ints is_special{};
   for (std::size_t part = 0; part < kParts; ++part) {
-    scale[part] = reinterpret_cast<Doubles>(precision.bits_of_scale - reinterpret_cast<Bits>(most[part]));
-    even[part] = __builtin_convertvector(wide[part] * scale[part], Words);
-    odd[part] = Words{};
-  }
-  for (std::size_t k = 0; k < count; k += 2) {
-#pragma GCC unroll 4
-    for (std::size_t part = 0; part < kParts; ++part) {
-      const double* const values = strip.values + k * kStripColumns + part * OPGATE_LANES;
-      Doubles products;
-      load(products, values);
-      even[part] += __builtin_convertvector(products * row.values[k] * scale[part], Words);
-      load(products, values + kStripColumns);
-      odd[part] += __builtin_convertvector(products * row.values[k + 1] * scale[part], Words);
+    const float* const values = strip.values + part * OPGATE_COLUMNS;
+    const std::int32_t* const exponents = strip.exponents + part * OPGATE_COLUMNS;
+    load(before[part], sums + part * OPGATE_COLUMNS);
+    Ints most;
+    find_exponents(most, before[part]);
+#pragma GCC unroll 32
+    for (std::size_t k = 0; k < count; ++k) {
+      Ints exponent;
+      load(exponent, exponents + k * kStripColumns);
+      exponent += row.exponents[k];
+      most = exponent > most ? exponent : most;
     }
+    // What is cut off is below 2^27, so that 32 bits hold the sum of half of it. What comes of special columns
+    // does not matter.
+    const Row scale = reinterpret_cast<Row>((127 + precision.fraction_bits - most) << 23);
+    Ints even = __builtin_convertvector(before[part] * scale, Ints);
+    Ints odd{};
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < count; k += 2) {
+      Row products;
+      load(products, values + k * kStripColumns);
+      even += __builtin_convertvector(products * row.values[k] * scale, Ints);
+      load(products, values + (k + 1) * kStripColumns);
+      odd += __builtin_convertvector(products * row.values[k + 1] * scale, Ints);
+    }
+    Row after;
+    add_up(after, even, odd, most, precision);
+    std::memcpy(sums + part * OPGATE_COLUMNS, &after, sizeof(after));
+    const Ints is_outside = (most < kLeastExponent) | (most > kMostExponent);
+    is_zero[part] = most < kExponentOfZero / 2;
+    is_wide |= is_outside & ~is_zero[part];
+    is_special |= is_outside;
   }
-  Bits special{};
-  for (std::size_t part = 0; part < kParts; ++part) {
-    const Doubles total =
-        __builtin_convertvector(even[part], Doubles) + __builtin_convertvector(odd[part], Doubles);
-    Floats after;
-    cut_to_floats(after, total * (most[part] * precision.unit), precision.to_odd);
-    std::memcpy(sums + part * OPGATE_LANES, &after, sizeof(after));
-    special |= (most[part] < kLeastPower) | (most[part] > std::numeric_limits<double>::max());
-  }
-  std::int64_t any = 0;
-  for (std::size_t j = 0; j < OPGATE_LANES; ++j) any |= special[j];
-  if (any == 0) return;
-  for (std::size_t j = 0; j < kStripColumns; ++j) {
-    const double power = most[j / OPGATE_LANES][j % OPGATE_LANES];
-    if (power < kLeastPower || power > std::numeric_limits<double>::max())
-      sums[j] = plain_sum(row, strip, j, count, before[j / OPGATE_LANES][j % OPGATE_LANES]);
-  }
-}
-
-// What semantics::f32_of_half does, of as many numbers as a vector holds. `count` is a multiple of them.
-void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {
-  using Halves = std::uint16_t __attribute__((vector_size(OPGATE_LANES * sizeof(std::uint16_t))));
-  for (std::size_t i = 0; i < count; i += OPGATE_LANES) {
-    Halves some;
-    load(some, halves + i);
-    const Words bits = __builtin_convertvector(some, Words);
-    const Words magnitude = (bits & 0x7fff) << 13;
-    const Words sign = (bits & 0x8000) << 16;
-    const Words number = reinterpret_cast<Words>(reinterpret_cast<Floats>(magnitude) * 0x1p112f);
-    const Words wide = sign | (magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : number);
-    std::memcpy(to + i, &wide, sizeof(wide));
-  }
-}
-
-// Numbers in double precision, and the powers of two below them.
-OPGATE_INLINED void spread_some(const float* from, std::size_t count, double* values, double* powers) {
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = from[i];
-    const double power =
-        __builtin_bit_cast(double, __builtin_bit_cast(std::int64_t, values[i]) & kBitsOfPower);
-    powers[i] = power > kPowerOfZero ? power : kPowerOfZero;
-  }
-}
-
-void spread(const float* from, std::size_t count, double* values, double* powers) {
-  spread_some(from, count, values, powers);
-}
-
-// The same of a matrix of so many columns, strip by strip; in each, the rows follow each other in this order.
-void spread_strips(const float* matrix, std::size_t columns, const Order& order, std::size_t rows,
-                   double* values, double* powers) {
-  for (std::size_t first = 0; first < columns; first += kStripColumns) {
-    for (std::size_t row = 0; row < rows; ++row, values += kStripColumns, powers += kStripColumns)
-      spread_some(matrix + order[row] * columns + first, kStripColumns, values, powers);
-  }
+  if (!is_any(is_special)) return;
+  if (!is_any(is_wide)) return add_zeros(row, strip, count, before, is_zero, sums);
+  std::memcpy(sums, before, sizeof(before));
+  add_wide_block(row.values, strip.values, count, precision, sums);
 }
 
 // Adds the products of rows of `k` numbers with all columns to as many rows of sums.
-void add_rows(Numbers rows, std::size_t row_count, const Numbers& strips, std::size_t k, const Range& range,
-              Precision precision, float* sums, std::size_t columns) {
+template <std::size_t block>
+void add_blocks(Factors rows, std::size_t row_count, const Factors& strips, std::size_t k, const Range& range,
+                const Precision& precision, float* sums, std::size_t columns) {
   for (std::size_t row = 0; row < row_count; ++row, rows = rows.behind(k), sums += columns) {
     for (std::size_t first_column = 0; first_column < columns; first_column += kStripColumns) {
-      const Numbers strip = strips.behind(first_column * k);
-      for (std::size_t first = range.begin; first < range.end; first += range.block)
-        add_block(rows.behind(first), strip.behind(first * kStripColumns), range.block, precision,
-                  sums + first_column);
+      const Factors strip = strips.behind(first_column * k);
+      for (std::size_t first = range.begin; first < range.end; first += block)
+        add_block<block>(rows.behind(first), strip.behind(first * kStripColumns), precision,
+                         sums + first_column);
     }
+  }
+}
+
+// For factors which are zero, or neither subnormal nor too large.
+void add_rows(const Factors& rows, std::size_t row_count, const Factors& strips, std::size_t k,
+              const Range& range, const Precision& precision, float* sums, std::size_t columns) {
+  switch (range.block) {
+    case 4:
+      return add_blocks<4>(rows, row_count, strips, k, range, precision, sums, columns);
+    case 8:
+      return add_blocks<8>(rows, row_count, strips, k, range, precision, sums, columns);
+    case 16:
+      return add_blocks<16>(rows, row_count, strips, k, range, precision, sums, columns);
+    default:
+      return add_blocks<32>(rows, row_count, strips, k, range, precision, sums, columns);
+  }
+}
+
+// The same for all factors.
+void add_wide_rows(const Factors& rows, std::size_t row_count, const Factors& strips, std::size_t k,
+                   const Range& range, const Precision& precision, float* sums, std::size_t columns) {
+  const float* row_values = rows.values;
+  for (std::size_t row = 0; row < row_count; ++row, row_values += k, sums += columns) {
+    for (std::size_t first_column = 0; first_column < columns; first_column += kStripColumns) {
+      const float* const strip = strips.values + first_column * k;
+      for (std::size_t first = range.begin; first < range.end; first += range.block)
+        add_wide_block(row_values + first, strip + first * kStripColumns, range.block, precision,
+                       sums + first_column);
+    }
+  }
+}
+
+// The exponents of numbers, raised to `least` but for zero. Whether add_rows may have them.
+bool find_exponents_of(const float* from, std::size_t count, int least, std::int32_t* exponents) {
+  Ints is_unusual{};
+  for (std::size_t i = 0; i < count; i += OPGATE_COLUMNS) {
+    Row values;
+    load(values, from + i);
+    const Ints magnitude = reinterpret_cast<Ints>(values) & std::numeric_limits<std::int32_t>::max();
+    Ints exponent;
+    find_exponents(exponent, values);
+    is_unusual |= (exponent >= kMostExponent) | ((exponent == kExponentOfZero) & (magnitude != 0));
+    exponent = (exponent < least) & (magnitude != 0) ? least + Ints{} : exponent;
+    std::memcpy(exponents + i, &exponent, sizeof(exponent));
+  }
+  return !is_any(is_unusual);
+}
+
+// The rows of a matrix of so many columns, in this order, strip by strip.
+void arrange_strips(const float* matrix, std::size_t columns, const Order& order, std::size_t rows,
+                    float* strips) {
+  for (std::size_t first = 0; first < columns; first += kStripColumns) {
+    for (std::size_t row = 0; row < rows; ++row, strips += kStripColumns)
+      std::memcpy(strips, matrix + order[row] * columns + first, kStripColumns * sizeof(float));
   }
 }

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "simulator/numbers/small_floats.h"
 #include "simulator/numbers/values.h"
@@ -65,18 +64,23 @@ constexpr std::int64_t kBitOfSign = std::numeric_limits<std::int64_t>::min();
 constexpr double kPowerOfZero = 0x1p-600;
 constexpr double kLeastPower = 0x1p-500;
 
+// In single precision: the exponent in place of that of zero, and between which ones the largest product of a
+// block or the sum before must lie.
+constexpr std::int32_t kExponentOfZero = -10000;
+constexpr std::int32_t kLeastExponent = -70;
+constexpr std::int32_t kMostExponent = 100;
+
+// An exponent that all have.
+constexpr int kNoLeast = -1000;
+
 /// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
 /// of them, and what is left is added exactly.
 struct Precision {
-  /// The bits of a power of two taken from these are those of 2 to the number of bits divided by it.
-  std::int64_t bits_of_scale;
-  double unit;  ///< what the last bit stands for if the leading one stands for 1
+  int fraction_bits;
   bool to_odd;  ///< as cut_to_floats has it
-
-  Precision(int fraction_bits, bool odd)
-      : bits_of_scale(std::int64_t{2 * 1023 + fraction_bits} << 52),
-        unit(1 / static_cast<double>(std::uint64_t{1} << fraction_bits)),
-        to_odd(odd) {}
+  /// Products are cut off as if smaller factors, but for zero, had these exponents.
+  int least_of_a = kNoLeast;
+  int least_of_b = kNoLeast;
 };
 
 constexpr int kFractionBits = 25;
@@ -92,22 +96,19 @@ void cut_sums_of_bytes(float* sums, std::size_t count) {
 
 // Where numbers of eight bits are multiplied as they are, products are cut off as if their subnormal factors
 // were the least normal number.
-void raise_subnormals(Type type, double* powers, std::size_t count) {
-  const double least = type == Type::e4m3 ? 0x1p-6 : 0x1p-14;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (powers[i] != kPowerOfZero) powers[i] = std::max(powers[i], least);
+int least_exponent(Type type) { return type == Type::e4m3 ? -6 : -14; }
+
+/// Numbers, and their exponents.
+struct Factors {
+  const float* values;
+  const std::int32_t* exponents;
+
+  [[gnu::always_inline]] Factors behind(std::size_t count) const {
+    return {values + count, exponents + count};
   }
-}
-
-float as_half(float value) { return static_cast<float>(to_double(rounded<Half>(value))); }
-
-/// Numbers, and the powers of two below them.
-struct Numbers {
-  const double* values;
-  const double* powers;
-
-  [[gnu::always_inline]] Numbers behind(std::size_t count) const { return {values + count, powers + count}; }
 };
+
+bool is_cut_to_odd(const Product& product) { return product.d == Type::f16 && product.c == Type::f16; }
 
 /// Which of the numbers of a row are multiplied, and how many are added at once: four or more.
 struct Range {
@@ -117,29 +118,38 @@ struct Range {
 };
 
 // What infinities, NaN and zeros alone add up to.
-float plain_sum(const Numbers& row, const Numbers& strip, std::size_t column, std::size_t count,
-                float before) {
+float plain_sum(const double* row, const double* column, std::size_t count, float before) {
   double sum = before;
-  for (std::size_t k = 0; k < count; ++k) sum += row.values[k] * strip.values[k * kStripColumns + column];
+  for (std::size_t k = 0; k < count; ++k) sum += row[k] * column[k * kStripColumns];
   return static_cast<float>(sum);
 }
 
 namespace any_machine {
 #define OPGATE_LANES 2
+#define OPGATE_COLUMNS 4
 #include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_COLUMNS
 #undef OPGATE_LANES
 }  // namespace any_machine
 
 /// What is compiled for one kind of machine.
 struct Code {
   decltype(&any_machine::widen_halves) widen_halves;
-  decltype(&any_machine::spread) spread;
-  decltype(&any_machine::spread_strips) spread_strips;
+  decltype(&any_machine::find_exponents_of) find_exponents_of;
+  decltype(&any_machine::arrange_strips) arrange_strips;
   decltype(&any_machine::add_rows) add_rows;
+  decltype(&any_machine::add_wide_rows) add_wide_rows;
+  decltype(&any_machine::add_halves_to_odd) add_halves_to_odd;
+  decltype(&any_machine::round_to_halves) round_to_halves;
+  decltype(&any_machine::narrow_to_halves) narrow_to_halves;
 };
 
-#define OPGATE_CODE_OF(machine) \
-  { &machine::widen_halves, &machine::spread, &machine::spread_strips, &machine::add_rows }
+#define OPGATE_CODE_OF(machine)                                                                        \
+  {                                                                                                    \
+    &machine::widen_halves, &machine::find_exponents_of, &machine::arrange_strips, &machine::add_rows, \
+        &machine::add_wide_rows, &machine::add_halves_to_odd, &machine::round_to_halves,               \
+        &machine::narrow_to_halves                                                                     \
+  }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 
@@ -147,7 +157,9 @@ struct Code {
 #pragma GCC target("avx2")
 namespace avx2 {
 #define OPGATE_LANES 4
+#define OPGATE_COLUMNS 8
 #include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_COLUMNS
 #undef OPGATE_LANES
 }  // namespace avx2
 #pragma GCC pop_options
@@ -156,7 +168,9 @@ namespace avx2 {
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
 namespace avx512 {
 #define OPGATE_LANES 8
+#define OPGATE_COLUMNS 8
 #include "simulator/numbers/matrix_rows.h"
+#undef OPGATE_COLUMNS
 #undef OPGATE_LANES
 }  // namespace avx512
 #pragma GCC pop_options
@@ -182,18 +196,12 @@ const Code& code() {
 
 #undef OPGATE_CODE_OF
 
-float odd_float(double value) {
-  any_machine::Floats all;
-  any_machine::cut_to_floats(all, value + any_machine::Doubles{}, /*odd=*/true);
-  return all[0];
-}
-
 // mma.m8n8k4, which the card has no instruction for: fused multiplications and additions.
-float sum_of_quad(const Numbers& row, const double* column, float c, bool in_halves) {
+float sum_of_quad(const float* row, const float* column, float c, bool in_halves) {
   constexpr std::size_t kProducts = 4;
   float sum = in_halves ? c : 0;
   for (std::size_t k = 0; k < kProducts; ++k)
-    sum = static_cast<float>(sum + row.values[k] * column[k * kStripColumns]);
+    sum = static_cast<float>(sum + double{row[k]} * column[k * kStripColumns]);
   return in_halves ? sum : c + sum;
 }
 
@@ -204,55 +212,70 @@ ColumnsOfProduct::ColumnsOfProduct(Multiplier multiplier, const Product& product
     : multiplier_(multiplier),
       product_(product),
       columns_(columns),
-      numbers_(std::make_unique_for_overwrite<double[]>(2 * product.k * columns)) {
+      strips_(std::make_unique_for_overwrite<float[]>(product.k * columns)),
+      exponents_(std::make_unique_for_overwrite<std::int32_t[]>(product.k * columns)) {
   using namespace matrix_sums;
-  const std::size_t factors = product.k * columns;
-  double* const powers = numbers_.get() + factors;
-  code().spread_strips(b, columns, order_of(multiplier, product), product.k, numbers_.get(), powers);
-  if (multiplies_bytes(multiplier, product)) raise_subnormals(product.b, powers, factors);
+  const int least = multiplies_bytes(multiplier, product) ? least_exponent(product.b) : kNoLeast;
+  code().arrange_strips(b, columns, order_of(multiplier, product), product.k, strips_.get());
+  is_usual_ = code().find_exponents_of(strips_.get(), product.k * columns, least, exponents_.get());
 }
 
 void ColumnsOfProduct::multiply(const float* a, float* sums) const {
   using namespace matrix_sums;
-  const std::size_t k = product_.k;
-  const std::size_t block = block_of(multiplier_, product_);
-  const std::size_t factors = product_.m * k;
-  const bool ends_in_halves = product_.d == Type::f16;
-  const Precision precision(multiplies_bytes(multiplier_, product_) ? kFractionBitsOfBytes : kFractionBits,
-                            ends_in_halves && product_.c == Type::f16);
-  std::array<double, kMostFactors> values;
-  std::array<double, kMostFactors> powers;
-  const Numbers rows{values.data(), powers.data()};
-  const Numbers strips{numbers_.get(), numbers_.get() + k * columns_};
   if (is_quad(product_)) {
-    code().spread(a, factors, values.data(), powers.data());
     for (std::size_t i = 0; i < product_.m; ++i) {
       for (std::size_t j = 0; j < columns_; ++j) {
         float& sum = sums[i * columns_ + j];
-        sum = sum_of_quad(rows.behind(i * k), strips.values + j, sum, ends_in_halves);
+        sum = sum_of_quad(a + i * product_.k, strips_.get() + j, sum, product_.d == Type::f16);
       }
     }
   } else if (is_widened(multiplier_, product_)) {
-    // Made of halves, and `c` is added last.
-    const Order order = order_of(multiplier_, product_);
-    std::array<float, kMostFactors> ordered;
-    for (std::size_t i = 0; i < factors; ++i) ordered[i] = a[i / k * k + order[i % k]];
-    code().spread(ordered.data(), factors, values.data(), powers.data());
-    std::vector<float> of_products(product_.m * columns_);
-    for (std::size_t first = 0; first < k; first += block) {
-      code().add_rows(rows, product_.m, strips, k, {first, first + block, block}, precision,
-                      of_products.data(), columns_);
-      for (float& sum : of_products) sum = ends_in_halves ? as_half(sum) : sum;
-    }
-    for (std::size_t i = 0; i < of_products.size(); ++i)
-      sums[i] = ends_in_halves ? odd_float(double{sums[i]} + of_products[i]) : sums[i] + of_products[i];
+    multiply_widened(a, sums);
+  } else if (multiplies_bytes(multiplier_, product_)) {
+    const Precision precision{kFractionBitsOfBytes, is_cut_to_odd(product_), least_exponent(product_.a),
+                              least_exponent(product_.b)};
+    add_rows(a, {0, product_.k, block_of(multiplier_, product_)}, precision, sums);
+    if (product_.d != Type::f16) cut_sums_of_bytes(sums, product_.m * columns_);
   } else {
-    const bool of_bytes = multiplies_bytes(multiplier_, product_);
-    code().spread(a, factors, values.data(), powers.data());
-    if (of_bytes) raise_subnormals(product_.a, powers.data(), factors);
-    code().add_rows(rows, product_.m, strips, k, {0, k, block}, precision, sums, columns_);
-    if (of_bytes && !ends_in_halves) cut_sums_of_bytes(sums, product_.m * columns_);
+    add_rows(a, {0, product_.k, block_of(multiplier_, product_)}, {kFractionBits, is_cut_to_odd(product_)},
+             sums);
   }
+}
+
+// Made of halves, and `c` is added last.
+void ColumnsOfProduct::multiply_widened(const float* a, float* sums) const {
+  using namespace matrix_sums;
+  const std::size_t k = product_.k;
+  const std::size_t block = block_of(multiplier_, product_);
+  const Order order = order_of(multiplier_, product_);
+  std::array<float, kMostFactors> ordered;
+  for (std::size_t i = 0; i < product_.m; ++i) {
+    for (std::size_t place = 0; place < k; ++place) ordered[i * k + place] = a[i * k + order[place]];
+  }
+  const std::size_t count = product_.m * columns_;
+  std::array<float, kMostSums> of_products{};
+  for (std::size_t first = 0; first < k; first += block) {
+    add_rows(ordered.data(), {first, first + block, block}, {kFractionBits, is_cut_to_odd(product_)},
+             of_products.data());
+    if (product_.d == Type::f16) code().round_to_halves(of_products.data(), count);
+  }
+  if (product_.d == Type::f16) {
+    code().add_halves_to_odd(of_products.data(), count, sums);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) sums[i] += of_products[i];
+  }
+}
+
+void ColumnsOfProduct::add_rows(const float* a, const matrix_sums::Range& range,
+                                const matrix_sums::Precision& precision, float* sums) const {
+  using namespace matrix_sums;
+  std::array<std::int32_t, kMostFactors> exponents;
+  const bool is_usual = code().find_exponents_of(a, std::size_t{product_.m} * product_.k,
+                                                 precision.least_of_a, exponents.data()) &&
+                        is_usual_;
+  const auto add = is_usual ? code().add_rows : code().add_wide_rows;
+  add({a, exponents.data()}, product_.m, {strips_.get(), exponents_.get()}, product_.k, range, precision,
+      sums, columns_);
 }
 
 void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {

@@ -8,6 +8,10 @@
 #include "simulator/numbers/matrix_product.h"
 
 namespace opgate::simulator {
+namespace matrix_sums {
+struct Range;
+struct Precision;
+}  // namespace matrix_sums
 
 /// Columns that are computed side by side.
 constexpr std::size_t kStripColumns = 8;
@@ -27,12 +31,17 @@ class ColumnsOfProduct {
   void multiply(const float* a, float* sums) const;
 
  private:
+  void multiply_widened(const float* a, float* sums) const;
+  void add_rows(const float* a, const matrix_sums::Range& range, const matrix_sums::Precision& precision,
+                float* sums) const;
+
   Multiplier multiplier_;
   Product product_;
   std::size_t columns_;
-  /// The numbers, strip by strip, and in each in the order in which products are added; and behind them the
-  /// powers of two below them.
-  std::unique_ptr<double[]> numbers_;
+  /// The numbers, strip by strip, and in each in the order in which products are added.
+  std::unique_ptr<float[]> strips_;
+  std::unique_ptr<std::int32_t[]> exponents_;  ///< of the powers of two below them
+  bool is_usual_ = false;                      ///< whether single precision is enough for them
 };
 
 /// Converts halves to single precision. `count` is a multiple of 8.
