@@ -1,18 +1,18 @@
 // How the elements of matrices lie in the registers of a warp, and what instructions do that find them there.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simulator/instructions/whole_warp.h"
 #include "simulator/machine/block.h"
 #include "simulator/machine/slots.h"
-#include "simulator/numbers/element_codec.h"
 #include "simulator/numbers/matrix_product.h"
-#include "simulator/numbers/matrix_sums.h"
 #include "simulator/ptx/draft.h"
 
 namespace opgate::simulator {
@@ -55,20 +55,32 @@ inline void put_bits(Thread* const* lanes, const Place& place, Type type, std::u
   target = (place.part == 0 ? 0 : target) | bits << place.part * bits_of_element(type);
 }
 
-/// The index that each element of the registers has in a matrix that lies row by row: lane by lane, register
-/// by register, beginning with the lowest bits. Elements that no layout names have the index kNoElement.
-using ElementOrder = std::vector<std::uint16_t>;
+/// Where the elements of registers lie in a matrix that lies row by row: lane by lane, register by register,
+/// beginning with the lowest bits. What no layout names lies at kNowhere.
+struct ElementOrder {
+  std::vector<std::uint16_t> places;  ///< in bytes, of each piece
+  unsigned piece = 0;  ///< bytes that lie side by side: those of an element, or of a whole register
+};
 
 template <class Visit>
 ElementOrder order_of_elements(unsigned lanes, unsigned registers, Type type, unsigned columns,
                                Visit visit_all) {
   const unsigned width = elements_of_register(type);
-  ElementOrder order(std::size_t{lanes} * registers * width, kNoElement);
+  const unsigned bytes = bits_of_element(type) / 8;
+  ElementOrder order{std::vector<std::uint16_t>(std::size_t{lanes} * registers * width, kNowhere), bytes};
   visit_all([&](const Place& place, unsigned row, unsigned column) {
-    order[(place.lane * registers + place.reg) * width + place.part] =
-        static_cast<std::uint16_t>(row * columns + column);
+    order.places[(place.lane * registers + place.reg) * width + place.part] =
+        static_cast<std::uint16_t>((row * columns + column) * bytes);
   });
-  return order;
+  std::vector<std::uint16_t> of_registers;
+  for (std::size_t i = 0; i < order.places.size(); i += width) {
+    for (unsigned part = 1; part < width; ++part) {
+      const unsigned next = order.places[i] == kNowhere ? kNowhere : order.places[i] + part * bytes;
+      if (order.places[i + part] != next) return order;
+    }
+    of_registers.push_back(order.places[i]);
+  }
+  return {std::move(of_registers), bytes * width};
 }
 
 /// The registers of so many lanes that hold a matrix, beginning with an operand of the instruction.
@@ -78,69 +90,73 @@ struct Fragment {
   const Instruction& in;
   std::size_t first;
   unsigned registers;
-  Type type;
 
-  // visit(register, index of its first element in the order)
-  template <class Visit>
-  void for_each_register(Visit visit) const {
-    const Slot* const slots = (in.wide != nullptr ? in.wide : in.slots.data()) + first;
-    const unsigned width = elements_of_register(type);
-    std::size_t index = 0;
-    for (unsigned lane = 0; lane < lane_count; ++lane) {
-      std::uint64_t* const of_lane = lanes[lane]->registers;
-      for (unsigned i = 0; i < registers; ++i, index += width) visit(of_lane[slots[i]], index);
-    }
-  }
-
-  /// Puts the elements into a matrix, which has one more that nobody reads.
-  template <class Number>
-  void gather(const ElementOrder& order, Number* matrix) const {
-    if constexpr (std::is_same_v<Number, float>) {
-      if (type == Type::f16 && order.size() <= kMostFactors) return gather_halves(order, matrix);
-    }
-    with_decoder<Number>(type, [&](const auto& decode) {
-      with_width([&](auto width) {
-        for_each_register([&](std::uint64_t bits, std::size_t index) {
-          for (unsigned part = 0; part < width; ++part)
-            matrix[order[index + part]] = decode(bits >> part * (32 / width % 32));
-        });
-      });
+  void gather(const ElementOrder& order, unsigned char* elements) const {
+    for_each_register(order, [&](const std::uint64_t& bits, const std::uint16_t* places, auto piece) {
+      constexpr unsigned kBits = sizeof(piece) * 8;
+      for (unsigned shift = 0; shift < std::max(32u, kBits); shift += kBits) {
+        piece = static_cast<decltype(piece)>(bits >> shift);
+        std::memcpy(elements + *places++, &piece, sizeof(piece));
+      }
     });
   }
 
-  template <class Number>
-  void scatter(const Product& product, const ElementOrder& order, const Number* matrix) const {
-    with_width([&](auto width) {
-      for_each_register([&](std::uint64_t& target, std::size_t index) {
-        std::uint64_t bits = 0;
-        for (unsigned part = 0; part < width; ++part)
-          bits |= encoded_element(product, matrix[order[index + part]]) << part * (32 / width % 32);
-        target = bits;
-      });
+  void scatter(const ElementOrder& order, const unsigned char* elements) const {
+    for_each_register(order, [&](std::uint64_t& bits, const std::uint16_t* places, auto piece) {
+      constexpr unsigned kBits = sizeof(piece) * 8;
+      std::uint64_t all = 0;
+      for (unsigned shift = 0; shift < std::max(32u, kBits); shift += kBits) {
+        std::memcpy(&piece, elements + *places++, sizeof(piece));
+        all |= std::uint64_t{piece} << shift;
+      }
+      bits = all;
     });
   }
 
  private:
-  // All of them are converted at once.
-  void gather_halves(const ElementOrder& order, float* matrix) const {
-    std::array<std::uint16_t, kMostFactors + 1> halves;
-    for_each_register([&](std::uint64_t bits, std::size_t index) {
-      halves[order[index]] = static_cast<std::uint16_t>(bits);
-      halves[order[index + 1]] = static_cast<std::uint16_t>(bits >> 16);
-    });
-    widen_halves(halves.data(), order.size(), matrix);
+  // visit(register, places of its pieces, a number with the bits of a piece)
+  template <class Visit>
+  void for_each_register(const ElementOrder& order, Visit visit) const {
+    switch (order.piece) {
+      case 1:
+        return visit_pieces<std::uint8_t>(order, visit);
+      case 2:
+        return visit_pieces<std::uint16_t>(order, visit);
+      case 4:
+        return visit_pieces<std::uint32_t>(order, visit);
+      default:
+        return visit_pieces<std::uint64_t>(order, visit);
+    }
   }
 
-  // Calls the action with the number of elements of a register, as a constant.
-  template <class Action>
-  void with_width(Action action) const {
-    switch (elements_of_register(type)) {
+  // The number of registers is a constant for common ones.
+  template <class Piece, class Visit>
+  void visit_pieces(const ElementOrder& order, Visit visit) const {
+    switch (registers) {
       case 1:
-        return action(std::integral_constant<unsigned, 1>());
+        return visit_lanes<Piece, 1>(order, visit);
       case 2:
-        return action(std::integral_constant<unsigned, 2>());
+        return visit_lanes<Piece, 2>(order, visit);
+      case 4:
+        return visit_lanes<Piece, 4>(order, visit);
       default:
-        return action(std::integral_constant<unsigned, 4>());
+        return visit_lanes<Piece, 0>(order, visit);
+    }
+  }
+
+  template <class Piece, unsigned constant, class Visit>
+  void visit_lanes(const ElementOrder& order, Visit visit) const {
+    constexpr std::size_t kPieces = std::max<std::size_t>(4 / sizeof(Piece), 1);
+    const Slot* const slots = (in.wide != nullptr ? in.wide : in.slots.data()) + first;
+    const unsigned count = constant == 0 ? registers : constant;
+    std::array<Slot, std::max(constant, 1u)> known;
+    if constexpr (constant != 0) std::copy_n(slots, constant, known.begin());
+    const std::uint16_t* places = order.places.data();
+    for (unsigned lane = 0; lane < lane_count; ++lane) {
+      std::uint64_t* const of_lane = lanes[lane]->registers;
+#pragma GCC unroll 4
+      for (unsigned i = 0; i < count; ++i, places += kPieces)
+        visit(of_lane[constant == 0 ? slots[i] : known[i]], places, Piece{});
     }
   }
 };
@@ -175,34 +191,27 @@ const FragmentOrders& orders_of(const Product& product, unsigned lanes) {
   return orders;
 }
 
-template <class Layout, class Numbers>
+template <class Layout>
 void multiply_fragments(Thread* const* lanes, unsigned lane_count, const Product& product) {
   const RegisterCounts counts = Layout::counts(product);
   const FragmentOrders& orders = orders_of<Layout>(product, lane_count);
-  const auto fragment = [&](std::size_t first, unsigned registers, Type type) {
-    return Fragment{lanes, lane_count, lanes[0]->current(), first, registers, type};
+  const auto fragment = [&](std::size_t first, unsigned registers) {
+    return Fragment{lanes, lane_count, lanes[0]->current(), first, registers};
   };
-  Matrices<Numbers> matrices;
+  Matrices matrices;
   const std::size_t at_b = counts.d + counts.a;
-  fragment(counts.d, counts.a, product.a).gather(orders.a, matrices.a.data());
-  fragment(at_b, counts.b, product.b).gather(orders.b, matrices.b.data());
-  fragment(at_b + counts.b, counts.c, product.c).gather(orders.c, matrices.sums.data());
+  fragment(counts.d, counts.a).gather(orders.a, matrices.a.data());
+  fragment(at_b, counts.b).gather(orders.b, matrices.b.data());
+  fragment(at_b + counts.b, counts.c).gather(orders.c, matrices.sums.data());
   multiply(product, matrices);
-  fragment(0, counts.d, product.d).scatter(product, orders.d, matrices.sums.data());
+  fragment(0, counts.d).scatter(orders.d, matrices.sums.data());
 }
 
 /// What all threads of a warp do together, with the product in the immediate.
 template <class Layout>
 void multiply_in_warp(Thread* const* lanes, std::uint32_t mask) {
   require_whole_warp(lanes, mask);
-  const Product product = Product::unpacked(lanes[0]->current().immediate);
-  if (product.d == Type::f64) {
-    multiply_fragments<Layout, Doubles>(lanes, kWarpSize, product);
-  } else if (product.d == Type::s32) {
-    multiply_fragments<Layout, Integers>(lanes, kWarpSize, product);
-  } else {
-    multiply_fragments<Layout, Singles>(lanes, kWarpSize, product);
-  }
+  multiply_fragments<Layout>(lanes, kWarpSize, Product::unpacked(lanes[0]->current().immediate));
 }
 
 }  // namespace opgate::simulator

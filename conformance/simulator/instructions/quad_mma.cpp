@@ -68,7 +68,7 @@ void multiply_quads(Thread* const* lanes, std::uint32_t mask) {
     std::array<Thread*, kLanes> of_product{};
     for (unsigned lane = 0; lane < kLanes; ++lane)
       of_product[lane] = lanes[lane / 4 * 16 + quad * 4 + lane % 4];
-    multiply_fragments<Layout<a_by_columns, b_by_columns>, Singles>(of_product.data(), kLanes, product);
+    multiply_fragments<Layout<a_by_columns, b_by_columns>>(of_product.data(), kLanes, product);
   }
 }
 

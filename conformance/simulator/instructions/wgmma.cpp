@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -85,25 +86,37 @@ struct Factor {
     }
   }
 
-  // put(row or column, place along k, element)
-  template <class Element, class Put>
-  void read(const unsigned char* shared, Put put) const {
-    with_decoder<Element>(type, [&](const auto& decode) {
-      const unsigned width = elements_of_unit();
-      const unsigned bits = bits_of_element(type);
-      for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
-        std::array<std::uint64_t, kMatrixUnit / sizeof(std::uint64_t)> words;
-        std::memcpy(words.data(), shared + address, kMatrixUnit);
-        for (unsigned i = 0; i < width; ++i) {
-          const Element element = decode(words[i * bits / 64] >> i * bits % 64);
-          const unsigned along = unit * width + i;
-          if (along_k) {
-            put(across, along, element);
-          } else {
-            put(along, across, element);
-          }
-        }
-      });
+  // Elements side by side along k are `k_step` bytes apart, and those across `side_step`.
+  void read(const unsigned char* shared, unsigned char* elements, unsigned side_step, unsigned k_step) const {
+    switch (bits_of_element(type)) {
+      case 8:
+        return read_pieces<std::uint8_t>(shared, elements, side_step, k_step);
+      case 16:
+        return read_pieces<std::uint16_t>(shared, elements, side_step, k_step);
+      default:
+        return read_pieces<std::uint32_t>(shared, elements, side_step, k_step);
+    }
+  }
+
+ private:
+  template <class Element>
+  void read_pieces(const unsigned char* shared, unsigned char* elements, unsigned side_step,
+                   unsigned k_step) const {
+    constexpr unsigned kWidth = kMatrixUnit / sizeof(Element);
+    const std::size_t step_along = along_k ? k_step : side_step;
+    const std::size_t step_across = along_k ? side_step : k_step;
+    for_each_unit([&](std::uint32_t address, unsigned unit, unsigned across) {
+      unsigned char* to = elements + across * step_across + unit * kWidth * step_along;
+      if (step_along == sizeof(Element)) {
+        std::memcpy(to, shared + address, kMatrixUnit);
+        return;
+      }
+      std::array<Element, kWidth> of_unit;
+      std::memcpy(of_unit.data(), shared + address, kMatrixUnit);
+      for (const Element element : of_unit) {
+        std::memcpy(to, &element, sizeof(element));
+        to += step_along;
+      }
     });
   }
 };
@@ -160,8 +173,8 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   first.block->products_of(first).begin(std::move(product), registers);
 }
 
-// Reads the factors once, and computes all columns at a time, or tile by tile.
-template <class Numbers>
+// Numbers are floats, or integers of 32 bits.
+template <class Number>
 class Computation {
  public:
   Computation(Thread* const* lanes, const BegunProduct& begun)
@@ -172,53 +185,63 @@ class Computation {
         product_(shape_.product_of_tile()),
         columns_(shape_.tiles * kColumns),
         b_(std::size_t{shape_.k} * columns_),
-        sums_(kRows * columns_) {}
+        sums_(std::size_t{kRows} * columns_),
+        elements_(std::max(b_.size(), sums_.size()) * sizeof(Number)) {}
 
   void perform() {
     read_a();
     read_b();
-    if (begun_.adds) sums().gather(order_of_sums(), sums_.data());
-    multiply_all();
-    sums().scatter(product_, order_of_sums(), sums_.data());
+    if (begun_.adds) read_sums();
+    if constexpr (std::is_same_v<Number, float>) {
+      ColumnsOfProduct(Multiplier::of_warpgroup, product_, b_.data(), columns_)
+          .multiply(a_.data(), sums_.data());
+      narrow_elements(shape_.d, sums_.data(), sums_.size(), elements_.data());
+    } else {
+      add_products_of_integers(product_, a_.data(), b_.data(), columns_, sums_.data());
+      std::memcpy(elements_.data(), sums_.data(), sums_.size() * sizeof(Number));
+    }
+    sums().scatter(order_of_sums(), elements_.data());
   }
 
  private:
-  using Element = typename Numbers::Factor;
-  using Sum = typename Numbers::Sum;
-
-  Element sign_at(std::size_t operand) const {
-    if (shape_.is_of_integers()) return 1;
-    return static_cast<std::int32_t>(value_at(*lanes_[0], in_, operand)) < 0 ? Element{-1} : Element{1};
-  }
-
   void read_a() {
-    const Element sign = sign_at(shape_.at_signs());
-    const auto put = [&](unsigned row, unsigned k, Element element) {
-      a_[row * shape_.k + k] = sign * element;
-    };
-    if (!shape_.a_in_registers) {
-      factor_a(*lanes_[0], in_, begun_.a).template read<Element>(lanes_[0]->block->shared(), put);
-      return;
+    const unsigned bytes = bits_of_element(shape_.a) / 8;
+    if (shape_.a_in_registers) {
+      MmaLayout::a(product_, [&](const Place& place, unsigned row, unsigned column) {
+        const std::uint64_t bits =
+            begun_.fragments[place.lane * kFragment + place.reg] >> place.part * bits_of_element(shape_.a);
+        std::memcpy(elements_.data() + (row * shape_.k + column) * bytes, &bits, bytes);
+      });
+    } else {
+      factor_a(*lanes_[0], in_, begun_.a)
+          .read(lanes_[0]->block->shared(), elements_.data(), shape_.k * bytes, bytes);
     }
-    MmaLayout::a(product_, [&](const Place& place, unsigned row, unsigned column) {
-      put(row, column,
-          decoded_element<Element>(shape_.a, begun_.fragments[place.lane * kFragment + place.reg] >>
-                                                 place.part * bits_of_element(shape_.a)));
-    });
+    take_factor(shape_.a, shape_.at_signs(), std::span(a_).first(std::size_t{kRows} * shape_.k));
   }
 
   void read_b() {
-    const Element sign = sign_at(shape_.at_signs() + 1);
+    const unsigned bytes = bits_of_element(shape_.b) / 8;
     factor_b(*lanes_[0], in_, begun_.b)
-        .template read<Element>(lanes_[0]->block->shared(),
-                                [&](unsigned column, unsigned k, Element element) {
-                                  b_[k * columns_ + column] = sign * element;
-                                });
+        .read(lanes_[0]->block->shared(), elements_.data(), bytes, columns_ * bytes);
+    take_factor(shape_.b, shape_.at_signs() + 1, b_);
   }
 
-  Fragment sums() const {
-    return {lanes_, kWarpSize, in_, 0, static_cast<unsigned>(shape_.at_a()), shape_.d};
+  void take_factor(Type type, std::size_t sign, std::span<Number> factor) {
+    widen_elements(type, elements_.data(), factor.size(), factor.data());
+    if (shape_.is_of_integers() || static_cast<std::int32_t>(value_at(*lanes_[0], in_, sign)) >= 0) return;
+    for (Number& number : factor) number = -number;
   }
+
+  void read_sums() {
+    sums().gather(order_of_sums(), elements_.data());
+    if constexpr (std::is_same_v<Number, float>) {
+      widen_elements(shape_.d, elements_.data(), sums_.size(), sums_.data());
+    } else {
+      std::memcpy(sums_.data(), elements_.data(), sums_.size() * sizeof(Number));
+    }
+  }
+
+  Fragment sums() const { return {lanes_, kWarpSize, in_, 0, static_cast<unsigned>(shape_.at_a())}; }
 
   // The registers of a lane go from tile to tile.
   const ElementOrder& order_of_sums() const {
@@ -238,35 +261,16 @@ class Computation {
     return entry->second;
   }
 
-  void multiply_all() {
-    if constexpr (std::is_same_v<Numbers, Singles>) {
-      ColumnsOfProduct(Multiplier::of_warpgroup, product_, b_.data(), columns_)
-          .multiply(a_.data(), sums_.data());
-    } else {
-      Matrices<Numbers> tile{};
-      tile.a = a_;
-      const auto move = [&](auto* of_all, auto* of_tile, std::size_t rows, bool to_tile) {
-        for (std::size_t i = 0; i < rows; ++i, of_all += columns_, of_tile += kColumns)
-          to_tile ? std::copy_n(of_all, kColumns, of_tile) : std::copy_n(of_tile, kColumns, of_all);
-      };
-      for (std::size_t first = 0; first < columns_; first += kColumns) {
-        move(b_.data() + first, tile.b.data(), shape_.k, /*to_tile=*/true);
-        move(sums_.data() + first, tile.sums.data(), kRows, /*to_tile=*/true);
-        multiply(product_, tile);
-        move(sums_.data() + first, tile.sums.data(), kRows, /*to_tile=*/false);
-      }
-    }
-  }
-
   Thread* const* lanes_;
   const BegunProduct& begun_;
   const Instruction& in_;
   const Shape shape_;
   const Product product_;
   const unsigned columns_;
-  std::array<Element, kMostFactors + 1> a_{};  // row by row, as all of these are
-  std::vector<Element> b_;
-  std::vector<Sum> sums_;
+  std::array<Number, kMostFactors> a_{};  // row by row, as all of these are
+  std::vector<Number> b_;
+  std::vector<Number> sums_;
+  std::vector<unsigned char> elements_;  // of the matrix that is read or written
 };
 
 void commit(Thread* const* lanes, std::uint32_t mask) {
@@ -288,9 +292,9 @@ void wait_for_groups(Thread* const* lanes, std::uint32_t mask) {
       throw KernelFault{Fault::unsupported,
                         *first.current().text + " in another function than " + *begun.instruction->text};
     if (Shape::of(*begun.instruction).is_of_integers()) {
-      Computation<Integers>(lanes, begun).perform();
+      Computation<std::int32_t>(lanes, begun).perform();
     } else {
-      Computation<Singles>(lanes, begun).perform();
+      Computation<float>(lanes, begun).perform();
     }
   }
 }

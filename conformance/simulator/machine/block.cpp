@@ -22,7 +22,7 @@ constexpr int kTurnsOfBlock = 1;
 
 }  // namespace
 
-Block::Block(Grid& grid) : grid_(grid) {
+Block::Block(Grid& grid) : grid_(grid), kernel_(*grid.program().functions.front()) {
   const Extent& block = grid.launch().block;
   threads_ = take_threads(std::size_t{block.x} * block.y * block.z);
   products_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
@@ -56,7 +56,6 @@ void Block::start(const Extent& index, std::uint32_t number, std::shared_ptr<Clu
   promises_.reset();
   for (ProductQueue& products : products_) products = {};
   if (observer_ != nullptr) observer_->begin(index, shared_.size());
-  const Function& kernel = *program().functions.front();
   if (!is_compiled()) {
     start_threads();
     return;
@@ -64,7 +63,7 @@ void Block::start(const Extent& index, std::uint32_t number, std::shared_ptr<Clu
   not_begun_ = 0;
   begin_thread(0, {0, 0, 0}, /*has_registers=*/false);
   frame_values_.clear();
-  for (const FrameValue& value : kernel.frame_values)
+  for (const FrameValue& value : kernel_.frame_values)
     frame_values_.push_back(threads_.front().value_of(value));
 }
 
@@ -218,8 +217,6 @@ void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
   if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
   if (thread.state == Thread::State::exited) ++exited_;
 }
-
-bool Block::is_compiled() const { return program().functions.front()->compiled != nullptr; }
 
 template <bool watched>
 void Block::interpret(Thread& thread, std::int64_t& left) {

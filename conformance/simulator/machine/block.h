@@ -90,7 +90,7 @@ class Block {
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
   void take_turn(Thread& thread, std::int64_t left, bool is_entered);
-  bool is_compiled() const;
+  bool is_compiled() const { return kernel_.compiled != nullptr; }
   template <bool watched>
   void interpret(Thread& thread, std::int64_t& left);
   bool run_warps();
@@ -101,6 +101,7 @@ class Block {
   [[noreturn]] void report_deadlock();
 
   Grid& grid_;
+  const Function& kernel_;
   Extent index_;
   std::vector<Thread> threads_;
   std::vector<unsigned char> shared_;

@@ -1,48 +1,79 @@
 #include "simulator/numbers/matrix_product.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "simulator/numbers/matrix_sums.h"
 #include "simulator/numbers/values.h"
 
 namespace opgate::simulator {
 namespace matrix_product {
 
-// Rows have a multiple of so many elements: compilers compute as many sums at once, where they know the
-// number.
-constexpr std::size_t kSideBySide = 8;
+template <class Number>
+using Factors = std::array<Number, kMostFactors>;
 
-template <class Numbers, class Step>
-void add_products(const Product& product, Matrices<Numbers>& matrices, Step step) {
+void multiply_doubles(const Product& product, Matrices& matrices) {
+  constexpr std::size_t kSideBySide = 8;  // compilers compute as many sums at once
+  Factors<double> a;
+  Factors<double> b;
+  std::memcpy(a.data(), matrices.a.data(), sizeof(double) * product.m * product.k);
+  std::memcpy(b.data(), matrices.b.data(), sizeof(double) * product.k * product.n);
   for (std::size_t i = 0; i < product.m; ++i) {
     for (std::size_t first = 0; first < product.n; first += kSideBySide) {
-      std::array<typename Numbers::Sum, kSideBySide> sums;
-      auto* const row = matrices.sums.data() + i * product.n + first;
-      std::copy_n(row, kSideBySide, sums.data());
+      std::array<double, kSideBySide> sums;
+      unsigned char* const place = matrices.sums.data() + (i * product.n + first) * sizeof(double);
+      std::memcpy(sums.data(), place, sizeof(sums));
       for (std::size_t k = 0; k < product.k; ++k) {
-        const auto a = matrices.a[i * product.k + k];
-        const auto* const b = matrices.b.data() + k * product.n + first;
-        for (std::size_t j = 0; j < kSideBySide; ++j) sums[j] = step(sums[j], a, b[j]);
+        for (std::size_t j = 0; j < kSideBySide; ++j) {
+          const double factor = b[k * product.n + first + j];
+          // Of several NaNs, that of `b` is passed on, and then that of the sum.
+          if (factor != factor) {
+            sums[j] = quieted(factor);
+          } else {
+            sums[j] = sums[j] != sums[j] ? quieted(sums[j]) : std::fma(a[i * product.k + k], factor, sums[j]);
+          }
+        }
       }
-      std::copy_n(sums.data(), kSideBySide, row);
+      std::memcpy(place, sums.data(), sizeof(sums));
     }
   }
 }
 
-}  // namespace matrix_product
-
-void multiply(const Product& product, Matrices<Doubles>& matrices) {
-  matrix_product::add_products(product, matrices, [](double sum, double a, double b) {
-    // Of several NaNs, that of `b` is passed on, and then that of the sum.
-    if (b != b) return quieted(b);
-    return sum != sum ? quieted(sum) : std::fma(a, b, sum);
-  });
+void multiply_integers(const Product& product, Matrices& matrices) {
+  alignas(64) Factors<std::int32_t> a;
+  alignas(64) Factors<std::int32_t> b;
+  alignas(64) std::array<std::int32_t, kMostSums> sums;
+  const std::size_t bytes = sizeof(std::int32_t) * product.m * product.n;
+  widen_elements(product.a, matrices.a.data(), std::size_t{product.m} * product.k, a.data());
+  widen_elements(product.b, matrices.b.data(), std::size_t{product.k} * product.n, b.data());
+  std::memcpy(sums.data(), matrices.sums.data(), bytes);
+  add_products_of_integers(product, a.data(), b.data(), product.n, sums.data());
+  std::memcpy(matrices.sums.data(), sums.data(), bytes);
 }
 
-void multiply(const Product& product, Matrices<Integers>& matrices) {
-  matrix_product::add_products(product, matrices, [](std::int64_t sum, std::int32_t a, std::int32_t b) {
-    return sum + std::int64_t{a} * b;
-  });
+void multiply_singles(const Product& product, Matrices& matrices) {
+  alignas(64) Factors<float> a;
+  alignas(64) Factors<float> b;
+  alignas(64) std::array<float, kMostSums> sums;
+  const std::size_t count = std::size_t{product.m} * product.n;
+  widen_elements(product.a, matrices.a.data(), std::size_t{product.m} * product.k, a.data());
+  widen_elements(product.b, matrices.b.data(), std::size_t{product.k} * product.n, b.data());
+  widen_elements(product.c, matrices.sums.data(), count, sums.data());
+  ColumnsOfProduct(Multiplier::of_warp, product, b.data(), product.n).multiply(a.data(), sums.data());
+  narrow_elements(product.d, sums.data(), count, matrices.sums.data());
+}
+
+}  // namespace matrix_product
+
+void multiply(const Product& product, Matrices& matrices) {
+  using namespace matrix_product;
+  if (product.d == Type::f64) {
+    multiply_doubles(product, matrices);
+  } else if (product.d == Type::s32) {
+    multiply_integers(product, matrices);
+  } else {
+    multiply_singles(product, matrices);
+  }
 }
 
 }  // namespace opgate::simulator

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "simulator/ptx/types.h"
 
@@ -28,37 +27,23 @@ struct Product {
 
 constexpr std::size_t kMostFactors = 512;  ///< elements of `a` or of `b`
 constexpr std::size_t kMostSums = 256;     ///< elements of `c`
-/// The index of an element that is in none of the matrices: behind the last one of `a` and `b`.
-constexpr std::uint16_t kNoElement = kMostFactors;
+constexpr std::size_t kMostBytes = 2048;   ///< of the elements of a matrix
 
-/// In what elements are multiplied, and in what they are added.
-struct Singles {
-  using Factor = float;
-  using Sum = float;
-};
-struct Doubles {
-  using Factor = double;
-  using Sum = double;
-};
-struct Integers {
-  using Factor = std::int32_t;
-  using Sum = std::int64_t;
-};
+/// Elements row by row, with the bits that they have in registers, and a place for a register that nobody
+/// reads.
+using Elements = std::array<unsigned char, kMostBytes + sizeof(std::uint64_t)>;
+constexpr std::uint16_t kNowhere = kMostBytes;
 
-/// Row by row. `sums` is `c` at first, and then the result.
-template <class Numbers>
 struct Matrices {
-  std::array<typename Numbers::Factor, kMostFactors + 1> a;
-  std::array<typename Numbers::Factor, kMostFactors + 1> b;
-  std::array<typename Numbers::Sum, kMostSums> sums;
+  alignas(64) Elements a;
+  alignas(64) Elements b;
+  alignas(64) Elements sums;  ///< `c` at first, and then the result
 };
 
 /// Adds the products. PTX leaves the order of the additions open, and how a sum is rounded; in single
 /// precision they are added as an H100 does it (matrix_sums.cpp). In double precision each step is one fused
 /// multiplication and addition. Integers are added exactly.
-void multiply(const Product& product, Matrices<Singles>& matrices);
-void multiply(const Product& product, Matrices<Doubles>& matrices);
-void multiply(const Product& product, Matrices<Integers>& matrices);
+void multiply(const Product& product, Matrices& matrices);
 
 /// Bits of an element in a register, which holds one or more of them.
 inline unsigned bits_of_element(Type type) { return static_cast<unsigned>(bytes_of(type)) * 8; }

@@ -9,7 +9,8 @@ using Unsigned = std::uint32_t __attribute__((vector_size(sizeof(Row))));
 
 constexpr std::size_t kParts = kStripColumns / OPGATE_COLUMNS;
 
-#include "simulator/numbers/matrix_halves.h"
+#include "simulator/numbers/matrix_conversions.h"
+#include "simulator/numbers/matrix_integers.h"
 
 OPGATE_INLINED bool is_any(const Ints& conditions) {
   std::array<std::uint64_t, sizeof(Ints) / sizeof(std::uint64_t)> words;
@@ -46,17 +47,31 @@ OPGATE_INLINED void add_up(Row& sum, const Ints& even, const Ints& odd, const In
   sum = reinterpret_cast<Row>(bits | (sign & std::numeric_limits<std::int32_t>::min()));
 }
 
-// The sums of columns in which all products and the sum before are zero: their signs decide.
-[[gnu::noinline]] void add_zeros(const Factors& row, const Factors& strip, std::size_t count,
-                                 const Row* before, const Ints* is_zero, float* sums) {
-  for (std::size_t part = 0; part < kParts; ++part, sums += OPGATE_COLUMNS) {
+// What add_block leaves to do for columns with zeros alone, or numbers outside of what it can add. `most` has
+// their exponents.
+[[gnu::noinline]] void settle_special(const float* row, const float* strip, std::size_t count,
+                                      const Precision& precision, const Row* before, const Ints* most,
+                                      float* sums) {
+  Ints is_zero[kParts];
+  Ints is_wide{};
+  for (std::size_t part = 0; part < kParts; ++part) {
+    is_zero[part] = most[part] < kExponentOfZero / 2;
+    is_wide |= ((most[part] < kLeastExponent) & ~is_zero[part]) | (most[part] > kMostExponent);
+  }
+  if (is_any(is_wide)) {
+    std::memcpy(sums, before, kStripColumns * sizeof(float));
+    add_wide_block(row, strip, count, precision, sums);
+    return;
+  }
+  // The signs of the zeros decide about that of the sum.
+  for (std::size_t part = 0; part < kParts; ++part, strip += OPGATE_COLUMNS, sums += OPGATE_COLUMNS) {
     Row sum = before[part];
     Row others;
     load(others, sums);
     for (std::size_t k = 0; k < count; ++k) {
       Row products;
-      load(products, strip.values + k * kStripColumns + part * OPGATE_COLUMNS);
-      sum += products * row.values[k];
+      load(products, strip + k * kStripColumns);
+      sum += products * row[k];
     }
     sum = is_zero[part] ? sum : others;
     std::memcpy(sums, &sum, sizeof(sum));
@@ -66,62 +81,54 @@ OPGATE_INLINED void add_up(Row& sum, const Ints& even, const Ints& odd, const In
 // Adds to the sums the products of `count` numbers of a row with those of the columns. The products are exact
 // in single precision, or so small that all of them is cut off.
 template <std::size_t count>
-OPGATE_INLINED void add_block(const Factors& row, const Factors& strip, const Precision& precision,
-                              float* sums) {
+OPGATE_INLINED void add_block(const float* row, const std::int32_t* row_exponents, const float* strip,
+                              const std::int32_t* strip_exponents, const Precision& precision, float* sums) {
   Row before[kParts];
-  Ints is_zero[kParts];
-  Ints is_wide{};
+  Ints most[kParts];
   Ints is_special{};
   for (std::size_t part = 0; part < kParts; ++part) {
-    const float* const values = strip.values + part * OPGATE_COLUMNS;
-    const std::int32_t* const exponents = strip.exponents + part * OPGATE_COLUMNS;
-    load(before[part], sums + part * OPGATE_COLUMNS);
-    Ints most;
-    find_exponents(most, before[part]);
+    const std::size_t column = part * OPGATE_COLUMNS;
+    load(before[part], sums + column);
+    find_exponents(most[part], before[part]);
 #pragma GCC unroll 32
     for (std::size_t k = 0; k < count; ++k) {
       Ints exponent;
-      load(exponent, exponents + k * kStripColumns);
-      exponent += row.exponents[k];
-      most = exponent > most ? exponent : most;
+      load(exponent, strip_exponents + k * kStripColumns + column);
+      exponent += row_exponents[k];
+      most[part] = exponent > most[part] ? exponent : most[part];
     }
     // What is cut off is below 2^27, so that 32 bits hold the sum of half of it. What comes of special columns
     // does not matter.
-    const Row scale = reinterpret_cast<Row>((127 + precision.fraction_bits - most) << 23);
+    const Row scale = reinterpret_cast<Row>((127 + precision.fraction_bits - most[part]) << 23);
     Ints even = __builtin_convertvector(before[part] * scale, Ints);
     Ints odd{};
 #pragma GCC unroll 16
     for (std::size_t k = 0; k < count; k += 2) {
       Row products;
-      load(products, values + k * kStripColumns);
-      even += __builtin_convertvector(products * row.values[k] * scale, Ints);
-      load(products, values + (k + 1) * kStripColumns);
-      odd += __builtin_convertvector(products * row.values[k + 1] * scale, Ints);
+      load(products, strip + k * kStripColumns + column);
+      even += __builtin_convertvector(products * row[k] * scale, Ints);
+      load(products, strip + (k + 1) * kStripColumns + column);
+      odd += __builtin_convertvector(products * row[k + 1] * scale, Ints);
     }
     Row after;
-    add_up(after, even, odd, most, precision);
-    std::memcpy(sums + part * OPGATE_COLUMNS, &after, sizeof(after));
-    const Ints is_outside = (most < kLeastExponent) | (most > kMostExponent);
-    is_zero[part] = most < kExponentOfZero / 2;
-    is_wide |= is_outside & ~is_zero[part];
-    is_special |= is_outside;
+    add_up(after, even, odd, most[part], precision);
+    std::memcpy(sums + column, &after, sizeof(after));
+    is_special |= (most[part] < kLeastExponent) | (most[part] > kMostExponent);
   }
-  if (!is_any(is_special)) return;
-  if (!is_any(is_wide)) return add_zeros(row, strip, count, before, is_zero, sums);
-  std::memcpy(sums, before, sizeof(before));
-  add_wide_block(row.values, strip.values, count, precision, sums);
+  if (is_any(is_special)) settle_special(row, strip, count, precision, before, most, sums);
 }
 
 // Adds the products of rows of `k` numbers with all columns to as many rows of sums.
 template <std::size_t block>
-void add_blocks(Factors rows, std::size_t row_count, const Factors& strips, std::size_t k, const Range& range,
-                const Precision& precision, float* sums, std::size_t columns) {
-  for (std::size_t row = 0; row < row_count; ++row, rows = rows.behind(k), sums += columns) {
-    for (std::size_t first_column = 0; first_column < columns; first_column += kStripColumns) {
-      const Factors strip = strips.behind(first_column * k);
-      for (std::size_t first = range.begin; first < range.end; first += block)
-        add_block<block>(rows.behind(first), strip.behind(first * kStripColumns), precision,
-                         sums + first_column);
+void add_blocks(const Factors& rows, std::size_t row_count, const Factors& strips, std::size_t k,
+                const Range& range, const Precision& precision, float* sums, std::size_t columns) {
+  for (std::size_t row = 0; row < row_count * k; row += k, sums += columns) {
+    for (std::size_t column = 0; column < columns; column += kStripColumns) {
+      for (std::size_t first = range.begin; first < range.end; first += block) {
+        const std::size_t in_strips = column * k + first * kStripColumns;
+        add_block<block>(rows.values + row + first, rows.exponents + row + first, strips.values + in_strips,
+                         strips.exponents + in_strips, precision, sums + column);
+      }
     }
   }
 }

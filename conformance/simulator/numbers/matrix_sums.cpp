@@ -67,7 +67,7 @@ constexpr double kLeastPower = 0x1p-500;
 // In single precision: the exponent in place of that of zero, and between which ones the largest product of a
 // block or the sum before must lie.
 constexpr std::int32_t kExponentOfZero = -10000;
-constexpr std::int32_t kLeastExponent = -70;
+constexpr std::int32_t kLeastExponent = -100;
 constexpr std::int32_t kMostExponent = 100;
 
 // An exponent that all have.
@@ -102,10 +102,6 @@ int least_exponent(Type type) { return type == Type::e4m3 ? -6 : -14; }
 struct Factors {
   const float* values;
   const std::int32_t* exponents;
-
-  [[gnu::always_inline]] Factors behind(std::size_t count) const {
-    return {values + count, exponents + count};
-  }
 };
 
 bool is_cut_to_odd(const Product& product) { return product.d == Type::f16 && product.c == Type::f16; }
@@ -134,21 +130,23 @@ namespace any_machine {
 
 /// What is compiled for one kind of machine.
 struct Code {
-  decltype(&any_machine::widen_halves) widen_halves;
+  decltype(&any_machine::widen_elements) widen_elements;
+  decltype(&any_machine::narrow_elements) narrow_elements;
+  decltype(&any_machine::round_to_halves) round_to_halves;
   decltype(&any_machine::find_exponents_of) find_exponents_of;
   decltype(&any_machine::arrange_strips) arrange_strips;
   decltype(&any_machine::add_rows) add_rows;
   decltype(&any_machine::add_wide_rows) add_wide_rows;
   decltype(&any_machine::add_halves_to_odd) add_halves_to_odd;
-  decltype(&any_machine::round_to_halves) round_to_halves;
-  decltype(&any_machine::narrow_to_halves) narrow_to_halves;
+  decltype(&any_machine::widen_integers) widen_integers;
+  decltype(&any_machine::add_integers) add_integers;
 };
 
-#define OPGATE_CODE_OF(machine)                                                                        \
-  {                                                                                                    \
-    &machine::widen_halves, &machine::find_exponents_of, &machine::arrange_strips, &machine::add_rows, \
-        &machine::add_wide_rows, &machine::add_halves_to_odd, &machine::round_to_halves,               \
-        &machine::narrow_to_halves                                                                     \
+#define OPGATE_CODE_OF(machine)                                                                             \
+  {                                                                                                         \
+    &machine::widen_elements, &machine::narrow_elements, &machine::round_to_halves,                         \
+        &machine::find_exponents_of, &machine::arrange_strips, &machine::add_rows, &machine::add_wide_rows, \
+        &machine::add_halves_to_odd, &machine::widen_integers, &machine::add_integers                       \
   }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -278,13 +276,21 @@ void ColumnsOfProduct::add_rows(const float* a, const matrix_sums::Range& range,
       sums, columns_);
 }
 
-void widen_halves(const std::uint16_t* halves, std::size_t count, float* to) {
-  matrix_sums::code().widen_halves(halves, count, to);
+void widen_elements(Type type, const unsigned char* elements, std::size_t count, float* to) {
+  matrix_sums::code().widen_elements(type, elements, count, to);
 }
 
-void multiply(const Product& product, Matrices<Singles>& matrices) {
-  ColumnsOfProduct(Multiplier::of_warp, product, matrices.b.data(), product.n)
-      .multiply(matrices.a.data(), matrices.sums.data());
+void widen_elements(Type type, const unsigned char* elements, std::size_t count, std::int32_t* to) {
+  matrix_sums::code().widen_integers(type, elements, count, to);
+}
+
+void narrow_elements(Type type, const float* from, std::size_t count, unsigned char* elements) {
+  matrix_sums::code().narrow_elements(type, from, count, elements);
+}
+
+void add_products_of_integers(const Product& product, const std::int32_t* a, const std::int32_t* b,
+                              std::size_t columns, std::int32_t* sums) {
+  matrix_sums::code().add_integers(product, a, b, columns, sums);
 }
 
 }  // namespace opgate::simulator

@@ -1,4 +1,4 @@
-// How the products of matrices are added whose sums have single precision or less.
+// How the products of matrices are added whose sums have 32 bits or less.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,15 @@ class ColumnsOfProduct {
   bool is_usual_ = false;                      ///< whether single precision is enough for them
 };
 
-/// Converts halves to single precision. `count` is a multiple of 8.
-void widen_halves(const std::uint16_t* halves, std::size_t count, float* to);
+/// Adds to the sums the products of the rows of `a` with so many columns of `b`, which has them in
+/// `product.k` rows. The sums wrap, or saturate.
+void add_products_of_integers(const Product& product, const std::int32_t* a, const std::int32_t* b,
+                              std::size_t columns, std::int32_t* sums);
+
+/// Converts elements of matrices, whose bits follow each other as in registers. `count` is a multiple of the
+/// columns of a strip.
+void widen_elements(Type type, const unsigned char* elements, std::size_t count, float* to);
+void widen_elements(Type type, const unsigned char* elements, std::size_t count, std::int32_t* to);
+void narrow_elements(Type type, const float* from, std::size_t count, unsigned char* elements);
 
 }  // namespace opgate::simulator

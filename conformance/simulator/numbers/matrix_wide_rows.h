@@ -112,15 +112,16 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
   }
 }
 
-// Adds halves, without a need to round the sum before it becomes a half. `count` is a multiple of those of a
-// strip.
+// Adds halves. The sums become what they are as halves only if they are rounded to halves next. A sum of zeros
+// is positive. `count` is a multiple of those of a strip.
 void add_halves_to_odd(const float* halves, std::size_t count, float* sums) {
   for (std::size_t i = 0; i < count; i += OPGATE_LANES) {
     Floats a;
     Floats b;
     load(a, sums + i);
     load(b, halves + i);
-    cut_to_floats(a, __builtin_convertvector(a, Doubles) + __builtin_convertvector(b, Doubles), /*odd=*/true);
+    const Doubles sum = __builtin_convertvector(a, Doubles) + __builtin_convertvector(b, Doubles);
+    cut_to_floats(a, sum + Doubles{}, /*odd=*/true);
     std::memcpy(sums + i, &a, sizeof(a));
   }
 }
