@@ -11,7 +11,7 @@
 namespace opgate::simulator::tests {
 namespace matrix_benchmark {
 
-constexpr int kTurns = 500;  // of the loop in each kernel, so that what comes before it takes little time
+constexpr int kTurns = 2000;  // of the loop in each kernel, so that what comes before it takes little time
 
 class NoMemory final : public DeviceMemory {
  public:

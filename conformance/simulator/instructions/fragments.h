@@ -92,7 +92,7 @@ struct Fragment {
   unsigned registers;
 
   void gather(const ElementOrder& order, unsigned char* elements) const {
-    for_each_register(order, [&](const std::uint64_t& bits, const std::uint16_t* places, auto piece) {
+    for_each_register(order, [elements](const std::uint64_t& bits, const std::uint16_t* places, auto piece) {
       constexpr unsigned kBits = sizeof(piece) * 8;
       for (unsigned shift = 0; shift < std::max(32u, kBits); shift += kBits) {
         piece = static_cast<decltype(piece)>(bits >> shift);
@@ -102,7 +102,7 @@ struct Fragment {
   }
 
   void scatter(const ElementOrder& order, const unsigned char* elements) const {
-    for_each_register(order, [&](std::uint64_t& bits, const std::uint16_t* places, auto piece) {
+    for_each_register(order, [elements](std::uint64_t& bits, const std::uint16_t* places, auto piece) {
       constexpr unsigned kBits = sizeof(piece) * 8;
       std::uint64_t all = 0;
       for (unsigned shift = 0; shift < std::max(32u, kBits); shift += kBits) {
@@ -152,8 +152,9 @@ struct Fragment {
     std::array<Slot, std::max(constant, 1u)> known;
     if constexpr (constant != 0) std::copy_n(slots, constant, known.begin());
     const std::uint16_t* places = order.places.data();
-    for (unsigned lane = 0; lane < lane_count; ++lane) {
-      std::uint64_t* const of_lane = lanes[lane]->registers;
+    Thread* const* const end = lanes + lane_count;
+    for (Thread* const* lane = lanes; lane < end; ++lane) {
+      std::uint64_t* const of_lane = (*lane)->registers;
 #pragma GCC unroll 4
       for (unsigned i = 0; i < count; ++i, places += kPieces)
         visit(of_lane[constant == 0 ? slots[i] : known[i]], places, Piece{});

@@ -264,10 +264,11 @@ bool Block::settle_collectives(std::size_t first) {
     // instruction.
     std::uint32_t here = 0;
     for (std::size_t other = lane; other < count; ++other) {
-      if ((waiting >> other & 1) != 0 && lanes[other]->collective == thread.collective &&
-          lanes[other]->collective_mask == thread.collective_mask &&
-          lanes[other]->current().immediate == thread.current().immediate)
-        here |= std::uint32_t{1} << other;
+      const Thread& next = *lanes[other];
+      const bool meets = next.collective == thread.collective &&
+                         next.collective_mask == thread.collective_mask &&
+                         (next.next == thread.next || next.current().immediate == thread.current().immediate);
+      if (meets && (waiting >> other & 1) != 0) here |= std::uint32_t{1} << other;
     }
     waiting &= ~here;
     if ((thread.collective_mask & alive & ~here) != 0) continue;

@@ -125,9 +125,8 @@ void Grid::report_progress() {
   listener_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
 }
 
-std::uint64_t Grid::turn(std::uint64_t most) const {
+std::uint64_t Grid::turn_within_limit(std::uint64_t most) const {
   const std::uint64_t limit = launch_.instruction_limit;
-  if (limit == 0) return most;
   if (instructions_ >= limit) {
     std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
     if (waiting_.left() != 0 && resident_.size() >= most_resident() && begun_ == resident_.size())
@@ -137,17 +136,6 @@ std::uint64_t Grid::turn(std::uint64_t most) const {
     throw KernelFault{Fault::timeout, message};
   }
   return std::min(most, limit - instructions_);
-}
-
-std::uint64_t Grid::left() const {
-  const std::uint64_t limit = launch_.instruction_limit;
-  if (limit == 0) return ~std::uint64_t{0};
-  return limit - std::min(limit, instructions_);
-}
-
-void Grid::count(std::uint64_t instructions) {
-  instructions_ += instructions;
-  clock_ += instructions;
 }
 
 unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,

@@ -1,6 +1,7 @@
 // One launch of a kernel: what its blocks share, and in which order they run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,13 +53,21 @@ class Grid {
 
   /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
   /// where it is reached.
-  std::uint64_t turn(std::uint64_t most) const;
+  std::uint64_t turn(std::uint64_t most) const {
+    return launch_.instruction_limit == 0 ? most : turn_within_limit(most);
+  }
   /// How many instructions are left of the limit.
-  std::uint64_t left() const;
+  std::uint64_t left() const {
+    const std::uint64_t limit = launch_.instruction_limit;
+    return limit == 0 ? ~std::uint64_t{0} : limit - std::min(limit, instructions_);
+  }
   /// Compiled code does not look at the limit. Near to it, everything is interpreted.
   std::uint64_t reserve() const { return reserve_; }
   bool may_run_compiled() const { return left() >= reserve_; }
-  void count(std::uint64_t instructions);
+  void count(std::uint64_t instructions) {
+    instructions_ += instructions;
+    clock_ += instructions;
+  }
 
   /// For compiled code that is about to run a thread of this block.
   CompiledContext& context(Block& block) {
@@ -71,6 +80,7 @@ class Grid {
 
   unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                      const std::string& text);
+  std::uint64_t turn_within_limit(std::uint64_t most) const;
   void begin_cluster(std::uint64_t linear);
   void run_all();
   void report_progress();

@@ -17,7 +17,8 @@ class Block;
 /// Does a collective for the threads of the mask, whose lanes are given.
 using Collective = void (*)(Thread* const* lanes, std::uint32_t mask);
 
-class Thread {
+// Its first members, which are used most, lie in one line of the cache.
+class alignas(64) Thread {
  public:
   enum class State : std::uint8_t {
     running,
@@ -33,18 +34,18 @@ class Thread {
   std::uint64_t* registers = nullptr;  ///< of the current frame
   const Instruction* next = nullptr;
   State state = State::running;
-  bool carry = false;        ///< CC.CF of the extended-precision instructions
-  bool is_followed = false;  ///< whether the observer executes all of its instructions
+  bool carry = false;                 ///< CC.CF of the extended-precision instructions
+  bool is_followed = false;           ///< whether the observer executes all of its instructions
+  std::uint32_t collective_mask = 0;  ///< the threads that it waits for, with `state` at_collective
+  Collective collective = nullptr;    ///< what it waits for
   Block* block = nullptr;
 
   Extent index;
   unsigned linear = 0;  ///< index in the block
   unsigned lane = 0;
-  Collective collective = nullptr;    ///< what it waits for, with `state` at_collective
-  std::uint32_t collective_mask = 0;  ///< the threads that it waits for
-  std::uint64_t cluster_phase = 0;    ///< of `barrier.cluster`, in which it has arrived; 0: in none
-  CopyQueue copies;                   ///< of `cp.async`
-  CopyQueue bulk_copies;              ///< of `cp.async.bulk`, those from shared memory
+  std::uint64_t cluster_phase = 0;  ///< of `barrier.cluster`, in which it has arrived; 0: in none
+  CopyQueue copies;                 ///< of `cp.async`
+  CopyQueue bulk_copies;            ///< of `cp.async.bulk`, those from shared memory
 
   /// Begins with the kernel of the block's launch. With `has_registers` false, only its constants are sure to
   /// be in their slots: compiled code sets the others.

@@ -114,9 +114,10 @@ struct Range {
 };
 
 // What infinities, NaN and zeros alone add up to.
-float plain_sum(const double* row, const double* column, std::size_t count, float before) {
+float plain_sum(const double* row, const double* column, std::size_t columns, std::size_t count,
+                float before) {
   double sum = before;
-  for (std::size_t k = 0; k < count; ++k) sum += row[k] * column[k * kStripColumns];
+  for (std::size_t k = 0; k < count; ++k) sum += row[k] * column[k * columns];
   return static_cast<float>(sum);
 }
 
@@ -136,17 +137,16 @@ struct Code {
   decltype(&any_machine::find_exponents_of) find_exponents_of;
   decltype(&any_machine::arrange_strips) arrange_strips;
   decltype(&any_machine::add_rows) add_rows;
-  decltype(&any_machine::add_wide_rows) add_wide_rows;
   decltype(&any_machine::add_halves_to_odd) add_halves_to_odd;
   decltype(&any_machine::widen_integers) widen_integers;
   decltype(&any_machine::add_integers) add_integers;
 };
 
-#define OPGATE_CODE_OF(machine)                                                                             \
-  {                                                                                                         \
-    &machine::widen_elements, &machine::narrow_elements, &machine::round_to_halves,                         \
-        &machine::find_exponents_of, &machine::arrange_strips, &machine::add_rows, &machine::add_wide_rows, \
-        &machine::add_halves_to_odd, &machine::widen_integers, &machine::add_integers                       \
+#define OPGATE_CODE_OF(machine)                                                       \
+  {                                                                                   \
+    &machine::widen_elements, &machine::narrow_elements, &machine::round_to_halves,   \
+        &machine::find_exponents_of, &machine::arrange_strips, &machine::add_rows,    \
+        &machine::add_halves_to_odd, &machine::widen_integers, &machine::add_integers \
   }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -271,9 +271,8 @@ void ColumnsOfProduct::add_rows(const float* a, const matrix_sums::Range& range,
   const bool is_usual = code().find_exponents_of(a, std::size_t{product_.m} * product_.k,
                                                  precision.least_of_a, exponents.data()) &&
                         is_usual_;
-  const auto add = is_usual ? code().add_rows : code().add_wide_rows;
-  add({a, exponents.data()}, product_.m, {strips_.get(), exponents_.get()}, product_.k, range, precision,
-      sums, columns_);
+  code().add_rows({a, exponents.data()}, product_.m, {strips_.get(), exponents_.get()}, product_.k, range,
+                  is_usual, precision, sums, columns_);
 }
 
 void widen_elements(Type type, const unsigned char* elements, std::size_t count, float* to) {

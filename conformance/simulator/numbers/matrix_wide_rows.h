@@ -8,7 +8,7 @@ using Bits = std::int64_t __attribute__((vector_size(sizeof(Doubles))));  // com
 using Floats = float __attribute__((vector_size(OPGATE_LANES * sizeof(float))));
 using Words = std::int32_t __attribute__((vector_size(sizeof(Floats))));
 
-constexpr std::size_t kWideParts = kStripColumns / OPGATE_LANES;
+constexpr std::size_t kWideParts = OPGATE_COLUMNS / OPGATE_LANES;
 
 template <class Vector, class Element>
 OPGATE_INLINED void load(Vector& vector, const Element* from) {
@@ -48,16 +48,17 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
   }
 }
 
-// What add_block does, which has the parameters. `sums` are those before.
+// What add_block does. The rows of `strip_values` lie as in a whole strip.
 [[gnu::noinline]] void add_wide_block(const float* row_values, const float* strip_values, std::size_t count,
                                       const Precision& precision, float* sums) {
   std::array<double, kMostInRow> row;
   std::array<double, kMostInRow> row_powers;
-  std::array<double, kMostInRow * kStripColumns> strip;
-  std::array<double, kMostInRow * kStripColumns> strip_powers;
+  std::array<double, kMostInRow * OPGATE_COLUMNS> strip;
+  std::array<double, kMostInRow * OPGATE_COLUMNS> strip_powers;
   spread(row_values, count, std::ldexp(1.0, precision.least_of_a), row.data(), row_powers.data());
-  spread(strip_values, count * kStripColumns, std::ldexp(1.0, precision.least_of_b), strip.data(),
-         strip_powers.data());
+  for (std::size_t k = 0; k < count; ++k)
+    spread(strip_values + k * kStripColumns, OPGATE_COLUMNS, std::ldexp(1.0, precision.least_of_b),
+           strip.data() + k * OPGATE_COLUMNS, strip_powers.data() + k * OPGATE_COLUMNS);
   Floats before[kWideParts];
   Doubles wide[kWideParts];
   Doubles most[kWideParts];
@@ -70,7 +71,7 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
 #pragma GCC unroll 4
     for (std::size_t part = 0; part < kWideParts; ++part) {
       Doubles power;
-      load(power, strip_powers.data() + k * kStripColumns + part * OPGATE_LANES);
+      load(power, strip_powers.data() + k * OPGATE_COLUMNS + part * OPGATE_LANES);
       power *= row_powers[k];
       most[part] = power > most[part] ? power : most[part];
     }
@@ -89,11 +90,11 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
   for (std::size_t k = 0; k < count; k += 2) {
 #pragma GCC unroll 4
     for (std::size_t part = 0; part < kWideParts; ++part) {
-      const double* const values = strip.data() + k * kStripColumns + part * OPGATE_LANES;
+      const double* const values = strip.data() + k * OPGATE_COLUMNS + part * OPGATE_LANES;
       Doubles products;
       load(products, values);
       even[part] += __builtin_convertvector(products * row[k] * scale[part], Words);
-      load(products, values + kStripColumns);
+      load(products, values + OPGATE_COLUMNS);
       odd[part] += __builtin_convertvector(products * row[k + 1] * scale[part], Words);
     }
   }
@@ -105,10 +106,11 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
     cut_to_floats(after, total * (most[part] * unit), precision.to_odd);
     std::memcpy(sums + part * OPGATE_LANES, &after, sizeof(after));
   }
-  for (std::size_t j = 0; j < kStripColumns; ++j) {
+  for (std::size_t j = 0; j < OPGATE_COLUMNS; ++j) {
     const double power = most[j / OPGATE_LANES][j % OPGATE_LANES];
     if (power < kLeastPower || power > std::numeric_limits<double>::max())
-      sums[j] = plain_sum(row.data(), strip.data() + j, count, before[j / OPGATE_LANES][j % OPGATE_LANES]);
+      sums[j] = plain_sum(row.data(), strip.data() + j, OPGATE_COLUMNS, count,
+                          before[j / OPGATE_LANES][j % OPGATE_LANES]);
   }
 }
 
