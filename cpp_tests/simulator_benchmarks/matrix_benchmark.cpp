@@ -11,7 +11,7 @@
 namespace opgate::simulator::tests {
 namespace matrix_benchmark {
 
-constexpr int kTurns = 2000;  // of the loop in each kernel, so that what comes before it takes little time
+constexpr int kTurns = 1000;  // of the loop in each kernel, so that what comes before it takes little time
 
 class NoMemory final : public DeviceMemory {
  public:
@@ -27,9 +27,9 @@ struct Product {
   double operations;  // in one execution
 };
 
-std::string registers(const std::string& name, int count) {
+std::string registers(const std::string& name, int count, int first = 0) {
   std::string list;
-  for (int i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + name + std::to_string(i);
+  for (int i = first; i < first + count; ++i) list += (i == first ? "" : ", ") + name + std::to_string(i);
   return list;
 }
 
@@ -65,22 +65,39 @@ Product wgmma(const std::string& type, const std::string& sum, unsigned k) {
           128, 2.0 * 64 * 128 * k};
 }
 
-// 16 x 8 x k, with so many registers of `a`, of which `b` has half.
-Product mma(const std::string& type, const std::string& sum, unsigned k, int registers_of_a = 4) {
-  const int sums = sum == "f16" ? 2 : 4;
-  const std::string b = registers_of_a == 4 ? "{%a4, %a5}" : "{%a4}";
-  return {"mma.sync.aligned.m16n8k" + std::to_string(k) + ".row.col." + sum + "." + type + "." + type + "." +
-              sum + " {" + registers("%d", sums) + "}, {" + registers("%a", registers_of_a) + "}, " + b +
-              ", {" + registers("%d", sums) + "};\n",
-          32, 2.0 * 16 * 8 * k};
+// So many products in a turn of the loop, each with sums of its own, as compilers unroll the loops of kernels.
+constexpr int kUnrolled = 4;
+
+struct Registers {
+  int a;
+  int b;
+  int sums;
+};
+
+Product products_of_warp(const std::string& opcode, const Registers& counts, double operations,
+                         int products) {
+  std::string body;
+  for (int i = 0; i < products; ++i) {
+    const std::string sums = "{" + registers("%d", counts.sums, i * counts.sums) + "}";
+    body += opcode + " " + sums + ", {" + registers("%a", counts.a) + "}, {" + registers("%a", counts.b) +
+            "}, " + sums + ";\n";
+  }
+  return {body, 32, operations * products};
 }
 
-// 16 x 16 x k, with so many registers of `a` and of `b`.
+// 16 x 8 x k
+Product mma(const std::string& type, const std::string& sum, unsigned k, int products = kUnrolled) {
+  const int bits = type == "tf32" ? 32 : type == "f16" || type == "bf16" ? 16 : 8;
+  const int of_a = static_cast<int>(k) * bits / 64;
+  return products_of_warp(
+      "mma.sync.aligned.m16n8k" + std::to_string(k) + ".row.col." + sum + "." + type + "." + type + "." + sum,
+      {of_a, of_a / 2, sum == "f16" ? 2 : 4}, 2.0 * 16 * 8 * k, products);
+}
+
+// 16 x 16 x k, with as many registers of `a` as of `b`
 Product wmma(const std::string& types, unsigned k, int factors, int sums) {
-  return {"wmma.mma.sync.aligned.row.col.m16n16k" + std::to_string(k) + "." + types + " {" +
-              registers("%d", sums) + "}, {" + registers("%a", factors) + "}, {" + registers("%a", factors) +
-              "}, {" + registers("%d", sums) + "};\n",
-          32, 2.0 * 16 * 16 * k};
+  return products_of_warp("wmma.mma.sync.aligned.row.col.m16n16k" + std::to_string(k) + "." + types,
+                          {factors, factors, sums}, 2.0 * 16 * 16 * k, kUnrolled);
 }
 
 void run(benchmark::State& state, const Product& product, CompilationSettings::When when) {
@@ -112,16 +129,18 @@ void run(benchmark::State& state, const Product& product, CompilationSettings::W
       ->Unit(benchmark::kMillisecond)
 
 OPGATE_BOTH_WAYS(mma_f16, mma("f16", "f32", 16));
+OPGATE_BOTH_WAYS(mma_f16_not_unrolled, mma("f16", "f32", 16, 1));
 OPGATE_BOTH_WAYS(mma_f16_in_halves, mma("f16", "f16", 16));
-OPGATE_BOTH_WAYS(mma_f16_short, mma("f16", "f32", 8, 2));
+OPGATE_BOTH_WAYS(mma_f16_short, mma("f16", "f32", 8));
 OPGATE_BOTH_WAYS(mma_bf16, mma("bf16", "f32", 16));
 OPGATE_BOTH_WAYS(mma_tf32, mma("tf32", "f32", 8));
-OPGATE_BOTH_WAYS(mma_tf32_short, mma("tf32", "f32", 4, 2));
+OPGATE_BOTH_WAYS(mma_tf32_not_unrolled, mma("tf32", "f32", 8, 1));
+OPGATE_BOTH_WAYS(mma_tf32_short, mma("tf32", "f32", 4));
 OPGATE_BOTH_WAYS(mma_e4m3, mma("e4m3", "f32", 32));
 OPGATE_BOTH_WAYS(mma_e5m2, mma("e5m2", "f32", 32));
 OPGATE_BOTH_WAYS(mma_e4m3_in_halves, mma("e4m3", "f16", 32));
 OPGATE_BOTH_WAYS(mma_s8, mma("s8", "s32", 32));
-OPGATE_BOTH_WAYS(mma_u8_short, mma("u8", "s32", 16, 2));
+OPGATE_BOTH_WAYS(mma_u8_short, mma("u8", "s32", 16));
 OPGATE_BOTH_WAYS(wmma_f16, wmma("f32.f32", 16, 8, 8));
 OPGATE_BOTH_WAYS(wmma_f16_in_halves, wmma("f16.f16", 16, 8, 4));
 OPGATE_BOTH_WAYS(wmma_bf16, wmma("f32.bf16.bf16.f32", 16, 4, 8));

@@ -1,6 +1,7 @@
 #include "simulator/machine/block.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -248,14 +249,16 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
 
 bool Block::settle_collectives(std::size_t first) {
   const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
-  std::array<Thread*, kWarpSize> lanes{};
+  std::array<Thread*, kWarpSize> lanes;
   std::uint32_t alive = 0;
   std::uint32_t waiting = 0;
   for (std::size_t lane = 0; lane < count; ++lane) {
     lanes[lane] = &threads_[first + lane];
-    if (lanes[lane]->state != Thread::State::exited) alive |= std::uint32_t{1} << lane;
-    if (lanes[lane]->state == Thread::State::at_collective) waiting |= std::uint32_t{1} << lane;
+    const Thread::State state = lanes[lane]->state;
+    alive |= std::uint32_t{state != Thread::State::exited} << lane;
+    waiting |= std::uint32_t{state == Thread::State::at_collective} << lane;
   }
+  std::fill(lanes.begin() + static_cast<std::ptrdiff_t>(count), lanes.end(), nullptr);
   bool settled = false;
   for (std::size_t lane = 0; lane < count; ++lane) {
     if ((waiting >> lane & 1) == 0) continue;
@@ -268,7 +271,7 @@ bool Block::settle_collectives(std::size_t first) {
       const bool meets = next.collective == thread.collective &&
                          next.collective_mask == thread.collective_mask &&
                          (next.next == thread.next || next.current().immediate == thread.current().immediate);
-      if (meets && (waiting >> other & 1) != 0) here |= std::uint32_t{1} << other;
+      here |= (std::uint32_t{meets} << other) & waiting;
     }
     waiting &= ~here;
     if ((thread.collective_mask & alive & ~here) != 0) continue;
@@ -276,9 +279,8 @@ bool Block::settle_collectives(std::size_t first) {
     if (observer_ != nullptr)
       observer_->meet_in_warp(std::span(lanes).first(count), here, thread.collective_mask);
     thread.collective(lanes.data(), here);
-    for (std::size_t other = 0; other < count; ++other) {
-      if ((here >> other & 1) != 0) lanes[other]->state = Thread::State::running;
-    }
+    for (std::uint32_t left = here; left != 0; left &= left - 1)
+      lanes[static_cast<std::size_t>(std::countr_zero(left))]->state = Thread::State::running;
     settled = true;
   }
   return settled;
