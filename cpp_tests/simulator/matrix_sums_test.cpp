@@ -1,5 +1,5 @@
-// How the products of matrices are added, against the same rule for one sum at a time in double precision: also
-// of numbers so small, so large or so special that they are added in another way than most.
+// How the products of matrices are added, against the same rule for one sum at a time in double precision:
+// also of numbers so small, so large or so special that they are added in another way than most.
 #include "simulator/numbers/matrix_sums.h"
 
 #include <gtest/gtest.h>

@@ -65,7 +65,8 @@ Product wgmma(const std::string& type, const std::string& sum, unsigned k) {
           128, 2.0 * 64 * 128 * k};
 }
 
-// So many products in a turn of the loop, each with sums of its own, as compilers unroll the loops of kernels.
+// So many products in a turn of the loop, each with sums of its own, as compilers unroll the loops of
+// kernels.
 constexpr int kUnrolled = 4;
 
 struct Registers {

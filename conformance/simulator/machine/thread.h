@@ -17,8 +17,7 @@ class Block;
 /// Does a collective for the threads of the mask, whose lanes are given.
 using Collective = void (*)(Thread* const* lanes, std::uint32_t mask);
 
-// Its first members, which are used most, lie in one line of the cache.
-class alignas(64) Thread {
+class Thread {
  public:
   enum class State : std::uint8_t {
     running,

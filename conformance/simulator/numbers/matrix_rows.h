@@ -81,9 +81,9 @@ OPGATE_INLINED void settle_zeros(const float* row, const Row* strip, std::size_t
   sum = most < kExponentOfZero / 2 ? sum : after;
 }
 
-// Adds to the sums the products of `count` numbers of a row with those of some columns. The products are exact
-// in single precision, or so small that all of them is cut off. Whether that gives all of the sums; otherwise
-// they are not changed.
+// Adds to the sums the products of `count` numbers of a row with those of some columns. The products are
+// exact in single precision, or so small that all of them is cut off. Whether that gives all of the sums;
+// otherwise they are not changed.
 template <std::size_t count>
 OPGATE_INLINED bool add_block(const float* row, const std::int32_t* row_exponents, const Strip<count>& strip,
                               const Precision& precision, float* sums) {

@@ -114,8 +114,8 @@ OPGATE_INLINED void spread(const float* from, std::size_t count, double least, d
   }
 }
 
-// Adds halves. The sums become what they are as halves only if they are rounded to halves next. A sum of zeros
-// is positive. `count` is a multiple of those of a strip.
+// Adds halves. The sums become what they are as halves only if they are rounded to halves next. A sum of
+// zeros is positive. `count` is a multiple of those of a strip.
 void add_halves_to_odd(const float* halves, std::size_t count, float* sums) {
   for (std::size_t i = 0; i < count; i += OPGATE_LANES) {
     Floats a;
