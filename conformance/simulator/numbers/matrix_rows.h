@@ -72,8 +72,8 @@ OPGATE_INLINED void find_outside(Ints& is_outside, const Ints& most) {
       reinterpret_cast<Unsigned>(most - kLeastExponent) > std::uint32_t{kMostExponent - kLeastExponent};
 }
 
-// What add_block leaves to do for columns with zeros alone, or numbers outside of what it can add. `after`
-// has the sums of the others, and `most` what find_most finds.
+// The sums of columns with zeros alone, and those of the others, which are in `after`. `sum` has what was
+// there before, and `most` what find_most finds.
 OPGATE_INLINED void settle_zeros(const float* row, const Row* strip, std::size_t count, const Ints& most,
                                  const Row& after, Row& sum) {
   // The signs of the zeros decide about that of the sum.
