@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/kernels/module.h"
@@ -35,6 +36,32 @@ class FakeDevice final : public DeviceMemory {
     return allocation.bytes.data() + offset;
   }
 
+  /// `malloc` in a kernel takes the block that was freed last, if it is large enough.
+  std::uint64_t allocate_in_kernel(std::size_t bytes) override {
+    if (bytes > left_of_heap) return 0;
+    left_of_heap -= bytes;
+    std::uint64_t address = std::exchange(freed_, 0);
+    if (address != 0 && freed_bytes_ >= bytes) {
+      allocations_[address].bytes.resize(bytes);
+    } else {
+      address = allocate(std::vector<unsigned char>(bytes));
+    }
+    return address;
+  }
+
+  bool free_in_kernel(std::uint64_t address, std::string& why) override {
+    const auto found = allocations_.find(address);
+    if (found == allocations_.end()) {
+      why = "not allocated";
+      return false;
+    }
+    freed_ = address;
+    freed_bytes_ = found->second.bytes.size();
+    left_of_heap += freed_bytes_;
+    allocations_.erase(found);
+    return true;
+  }
+
   /// The address of new memory that holds these values.
   template <class T>
   std::uint64_t allocate(const std::vector<T>& values) {
@@ -63,6 +90,7 @@ class FakeDevice final : public DeviceMemory {
   }
 
   int questions = 0;
+  std::size_t left_of_heap = 1 << 20;
 
  private:
   struct Allocation {
@@ -71,6 +99,8 @@ class FakeDevice final : public DeviceMemory {
   };
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t next_ = 0x7f0000000000;
+  std::uint64_t freed_ = 0;
+  std::size_t freed_bytes_ = 0;
 };
 
 /// Gives each variable of a module memory that holds its initial value, or zeros.

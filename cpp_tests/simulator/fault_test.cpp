@@ -182,9 +182,9 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
     EXPECT_EQ(outcome.thread_index.x, 3u);
     expect_no_fault(run_body("setp.eq.u32 %p1, %r1, 300; @%p1 " + instruction, {8}));
   }
-  expect_fault(run_body("{ .param .b64 n; .param .b64 r; st.param.b64 [n], 8; call.uni (r), malloc, (n); }",
-                        {}, {}, ".extern .func (.param .b64 r) malloc (.param .b64 n);"),
-               Fault::unsupported, "call.uni malloc");
+  expect_fault(run_body("{ .param .b64 n; .param .b64 r; st.param.b64 [n], 8; call.uni (r), unheard, (n); }",
+                        {}, {}, ".extern .func (.param .b64 r) unheard (.param .b64 n);"),
+               Fault::unsupported, "call.uni unheard");
 }
 
 TEST(SimulatedFaults, CallsThatGoWrong) {

@@ -23,13 +23,17 @@ const AddressRange& range() {
   return the_range;
 }
 
+Heap heap_of(int device) {
+  return {range(), plan_for_host(range().begin_of(device), range().bytes_of_each(), kCapacity, kFill)};
+}
+
 bool filled(std::uint64_t address, std::size_t bytes) {
   const std::byte* const data = range().alias(address);
   return std::all_of(data, data + bytes, [](std::byte each) { return each == std::byte{kFill}; });
 }
 
 TEST(Heap, LiveBlocksNeverMeet) {
-  Heap heap(range(), 1, kCapacity, kFill);
+  Heap heap = heap_of(1);
   std::mt19937 random(7);
   std::map<std::uint64_t, std::size_t> live;
   for (int step = 0; step < 40'000; ++step) {  // all addresses are used several times
@@ -53,7 +57,7 @@ TEST(Heap, LiveBlocksNeverMeet) {
 }
 
 TEST(Heap, AllMemoryCanBeHadOnceMore) {
-  Heap heap(range(), 0, kCapacity, kFill);
+  Heap heap = heap_of(0);
   EXPECT_FALSE(heap.allocate(kCapacity + 1));
   for (int round = 0; round < 10; ++round) {
     std::vector<std::uint64_t> small;
@@ -69,13 +73,27 @@ TEST(Heap, AllMemoryCanBeHadOnceMore) {
 }
 
 TEST(Heap, FreedMemoryIsKeptOutOfUse) {
-  Heap heap(range(), 0, kCapacity, kFill);
+  Heap heap = heap_of(0);
   const std::uint64_t block = heap.allocate(96).value();
   EXPECT_EQ(heap.explain(block + 96, 4), "past the end of an allocation of 96 bytes by 4");
   heap.release(block);
   EXPECT_EQ(heap.find(block), nullptr);
   EXPECT_NE(heap.allocate(96).value(), block);
   EXPECT_EQ(heap.explain(block + 8, 4), "byte 8 of an allocation of 96 bytes that was freed");
+}
+
+TEST(Heap, SmallBlocksOfKernelsLieCloseTogether) {
+  Heap heap(range(), plan_for_kernels(range().begin_of(0), range().bytes_of_each(), /*capacity=*/64, kFill));
+  const std::uint64_t first = heap.allocate(20).value();
+  const std::uint64_t second = heap.allocate(20).value();
+  EXPECT_EQ(first % 16, 0U);
+  EXPECT_EQ(second % 16, 0U);
+  EXPECT_LT(second - first, 512U);
+  EXPECT_EQ(heap.explain(first + 20, 4), "past the end of an allocation of 20 bytes by 4");
+  EXPECT_FALSE(heap.allocate(25));
+  EXPECT_TRUE(heap.release(first));
+  EXPECT_TRUE(filled(second, 20)) << "the block beside it is freed";
+  EXPECT_TRUE(heap.allocate(25));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Variables with values that they cannot have: the process ends when the first CUDA function is called, and
 // says what they may be.
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -46,7 +46,7 @@ Roles roles_of(const Function& function, std::size_t index) {
   const Instruction& in = function.code[index];
   const OperandForm& form = function.forms[index];
   Roles all;
-  if (in.execute == &execute_call || in.execute == &execute_assertion || in.execute == &execute_print) {
+  if (in.execute == &execute_call || in.execute == &execute_assertion || is_host_call(in.execute)) {
     add_call(function, in, all);
     all.stops = in.execute == &execute_call;
     return all;

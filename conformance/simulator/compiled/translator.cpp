@@ -155,7 +155,7 @@ class FunctionTranslator {
 
   bool known(Source& source) {
     const Handler handler = source.in.execute;
-    if (handler == &execute_unsupported || handler == &execute_assertion || handler == &execute_print ||
+    if (handler == &execute_unsupported || handler == &execute_assertion || is_host_call(handler) ||
         handler == &execute_clock || handler == &execute_move_of_sums)
       return false;
     if (handler == &execute_not_predicate) {

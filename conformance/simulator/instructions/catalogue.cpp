@@ -55,6 +55,8 @@ const InstructionSet& instruction_set() {
                                   .call = &execute_call,
                                   .assertion = &execute_assertion,
                                   .print = &execute_print,
+                                  .allocate = &execute_malloc,
+                                  .release = &execute_free,
                                   .branch_table = &execute_branch_table,
                                   .clock = &execute_clock,
                                   .not_predicate = &execute_not_predicate,

@@ -1,4 +1,4 @@
-// What kernels ask of the host: `assert`, which ends them, and `printf`.
+// What kernels ask of the host: `assert`, which ends them, `printf`, `malloc` and `free`.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -6,6 +6,7 @@
 
 #include "simulator/instructions/selectors.h"
 #include "simulator/machine/faults.h"
+#include "simulator/machine/grid.h"
 #include "simulator/machine/memory.h"
 
 namespace opgate::simulator {
@@ -20,6 +21,21 @@ std::uint64_t argument_of(Thread& thread, const Call& call, std::size_t index) {
   std::memcpy(&value, thread.local_memory().data() + thread.local_base() + argument.offset,
               std::min<std::size_t>(argument.bytes, 8));
   return value;
+}
+
+// What the call gives back: as many bytes of the value as the result has.
+void give_back(Thread& thread, const Call& call, std::uint64_t value) {
+  for (const Argument& result : call.results) {
+    if (result.in_register)
+      thread.registers[result.slot] = value;
+    else
+      std::memcpy(thread.local_memory().data() + thread.local_base() + result.offset, &value,
+                  std::min(result.bytes, sizeof(value)));
+  }
+}
+
+const Call& call_of(Thread& thread, const Instruction& in) {
+  return thread.function().calls[static_cast<std::size_t>(in.immediate)];
 }
 
 // A text at a generic address, as far as it can be read.
@@ -125,7 +141,7 @@ std::string printed(const std::string& format, Arguments& arguments) {
 void execute_assertion(Thread& thread, const Instruction& in) {
   using namespace host_calls;
   constexpr std::size_t kMostOfText = 400;
-  const Call& call = thread.function().calls[static_cast<std::size_t>(in.immediate)];
+  const Call& call = call_of(thread, in);
   const auto text = [&](std::size_t index) {
     return text_at(thread, in, argument_of(thread, call, index), kMostOfText);
   };
@@ -137,20 +153,31 @@ void execute_assertion(Thread& thread, const Instruction& in) {
 // kernel.
 void execute_print(Thread& thread, const Instruction& in) {
   using namespace host_calls;
-  const Call& call = thread.function().calls[static_cast<std::size_t>(in.immediate)];
+  const Call& call = call_of(thread, in);
   constexpr std::size_t kMostOfFormat = 1 << 16;
   const std::string format = text_at(thread, in, argument_of(thread, call, 0), kMostOfFormat);
   Arguments arguments(thread, in, argument_of(thread, call, 1));
   const std::string text = printed(format, arguments);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  for (const Argument& result : call.results) {
-    const auto characters = static_cast<std::uint32_t>(text.size());
-    if (result.in_register)
-      thread.registers[result.slot] = characters;
-    else
-      std::memcpy(thread.local_memory().data() + thread.local_base() + result.offset, &characters,
-                  std::min(result.bytes, sizeof(characters)));
-  }
+  give_back(thread, call, static_cast<std::uint32_t>(text.size()));
+}
+
+// void* malloc(bytes)
+void execute_malloc(Thread& thread, const Instruction& in) {
+  using namespace host_calls;
+  const Call& call = call_of(thread, in);
+  give_back(thread, call, thread.block->grid().allocate(argument_of(thread, call, 0)));
+}
+
+// void free(pointer)
+void execute_free(Thread& thread, const Instruction& in) {
+  using namespace host_calls;
+  const std::uint64_t address = argument_of(thread, call_of(thread, in), 0);
+  if (address != 0) thread.block->grid().release(address, *in.text);
+}
+
+bool is_host_call(Handler handler) {
+  return handler == &execute_print || handler == &execute_malloc || handler == &execute_free;
 }
 
 }  // namespace opgate::simulator

@@ -65,6 +65,10 @@ void execute_call(Thread& thread, const Instruction& in);
 void execute_branch_table(Thread& thread, const Instruction& in);
 void execute_assertion(Thread& thread, const Instruction& in);
 void execute_print(Thread& thread, const Instruction& in);
+void execute_malloc(Thread& thread, const Instruction& in);
+void execute_free(Thread& thread, const Instruction& in);
+/// Whether it is the call of a function without PTX, which returns at once.
+bool is_host_call(Handler handler);
 void execute_clock(Thread& thread, const Instruction& in);
 void execute_not_predicate(Thread& thread, const Instruction& in);
 

@@ -151,6 +151,21 @@ unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t 
   return host;
 }
 
+std::uint64_t Grid::allocate(std::size_t bytes) {
+  const std::uint64_t address = memory_.allocate_in_kernel(bytes);
+  if (address != 0 && observer_ != nullptr) observer_->begin_memory(address, bytes);
+  return address;
+}
+
+void Grid::release(std::uint64_t address, const std::string& text) {
+  std::string why;
+  if (!memory_.free_in_kernel(address, why))
+    throw KernelFault{Fault::illegal_address, text + " of " + hexadecimal(address) + ": " + why};
+  // What was allowed before may lie in this memory.
+  std::ranges::fill(windows_, Window{});
+  std::ranges::fill(context_.all_windows, CompiledWindow{});
+}
+
 void Grid::describe(Outcome& outcome) const {
   if (running_ == nullptr) return;
   outcome.block_index = running_->index();

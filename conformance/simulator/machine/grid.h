@@ -44,6 +44,12 @@ class Grid {
     return ask(site, address, bytes, access, text);
   }
 
+  /// `malloc` of a thread: 0 if the heap has no more.
+  std::uint64_t allocate(std::size_t bytes);
+  /// `free` of a thread. Throws KernelFault if nothing that is in use begins at the address. `text` is that
+  /// of the instruction.
+  void release(std::uint64_t address, const std::string& text);
+
   const Window& window(std::uint32_t site) const { return windows_[site]; }
 
   /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for

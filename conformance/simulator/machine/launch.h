@@ -47,6 +47,15 @@ class DeviceMemory {
   /// again, until a kernel ends.
   virtual void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                           std::string& why) = 0;
+
+  /// Memory of the heap for `malloc` in a kernel; 0 if the heap has no more, or if there is none.
+  virtual std::uint64_t allocate_in_kernel(std::size_t /*bytes*/) { return 0; }
+
+  /// Gives memory of that heap back. False with `why` if nothing that is in use begins at the address.
+  virtual bool free_in_kernel(std::uint64_t /*address*/, std::string& why) {
+    why = "not allocated";
+    return false;
+  }
 };
 
 struct Launch {

@@ -44,6 +44,9 @@ class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
   virtual std::unique_ptr<BlockObserver> watch_block() = 0;
+
+  /// A thread has got new memory by `malloc`: what others have done there before is over.
+  virtual void begin_memory(std::uint64_t address, std::size_t bytes) = 0;
 };
 
 }  // namespace opgate::simulator

@@ -297,6 +297,8 @@ class Reader {
     if (name == "vprintf") return instructions_.print;
     call.callee = builder_.function_index(name);
     if (call.callee >= 0) return instructions_.call;
+    if (name == "malloc") return instructions_.allocate;
+    if (name == "free") return instructions_.release;
     if (builder_.declarations().function(name) != nullptr) return instructions_.unsupported;
     call.address = names_.slot_of(names_.find(callee), callee);
     builder_.add_functions_in_variables();

@@ -16,6 +16,8 @@ struct InstructionSet {
   Handler call = nullptr;
   Handler assertion = nullptr;     ///< a call of `__assertfail`
   Handler print = nullptr;         ///< a call of `vprintf`
+  Handler allocate = nullptr;      ///< a call of `malloc`
+  Handler release = nullptr;       ///< a call of `free`
   Handler branch_table = nullptr;  ///< `brx.idx`
   Handler clock = nullptr;         ///< reads `%clock` and its like, in front of the instruction that names it
   Handler not_predicate = nullptr;  ///< computes `!p`, in front of the instruction that has it as an operand

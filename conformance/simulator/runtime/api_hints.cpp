@@ -27,10 +27,11 @@ void require_place(const cudaMemLocation& location) {
 }
 
 // What a device has at first, in bytes, or levels of nested launches.
-const std::map<cudaLimit, std::size_t> kLimits = {
-    {cudaLimitStackSize, 1024},           {cudaLimitPrintfFifoSize, 8650752},
-    {cudaLimitMallocHeapSize, 8388608},   {cudaLimitDevRuntimePendingLaunchCount, 2048},
-    {cudaLimitMaxL2FetchGranularity, 64}, {cudaLimitPersistingL2CacheSize, 0}};
+const std::map<cudaLimit, std::size_t> kLimits = {{cudaLimitStackSize, 1024},
+                                                  {cudaLimitPrintfFifoSize, 8650752},
+                                                  {cudaLimitDevRuntimePendingLaunchCount, 2048},
+                                                  {cudaLimitMaxL2FetchGranularity, 64},
+                                                  {cudaLimitPersistingL2CacheSize, 0}};
 
 // Of the current device.
 std::size_t& limit(cudaLimit which) {
@@ -62,13 +63,23 @@ OPGATE_SIM_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
-  return api_call([&](Simulator&) { limit(which) = value; });
+  return api_call([&](Simulator& simulator) {
+    if (which != cudaLimitMallocHeapSize) {
+      limit(which) = value;
+      return;
+    }
+    Heap& heap = simulator.memory.heap_of_kernels(devices::current());
+    if (heap.is_used()) refuse(cudaErrorInvalidValue, "the heap of kernels has been used");
+    heap.set_capacity(value);
+  });
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
-  return api_call([&](Simulator&) {
+  return api_call([&](Simulator& simulator) {
     require(value);
-    *value = limit(which);
+    *value = which == cudaLimitMallocHeapSize
+                 ? simulator.memory.heap_of_kernels(devices::current()).capacity()
+                 : limit(which);
   });
 }
 

@@ -102,6 +102,8 @@ OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
     // Devices with access to this one's memory may use it as well.
     complete_all(simulator);
     Heap& heap = simulator.memory.heap(device);
+    if (&simulator.memory.heap_of(address) != &heap)
+      refuse(cudaErrorInvalidValue, "cudaFree of memory that a kernel has got by malloc");
     const Allocation* const block = heap.find(address);
     const std::size_t bytes = block == nullptr ? 0 : block->bytes;
     if (!heap.release(address)) refuse(cudaErrorInvalidValue, "cudaFree of " + heap.explain(address, 1));

@@ -7,11 +7,14 @@
 namespace opgate::simulator {
 namespace heap {
 
-constexpr std::size_t kAlignment = 512;  // what torch's allocator expects of cudaMalloc
+constexpr std::size_t kAlignment = 512;          // what torch's allocator expects of cudaMalloc
+constexpr std::size_t kAlignmentInKernels = 16;  // as the programming guide has it
 
 // Kernels that run over the end of a tensor by some rows reach this guard and not the next tensor. Addresses
 // cost nothing.
 constexpr std::size_t kGuard = std::size_t{64} << 10;
+// Many small blocks of kernels share a page, which does cost something.
+constexpr std::size_t kGuardInKernels = 256;
 
 // Freed memory holds addresses only, see `Heap::release`, so much of it can be kept.
 constexpr std::size_t kQuarantineShare = 4;  // a quarter of the device's addresses
@@ -21,21 +24,29 @@ constexpr std::size_t kQuarantineShare = 4;  // a quarter of the device's addres
 constexpr std::size_t kFilledWhole = std::size_t{1} << 30;
 constexpr std::size_t kFilledEnds = std::size_t{64} << 20;
 
-std::size_t room_for(std::size_t bytes) {
-  return (bytes + kGuard + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 }  // namespace heap
 
-Heap::Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill)
-    : range_(range), capacity_(capacity), fill_(fill) {
-  // The first guard keeps the begin of this device's memory away from the end of the former device's.
-  add_gap(range.begin_of(device) + heap::kGuard, range.bytes_of_each() - heap::kGuard);
+HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity, unsigned char fill) {
+  return {begin, addresses, capacity, heap::kAlignment, heap::kGuard, fill};
+}
+
+HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity,
+                          unsigned char fill) {
+  return {begin, addresses, capacity, heap::kAlignmentInKernels, heap::kGuardInKernels, fill};
+}
+
+Heap::Heap(const AddressRange& range, const HeapPlan& plan) : range_(range), plan_(plan) {
+  // The first guard keeps the begin of this heap away from the end of the former one.
+  add_gap(plan.begin + heap::kGuard, plan.addresses - heap::kGuard);
+}
+
+std::size_t Heap::room_for(std::size_t bytes) const {
+  return (bytes + plan_.guard + plan_.alignment - 1) / plan_.alignment * plan_.alignment;
 }
 
 std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
-  if (bytes > capacity_ - used_) return std::nullopt;
-  const std::size_t room = heap::room_for(bytes);
+  if (used_ > plan_.capacity || bytes > plan_.capacity - used_) return std::nullopt;
+  const std::size_t room = room_for(bytes);
   std::optional<std::uint64_t> address = take_gap(room);
   while (!address && !quarantine_.empty()) {
     reuse_oldest();
@@ -44,12 +55,13 @@ std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
   if (!address) return std::nullopt;
   blocks_[*address] = {*address, bytes, false};
   used_ += bytes;
+  is_used_ = true;
   std::byte* const data = range_.alias(*address);
   if (bytes <= heap::kFilledWhole) {
-    std::memset(data, fill_, bytes);
+    std::memset(data, plan_.fill, bytes);
   } else {
-    std::memset(data, fill_, heap::kFilledEnds);
-    std::memset(data + bytes - heap::kFilledEnds, fill_, heap::kFilledEnds);
+    std::memset(data, plan_.fill, heap::kFilledEnds);
+    std::memset(data + bytes - heap::kFilledEnds, plan_.fill, heap::kFilledEnds);
   }
   return address;
 }
@@ -61,10 +73,10 @@ bool Heap::release(std::uint64_t address) {
   block.freed = true;
   used_ -= block.bytes;
   // Pages that it shares with the guards around it are of no use to anybody either.
-  range_.drop(block.begin - heap::kGuard / 2, block.bytes + heap::kGuard);
+  range_.drop(block.begin - plan_.guard / 2, block.bytes + plan_.guard);
   quarantine_.push_back(address);
-  quarantined_ += heap::room_for(block.bytes);
-  while (quarantined_ > range_.bytes_of_each() / heap::kQuarantineShare) reuse_oldest();
+  quarantined_ += room_for(block.bytes);
+  while (quarantined_ > plan_.addresses / heap::kQuarantineShare) reuse_oldest();
   return true;
 }
 
@@ -80,7 +92,7 @@ const Allocation* Heap::find(std::uint64_t address) const {
 
 std::string Heap::explain(std::uint64_t address, std::size_t bytes) const {
   const Allocation* const block = nearest(address);
-  if (block == nullptr || address >= block->end() + heap::kGuard) return "not allocated";
+  if (block == nullptr || address >= block->end() + plan_.guard) return "not allocated";
   const std::string allocation = "an allocation of " + std::to_string(block->bytes) + " bytes";
   if (address + bytes > block->end()) {
     return "past the end of " + allocation + " by " + std::to_string(address + bytes - block->end()) +
@@ -116,7 +128,7 @@ std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
 void Heap::reuse_oldest() {
   std::uint64_t begin = quarantine_.front();
   quarantine_.pop_front();
-  std::size_t room = heap::room_for(blocks_.at(begin).bytes);
+  std::size_t room = room_for(blocks_.at(begin).bytes);
   blocks_.erase(begin);
   quarantined_ -= room;
   if (const auto next = gaps_.find(begin + room); next != gaps_.end()) room += remove_gap(next);

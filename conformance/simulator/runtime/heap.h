@@ -23,12 +23,28 @@ struct Allocation {
   std::uint64_t end() const { return begin + bytes; }
 };
 
+/// Where the memory of a heap lies, and how it is given out.
+struct HeapPlan {
+  std::uint64_t begin = 0;    ///< of its addresses
+  std::size_t addresses = 0;  ///< guards and freed memory in quarantine use addresses, too
+  std::size_t capacity = 0;   ///< how many bytes may be allocated at a time
+  std::size_t alignment = 0;
+  std::size_t guard = 0;      ///< at least so many addresses behind each allocation stay free
+  unsigned char fill = 0xFF;  ///< the byte that new memory holds
+};
+
+/// For functions of the host, such as cudaMalloc.
+HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity, unsigned char fill);
+
+/// For `malloc` in kernels, which is often called for a few bytes.
+HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity,
+                          unsigned char fill);
+
 class Heap {
  public:
-  /// `capacity`: how many bytes may be allocated at a time. `fill`: the byte that new memory holds.
-  Heap(const AddressRange& range, int device, std::size_t capacity, unsigned char fill);
+  Heap(const AddressRange& range, const HeapPlan& plan);
 
-  /// The address of new memory, a multiple of 512; none if the device has no more.
+  /// The address of new memory, a multiple of the alignment; none if there is no more.
   std::optional<std::uint64_t> allocate(std::size_t bytes);
 
   /// False if no live allocation begins at the address.
@@ -44,7 +60,10 @@ class Heap {
   std::string explain(std::uint64_t address, std::size_t bytes) const;
 
   std::size_t used() const { return used_; }
-  std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return plan_.capacity; }
+  void set_capacity(std::size_t bytes) { plan_.capacity = bytes; }
+  /// Whether something was ever allocated.
+  bool is_used() const { return is_used_; }
 
  private:
   void reuse_oldest();
@@ -52,9 +71,11 @@ class Heap {
   void add_gap(std::uint64_t begin, std::size_t bytes);
   std::size_t remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap);
 
+  std::size_t room_for(std::size_t bytes) const;
+
   const AddressRange& range_;
-  std::size_t capacity_;
-  unsigned char fill_;
+  HeapPlan plan_;
+  bool is_used_ = false;
   std::size_t used_ = 0;
   std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
   std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out: bytes by begin

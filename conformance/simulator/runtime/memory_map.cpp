@@ -8,22 +8,44 @@ namespace memory_map {
 
 // Guards and freed memory in quarantine use addresses too.
 constexpr std::size_t kAddressesForEachByte = 4;
+constexpr std::size_t kAddressesForKernels = 1;
+
+// What a device has at first (cudaLimitMallocHeapSize).
+constexpr std::size_t kHeapOfKernels = std::size_t{8} << 20;
 
 }  // namespace memory_map
 
 MemoryMap::MemoryMap(const Settings& settings)
-    : range_(settings.devices, settings.memory_bytes * memory_map::kAddressesForEachByte) {
-  heaps_.reserve(static_cast<std::size_t>(settings.devices));
-  for (int device = 0; device < settings.devices; ++device)
-    heaps_.emplace_back(range_, device, settings.memory_bytes, settings.fill);
+    : range_(settings.devices,
+             settings.memory_bytes * (memory_map::kAddressesForEachByte + memory_map::kAddressesForKernels)) {
+  const std::size_t of_host = settings.memory_bytes * memory_map::kAddressesForEachByte;
+  const std::size_t of_kernels = range_.bytes_of_each() - of_host;
+  for (int device = 0; device < settings.devices; ++device) {
+    const std::uint64_t begin = range_.begin_of(device);
+    heaps_.emplace_back(range_, plan_for_host(begin, of_host, settings.memory_bytes, settings.fill));
+    heaps_of_kernels_.emplace_back(
+        range_, plan_for_kernels(begin + of_host, of_kernels, memory_map::kHeapOfKernels, settings.fill));
+  }
+}
+
+Heap& MemoryMap::heap_of(std::uint64_t address) {
+  const int device = range_.device_of(address);
+  const std::size_t of_host = range_.bytes_of_each() /
+                              (memory_map::kAddressesForEachByte + memory_map::kAddressesForKernels) *
+                              memory_map::kAddressesForEachByte;
+  return address - range_.begin_of(device) < of_host ? heap(device) : heap_of_kernels(device);
 }
 
 std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
   const auto address = heap(device).allocate(bytes);
   if (!address) refuse(cudaErrorMemoryAllocation);
-  if (written_ != nullptr) written_->forget(*address, bytes);
-  if (streams_ != nullptr) streams_->begins(*address, bytes);
+  note_new(*address, bytes);
   return *address;
+}
+
+void MemoryMap::note_new(std::uint64_t begin, std::size_t bytes) {
+  if (written_ != nullptr) written_->forget(begin, bytes);
+  if (streams_ != nullptr) streams_->begins(begin, bytes);
 }
 
 void MemoryMap::note_use(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
@@ -44,7 +66,10 @@ Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& 
   if (range_.holds(address)) {
     const int device = range_.device_of(address);
     const Allocation* const block = heap(device).find(address);
-    if (block == nullptr || bytes > block->end() - address) why = heap(device).explain(address, bytes);
+    if (block == nullptr || bytes > block->end() - address)
+      why = &heap_of(address) == &heap(device)
+                ? heap(device).explain(address, bytes)
+                : "memory that a kernel has got by malloc, which only kernels can use";
     return {Location::Kind::device, device, range_.alias(address)};
   }
   auto* const data = static_cast<std::byte*>(const_cast<void*>(pointer));
@@ -60,7 +85,7 @@ Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& 
 
 std::string KernelMemory::place_of(std::uint64_t address) const {
   if (!map_.range().holds(address)) return "";
-  const Allocation* const block = map_.heap(map_.range().device_of(address)).nearest(address);
+  const Allocation* const block = map_.heap_of(address).nearest(address);
   return block == nullptr ? "" : arguments_.place_of(address, *block);
 }
 
@@ -73,9 +98,10 @@ void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /
             " has no peer access to";
       return nullptr;
     }
-    const Allocation* const block = map_.heap(owner).find(address);
+    const Heap& heap = map_.heap_of(address);
+    const Allocation* const block = heap.find(address);
     if (block == nullptr || bytes > block->end() - address) {
-      why = map_.heap(owner).explain(address, bytes);
+      why = heap.explain(address, bytes);
       if (const std::string place = place_of(address); !place.empty()) why += ": " + place;
       return nullptr;
     }
@@ -91,6 +117,25 @@ void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /
   }
   until = block->end() - address;
   return reinterpret_cast<void*>(address);
+}
+
+std::uint64_t KernelMemory::allocate_in_kernel(std::size_t bytes) {
+  const std::uint64_t address = map_.heap_of_kernels(device_).allocate(bytes).value_or(0);
+  if (address != 0) map_.note_new(address, bytes);
+  return address;
+}
+
+bool KernelMemory::free_in_kernel(std::uint64_t address, std::string& why) {
+  Heap& heap = map_.heap_of_kernels(device_);
+  if (heap.release(address)) return true;
+  if (!map_.range().holds(address)) {
+    why = "not memory of a device";
+  } else if (&map_.heap_of(address) == &heap) {
+    why = heap.explain(address, 1);
+  } else {
+    why = "memory that no malloc of a kernel on this device has given";
+  }
+  return false;
 }
 
 }  // namespace opgate::simulator

@@ -42,10 +42,17 @@ class MemoryMap {
 
   const AddressRange& range() const { return range_; }
   Heap& heap(int device) { return heaps_.at(static_cast<std::size_t>(device)); }
+  /// Memory that kernels have got by `malloc`. Functions of the host cannot use it.
+  Heap& heap_of_kernels(int device) { return heaps_of_kernels_.at(static_cast<std::size_t>(device)); }
+  /// The one of these heaps that an address belongs to, of any device.
+  Heap& heap_of(std::uint64_t address);
   HostMemory& host() { return host_; }
 
   /// Device memory of `bytes` bytes. Refuses with cudaErrorMemoryAllocation.
   std::uint64_t allocate(int device, std::size_t bytes);
+
+  /// The tools are told that the memory is new.
+  void note_new(std::uint64_t begin, std::size_t bytes);
 
   /// Something else than a kernel has written this memory.
   void mark_written(std::uint64_t begin, std::size_t bytes) {
@@ -82,6 +89,7 @@ class MemoryMap {
  private:
   AddressRange range_;
   std::vector<Heap> heaps_;
+  std::vector<Heap> heaps_of_kernels_;
   HostMemory host_;
   std::set<std::pair<int, int>> peers_;
   Observer* observer_ = nullptr;
@@ -101,6 +109,8 @@ class KernelMemory final : public DeviceMemory {
 
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
+  std::uint64_t allocate_in_kernel(std::size_t bytes) override;
+  bool free_in_kernel(std::uint64_t address, std::string& why) override;
 
  private:
   MemoryMap& map_;

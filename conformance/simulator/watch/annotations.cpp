@@ -135,7 +135,7 @@ Annotation of_mbarrier(Modifiers& modifiers) {
 
 Annotation annotation_of(const Instruction& instruction, const OperandForm& form) {
   if (instruction.execute == &execute_call) return {.kind = Kind::call};
-  if (instruction.execute == &execute_print) return {.kind = Kind::host_call};
+  if (is_host_call(instruction.execute)) return {.kind = Kind::host_call};
   // Only operands in brackets are numbered.
   const Annotation otherwise{.kind = instruction.site != 0 ? Kind::unknown : Kind::none};
   if (form.opcode == nullptr) return otherwise;

@@ -187,6 +187,27 @@ void LaunchWatch::hand_over(BlockWatch& block, const Thread& thread, const std::
   }
 }
 
+// The size of `malloc`, or the pointer of `free`, matters itself.
+void LaunchWatch::use_arguments(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+  if (instruction.execute == &execute_print) {
+    use_printed(block, thread, instruction);
+    return;
+  }
+  const WrittenBits& local = block.local[thread.linear];
+  const Call& call = thread.function().calls[static_cast<std::size_t>(instruction.immediate)];
+  for (const Argument& argument : call.arguments) {
+    if (argument.in_register) {
+      use(thread, instruction, value_in(block, thread, argument.slot));
+      continue;
+    }
+    for (std::size_t at = 0; at < argument.bytes; at += 4) {
+      const std::size_t place = thread.local_base() + argument.offset + at;
+      const std::uint32_t bytes = local.unwritten(place, 4);
+      use(thread, instruction, {bytes, bytes == 0 ? 0 : local.loads_of(place)});
+    }
+  }
+}
+
 // The arguments of `printf`, which lie one behind the other where the second argument of the call points to.
 void LaunchWatch::use_printed(BlockWatch& block, Thread& thread, const Instruction& instruction) {
   constexpr std::size_t kMostBetween = 8;  // bytes without a value, because of alignment

@@ -85,6 +85,10 @@ LaunchWatch::LaunchWatch(const Program& program, const std::vector<ValueFlow>& f
 
 LaunchWatch::~LaunchWatch() { in_flight_.end(); }
 
+void LaunchWatch::begin_memory(std::uint64_t address, std::size_t bytes) {
+  if (tools_.race) races_.forget(address, bytes);
+}
+
 std::unique_ptr<BlockObserver> LaunchWatch::watch_block() {
   return std::make_unique<launch_watch::WatchedBlock>(*this);
 }
@@ -186,7 +190,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       call(block, thread, instruction);
       return;
     case Kind::host_call:
-      if (tools_.init) use_printed(block, thread, instruction);
+      if (tools_.init) use_arguments(block, thread, instruction);
       instruction.execute(thread, instruction);
       if (tools_.init) mark_results(block, thread, instruction);
       return;

@@ -70,6 +70,7 @@ class LaunchWatch final : public LaunchObserver {
   LaunchWatch& operator=(const LaunchWatch&) = delete;
 
   std::unique_ptr<BlockObserver> watch_block() override;
+  void begin_memory(std::uint64_t address, std::size_t bytes) override;
 
   void begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes);
 
@@ -140,6 +141,7 @@ class LaunchWatch final : public LaunchObserver {
   void follow_product(BlockWatch& block, std::span<Thread* const> lanes);
   void hand_over(BlockWatch& block, const Thread& thread, const std::vector<Argument>& from,
                  const FramePlace& source, const std::vector<Argument>& to, const FramePlace& target);
+  void use_arguments(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void use_printed(BlockWatch& block, Thread& thread, const Instruction& instruction);
 
   void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,

@@ -91,6 +91,9 @@ class RaceDetector {
     }
   }
 
+  /// The global memory is new: whoever accesses it has got it behind all that accessed it before.
+  void forget(std::uint64_t begin, std::size_t bytes) { global_.forget(begin, bytes); }
+
   /// Looks at what a copy writes, which may have done so at any time since it has begun, and remembers it as
   /// an access at this time of the block. Accesses of its own thread race with it, too.
   template <class Report>

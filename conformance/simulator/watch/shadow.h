@@ -34,6 +34,9 @@ class Shadow {
     return {&page.granules[offset >> page.shift], bytes >> page.shift};
   }
 
+  /// Nobody has accessed these bytes. Those of their granules that lie beyond them are forgotten as well.
+  void forget(std::uint64_t begin, std::size_t bytes);
+
  private:
   static constexpr std::uint64_t kPage = 1024;
 
