@@ -194,6 +194,12 @@ def test_a_program_without_cuda_is_told_so(sim: SimulatedProgram) -> None:
     assert "the program used no CUDA device" in run.stderr
 
 
+def test_a_program_that_only_asks_for_properties_uses_a_device(sim: SimulatedProgram) -> None:
+    run = sim("asks-for-properties")
+    assert (run.returncode, run.stdout) == (0, "cudaSuccess: capability 9.0\n")
+    assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
+
+
 def test_tools_are_chosen_and_findings_kept(sim: SimulatedProgram) -> None:
     assert sim("refused-launch", "--tool", "memory").returncode == 0
     assert sim("refused-launch", "-t", "memory,api", "--devices", "1").stdout == "0 on 1 devices\n"

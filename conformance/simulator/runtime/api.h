@@ -13,6 +13,7 @@
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/execution.h"
 #include "simulator/runtime/host_turns.h"
+#include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
 
@@ -27,10 +28,12 @@ template <class Body>
 cudaError_t api_answer(Body&& body, const char* function = __builtin_FUNCTION()) {
   try {
     const HostCall call;
-    if constexpr (std::is_invocable_v<Body>)
+    if constexpr (std::is_invocable_v<Body>) {
+      report_start();
       std::forward<Body>(body)();
-    else
+    } else {
       std::forward<Body>(body)(simulator());
+    }
     return cudaSuccess;
   } catch (const Refusal& refusal) {
     errors::report_refusal(function, refusal);

@@ -66,6 +66,8 @@ void report(const Finding& finding) {
 }
 
 void report_start() {
+  static std::atomic<bool> is_reported{false};
+  if (is_reported.exchange(true)) return;
   reporting::append({.kind = Finding::Kind::start, .message = std::to_string(getpid())});
 }
 

@@ -12,7 +12,7 @@ namespace opgate::simulator {
 /// Writes it to stderr and to the file.
 void report(const Finding& finding);
 
-/// Notes in the file that this process uses the devices.
+/// Notes in the file, once, that this process uses the devices.
 void report_start();
 
 /// Whether OPGATE_SIM_REPORT names a file.
