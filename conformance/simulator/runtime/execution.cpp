@@ -8,6 +8,7 @@
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/lock.h"
 #include "simulator/runtime/stream_watch.h"
+#include "simulator/runtime/unawaited_work.h"
 
 namespace opgate::simulator {
 namespace execution {
@@ -74,6 +75,7 @@ void Execution::issue(Stream& stream, Work work, std::vector<Mark> after) {
   if (eager_) complete(stream.end());
   if (execution::any_is_held_up(streams_.of_device(stream.device))) run_ahead(stream);
   if (stream.queue.size() > execution::kQueueDepth) advance(stream);
+  if (!stream.idle()) expect_unawaited_work();
 }
 
 // The legacy default stream waits for all blocking streams of its device, and they wait for it.
@@ -136,6 +138,26 @@ void Execution::complete_device(int device) {
                        [](const auto& stream) { return !stream->idle(); });
   std::ranges::sort(streams, [](const auto& a, const auto& b) { return a->last_issue > b->last_issue; });
   for (const auto& stream : streams) complete(stream->end());
+}
+
+Stream* Execution::next_unawaited() {
+  Stream* last = nullptr;
+  for (int device = 0; device < streams_.devices(); ++device) {
+    for (const auto& stream : streams_.of_device(device)) {
+      const bool may_run = !stream->queue.empty() && !execution::is_held_up(*stream, stream->done + 1);
+      if (may_run && (last == nullptr || stream->last_issue > last->last_issue)) last = stream.get();
+    }
+  }
+  return last;
+}
+
+bool Execution::has_unawaited() { return next_unawaited() != nullptr; }
+
+bool Execution::run_unawaited() {
+  const Turn turn(*this);
+  Stream* const stream = next_unawaited();
+  if (stream != nullptr) run_next(*stream);
+  return stream != nullptr;
 }
 
 // Runs what no stream that is held up keeps waiting.

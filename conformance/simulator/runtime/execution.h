@@ -46,6 +46,11 @@ class Execution {
   /// The same, although the host does not wait for it.
   void complete_device(int device);
 
+  /// Whether there is work that could run although the host waits for none of it.
+  bool has_unawaited();
+  /// Runs an operation of it, in the order of `complete_device`. False if there is none.
+  bool run_unawaited();
+
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
 
@@ -65,6 +70,7 @@ class Execution {
  private:
   class Turn;
 
+  Stream* next_unawaited();
   void complete(const Mark& mark);
   void run_next(Stream& stream);
   void run_ahead(Stream& stream);

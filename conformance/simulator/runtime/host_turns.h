@@ -2,6 +2,7 @@
 // met by those of another one.
 #pragma once
 
+#include "simulator/runtime/host_activity.h"
 #include "simulator/runtime/lock.h"
 
 namespace opgate::simulator {
@@ -19,10 +20,14 @@ void give_turn();
 /// What a function of the runtime holds while it runs.
 class HostCall {
  public:
-  HostCall() { simulator_mutex().lock(); }
+  HostCall() {
+    begin_host_call();
+    simulator_mutex().lock();
+  }
   ~HostCall() {
     simulator_mutex().unlock();
     give_turn();
+    end_host_call();
   }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;

@@ -1,5 +1,7 @@
 #include "simulator/runtime/lock.h"
 
+#include <new>
+
 namespace opgate::simulator {
 
 // Never destroyed: libraries call the runtime while the process ends.
@@ -7,5 +9,7 @@ std::mutex& simulator_mutex() {
   static auto* const mutex = new std::mutex;
   return *mutex;
 }
+
+void renew_simulator_mutex() { new (&simulator_mutex()) std::mutex; }
 
 }  // namespace opgate::simulator

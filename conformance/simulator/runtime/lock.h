@@ -8,6 +8,9 @@ namespace opgate::simulator {
 
 std::mutex& simulator_mutex();
 
+/// In a child process: a thread of the parent may have held the lock.
+void renew_simulator_mutex();
+
 /// Gives the lock back while code of the simulated program runs, which may wait for other threads.
 class Unlocked {
  public:

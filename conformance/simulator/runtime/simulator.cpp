@@ -13,19 +13,26 @@
 #include "simulator/runtime/lock.h"
 #include "simulator/runtime/report.h"
 #include "simulator/runtime/settings.h"
+#include "simulator/runtime/unawaited_work.h"
 
 namespace opgate::simulator {
 namespace simulator_life {
 
 // A child process cannot use the devices of its parent. On a device too, every function fails there with this
 // error.
-void refuse_in_child() { errors::set_sticky(cudaErrorInitializationError, ""); }
+void refuse_in_child() {
+  renew_simulator_mutex();
+  forget_unawaited_work_of_parent();
+  errors::set_sticky(cudaErrorInitializationError, "");
+}
 
 pid_t process_of_simulator = 0;
 
 // Streams run as late as they may, so that what a program never waits for has not run when it ends. A GPU
-// runs it, mostly, and its mistakes are the program's.
+// runs it, mostly, and its mistakes are the program's. A person who asks for findings gets these as well.
 void run_to_the_end() {
+  if (getpid() == process_of_simulator) stop_unawaited_work();
+  if (!has_report_file()) return;  // workers end with what their calls have left
   const std::unique_lock lock(simulator_mutex(), std::try_to_lock);
   if (!lock.owns_lock() || getpid() != process_of_simulator) return;
   Simulator& ending = simulator();
@@ -46,8 +53,7 @@ void run_to_the_end() {
 Simulator* make() {
   auto* const made = new Simulator;
   process_of_simulator = getpid();
-  // Only where a person asks for findings: workers end with what their calls have left.
-  if (has_report_file()) std::atexit(&run_to_the_end);
+  std::atexit(&run_to_the_end);
   report_start();
   report_host_faults(made->memory.range());
   pthread_atfork(nullptr, nullptr, &refuse_in_child);

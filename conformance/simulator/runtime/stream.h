@@ -89,6 +89,8 @@ class Streams {
   /// The stream's work goes on to its end.
   void destroy(cudaStream_t handle);
 
+  int devices() const { return static_cast<int>(by_device_.size()); }
+
   Stream& legacy(int device) { return *of_device(device).front(); }
 
   /// Every stream of a device that can have work, the legacy one included, in the order of their creation.
