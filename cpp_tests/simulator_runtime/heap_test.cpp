@@ -82,6 +82,33 @@ TEST(Heap, FreedMemoryIsKeptOutOfUse) {
   EXPECT_EQ(heap.explain(block + 8, 4), "byte 8 of an allocation of 96 bytes that was freed");
 }
 
+TEST(Heap, MemoryOfGraphsKeepsItsAddresses) {
+  Heap heap = heap_of(0);
+  const std::uint64_t block = heap.reserve(kCapacity).value();
+  EXPECT_EQ(heap.find(block), nullptr);
+  EXPECT_EQ(heap.used(), 0U);
+  for (int launch = 0; launch < 3; ++launch) {
+    EXPECT_TRUE(heap.revive(block));
+    EXPECT_FALSE(heap.revive(block)) << "it is in use";
+    EXPECT_TRUE(filled(block, 4096));
+    EXPECT_EQ(heap.used_by_graphs(), kCapacity);
+    EXPECT_TRUE(heap.release(block));
+    EXPECT_EQ(heap.used_by_graphs(), 0U);
+    // As much as all addresses, so that each is used: none of them is the block's.
+    for (int i = 0; i < 6; ++i) {
+      const std::uint64_t other = heap.allocate(kCapacity / 2).value();
+      EXPECT_TRUE(other + kCapacity / 2 <= block || other >= block + kCapacity);
+      EXPECT_TRUE(heap.release(other));
+    }
+  }
+  const std::uint64_t small = heap.allocate(4096).value();
+  EXPECT_FALSE(heap.revive(block)) << "the device has no more memory";
+  EXPECT_TRUE(heap.release(small));
+  heap.let_go(block);
+  EXPECT_FALSE(heap.release(block));
+  EXPECT_EQ(heap.used(), 0U);
+}
+
 TEST(Heap, SmallBlocksOfKernelsLieCloseTogether) {
   Heap heap(range(), plan_for_kernels(range().begin_of(0), range().bytes_of_each(), /*capacity=*/64, kFill));
   const std::uint64_t first = heap.allocate(20).value();

@@ -26,16 +26,3 @@ TEST(Unsupported, FunctionsOfTheDriver) {
   EXPECT_EQ(status, cudaDriverEntryPointSymbolNotFound);
   EXPECT_EQ(function, nullptr);
 }
-
-TEST(Unsupported, MemoryOfGraphs) {
-  const cudaStream_t stream = new_stream();
-  void* data = nullptr;
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaMallocAsync(&data, 4, stream), cudaErrorNotSupported);
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("opgate sim: cudaMallocAsync in a captured graph"),
-            std::string::npos);
-  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGetLastError();
-}

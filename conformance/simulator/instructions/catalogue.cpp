@@ -57,6 +57,7 @@ const InstructionSet& instruction_set() {
                                   .print = &execute_print,
                                   .allocate = &execute_malloc,
                                   .release = &execute_free,
+                                  .set_condition = &execute_set_condition,
                                   .branch_table = &execute_branch_table,
                                   .clock = &execute_clock,
                                   .not_predicate = &execute_not_predicate,

@@ -1,4 +1,5 @@
-// What kernels ask of the host: `assert`, which ends them, `printf`, `malloc` and `free`.
+// What kernels ask of the host: `assert`, which ends them, `printf`, `malloc`, `free`, and
+// what a conditional node of a graph does.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -176,8 +177,18 @@ void execute_free(Thread& thread, const Instruction& in) {
   if (address != 0) thread.block->grid().release(address, *in.text);
 }
 
+// void cudaGraphSetConditional(handle, value): the handle is where the value lies.
+void execute_set_condition(Thread& thread, const Instruction& in) {
+  using namespace host_calls;
+  const Call& call = call_of(thread, in);
+  const auto value = static_cast<std::uint32_t>(argument_of(thread, call, 1));
+  std::memcpy(locate<Space::global, Access::store>(thread, in, argument_of(thread, call, 0), sizeof(value)),
+              &value, sizeof(value));
+}
+
 bool is_host_call(Handler handler) {
-  return handler == &execute_print || handler == &execute_malloc || handler == &execute_free;
+  return handler == &execute_print || handler == &execute_malloc || handler == &execute_free ||
+         handler == &execute_set_condition;
 }
 
 }  // namespace opgate::simulator

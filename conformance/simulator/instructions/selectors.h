@@ -67,6 +67,7 @@ void execute_assertion(Thread& thread, const Instruction& in);
 void execute_print(Thread& thread, const Instruction& in);
 void execute_malloc(Thread& thread, const Instruction& in);
 void execute_free(Thread& thread, const Instruction& in);
+void execute_set_condition(Thread& thread, const Instruction& in);
 /// Whether it is the call of a function without PTX, which returns at once.
 bool is_host_call(Handler handler);
 void execute_clock(Thread& thread, const Instruction& in);

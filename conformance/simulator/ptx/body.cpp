@@ -299,6 +299,7 @@ class Reader {
     if (call.callee >= 0) return instructions_.call;
     if (name == "malloc") return instructions_.allocate;
     if (name == "free") return instructions_.release;
+    if (name == "cudaGraphSetConditional") return instructions_.set_condition;
     if (builder_.declarations().function(name) != nullptr) return instructions_.unsupported;
     call.address = names_.slot_of(names_.find(callee), callee);
     builder_.add_functions_in_variables();

@@ -14,12 +14,13 @@ struct InstructionSet {
   // What executes an instruction that is not chosen by its opcode alone, or that no text names.
   Handler unsupported = nullptr;
   Handler call = nullptr;
-  Handler assertion = nullptr;     ///< a call of `__assertfail`
-  Handler print = nullptr;         ///< a call of `vprintf`
-  Handler allocate = nullptr;      ///< a call of `malloc`
-  Handler release = nullptr;       ///< a call of `free`
-  Handler branch_table = nullptr;  ///< `brx.idx`
-  Handler clock = nullptr;         ///< reads `%clock` and its like, in front of the instruction that names it
+  Handler assertion = nullptr;      ///< a call of `__assertfail`
+  Handler print = nullptr;          ///< a call of `vprintf`
+  Handler allocate = nullptr;       ///< a call of `malloc`
+  Handler release = nullptr;        ///< a call of `free`
+  Handler set_condition = nullptr;  ///< a call of `cudaGraphSetConditional`
+  Handler branch_table = nullptr;   ///< `brx.idx`
+  Handler clock = nullptr;  ///< reads `%clock` and its like, in front of the instruction that names it
   Handler not_predicate = nullptr;  ///< computes `!p`, in front of the instruction that has it as an operand
 
   /// Changes what executes instructions because of others of their function, when all are known.

@@ -3,26 +3,11 @@
 #include <vector>
 
 #include "simulator/runtime/api.h"
+#include "simulator/runtime/graph_handles.h"
 
 using namespace opgate::simulator;
 
 namespace {
-
-GraphNode* node_of(cudaGraphNode_t handle) { return reinterpret_cast<GraphNode*>(handle); }
-
-// Nodes are handles of their own: the address of the node.
-cudaGraphNode_t handle_of(const GraphNode* node) {
-  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
-}
-
-std::vector<GraphNode*> nodes_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count) {
-  std::vector<GraphNode*> nodes;
-  for (std::size_t i = 0; i < count; ++i) {
-    nodes.push_back(node_of(handles[i]));
-    if (!graph.holds(nodes.back())) refuse(cudaErrorInvalidValue);
-  }
-  return nodes;
-}
 
 // Fills an array of the program with handles. Without an array only their number is wanted.
 template <class Nodes>
@@ -52,14 +37,14 @@ void refuse_implicit(Simulator& simulator, const Stream& stream) {
 
 void instantiate(Simulator& simulator, cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long flags) {
   require(result);
-  // Uploads and priorities change no result; a launch by a kernel and memory that is freed at each launch are
-  // not simulated.
+  // Uploads and priorities change no result; a launch by a kernel is not simulated.
   constexpr unsigned long long kKnown = cudaGraphInstantiateFlagUpload |
                                         cudaGraphInstantiateFlagUseNodePriority |
                                         cudaGraphInstantiateFlagAutoFreeOnLaunch;
   if ((flags & ~kKnown) != 0)
     refuse(cudaErrorNotSupported, "cudaGraphInstantiate with flags that are not simulated");
-  *result = simulator.graph_programs.add(std::make_shared<GraphProgram>(*simulator.graphs.at(graph)));
+  *result = simulator.graph_programs.add(std::make_shared<GraphProgram>(
+      *simulator.graphs.at(graph), (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0));
 }
 
 }  // namespace

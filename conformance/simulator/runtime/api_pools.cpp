@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "simulator/runtime/api.h"
+#include "simulator/runtime/graph_memory.h"
 #include "simulator/runtime/report.h"
 
 using namespace opgate::simulator;
@@ -10,11 +11,13 @@ namespace {
 
 void allocate_in(Simulator& simulator, void** result, std::size_t bytes, cudaMemPool_t pool, Stream& stream) {
   require(result);
-  if (stream.capture != nullptr)
-    refuse(cudaErrorNotSupported, "cudaMallocAsync in a captured graph, which is not simulated");
   const auto& from = simulator.pools.at(pool);
   *result = nullptr;
   if (bytes == 0) return;
+  if (stream.capture != nullptr) {
+    *result = reinterpret_cast<void*>(issue_graph_allocation(simulator, from->device(), bytes, stream));
+    return;
+  }
   const std::uint64_t address = simulator.memory.allocate(from->device(), bytes);
   from->note_allocation(bytes);
   simulator.pools.remember(address, from);
@@ -68,11 +71,13 @@ OPGATE_SIM_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
     if (pointer == nullptr) return;
     const auto stream = simulator.stream(handle);
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
-    if (stream->capture != nullptr)
-      refuse(cudaErrorNotSupported, "cudaFreeAsync in a captured graph, which is not simulated");
     if (!simulator.memory.range().holds(address)) refuse(cudaErrorInvalidValue);
     const Heap& heap = simulator.memory.heap(simulator.memory.range().device_of(address));
-    const Allocation* const block = heap.find(address);
+    const Allocation* block = heap.find_reserved(address);
+    if (block == nullptr && stream->capture != nullptr)
+      refuse(cudaErrorInvalidValue,
+             "cudaFreeAsync in a captured graph of memory that no graph has allocated");
+    if (block == nullptr) block = heap.find(address);
     if (block == nullptr || block->begin != address)
       refuse(cudaErrorInvalidValue, "cudaFreeAsync of " + heap.explain(address, 1));
     simulator.execution.issue(
@@ -190,21 +195,29 @@ OPGATE_SIM_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cuda
   });
 }
 
-// Graphs have no memory of their own here, so that all these counts are 0.
-OPGATE_SIM_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType /*attribute*/,
+// Nothing is kept in reserve, so that what is reserved is what is used.
+OPGATE_SIM_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute,
                                                           void* value) {
-  return api_call([&](Simulator&) {
+  return api_call([&](Simulator& simulator) {
     devices::require(device);
     require(value);
-    write(value, std::uint64_t{0});
+    const Heap& heap = simulator.memory.heap(device);
+    const bool now =
+        attribute == cudaGraphMemAttrUsedMemCurrent || attribute == cudaGraphMemAttrReservedMemCurrent;
+    write(value, std::uint64_t{now ? heap.used_by_graphs() : heap.most_used_by_graphs()});
   });
+}
+
+OPGATE_SIM_API cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return api_call([&](Simulator&) { devices::require(device); });
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType /*attribute*/,
                                                           void* value) {
-  return api_call([&](Simulator&) {
+  return api_call([&](Simulator& simulator) {
     devices::require(device);
     require(value);
     if (*static_cast<std::uint64_t*>(value) != 0) refuse(cudaErrorInvalidValue);
+    simulator.memory.heap(device).forget_most_used_by_graphs();
   });
 }

@@ -23,7 +23,7 @@ std::size_t bytes_covered(const CopySide& side, const CopyShape& shape) {
 Location locate(MemoryMap& memory, const CopySide& side, const CopyShape& shape, const char* what) {
   if (side.data == nullptr) refuse(cudaErrorInvalidValue, std::string(what) + ": a null pointer");
   std::string why;
-  const Location location = memory.locate(side.data, bytes_covered(side, shape), why);
+  const Location location = memory.locate(side.data, bytes_covered(side, shape), why, /*later=*/true);
   if (!why.empty()) refuse(cudaErrorInvalidValue, std::string(what) + ": " + why);
   return location;
 }

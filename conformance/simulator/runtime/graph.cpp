@@ -4,8 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "simulator/runtime/condition.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/execution.h"
+#include "simulator/runtime/graph_memory.h"
 
 namespace opgate::simulator {
 
@@ -44,7 +46,8 @@ bool Graph::all_before(const std::vector<GraphNode*>& nodes, const std::vector<G
   return std::ranges::all_of(nodes, [&](const GraphNode* node) { return reached.contains(node); });
 }
 
-GraphProgram::GraphProgram(const Graph& graph) {
+GraphProgram::GraphProgram(const Graph& graph, bool frees_on_launch)
+    : frees_on_launch_(frees_on_launch), conditions_(graph.conditions()) {
   std::vector<const GraphNode*> open;
   for (const auto& node : graph.nodes()) open.push_back(node.get());
   std::set<const GraphNode*> placed;
@@ -56,13 +59,51 @@ GraphProgram::GraphProgram(const Graph& graph) {
     const auto last_ready = std::find_if(open.rbegin(), open.rend(), ready);
     if (last_ready == open.rend()) refuse(cudaErrorInvalidValue, "a graph whose nodes wait for each other");
     placed.insert(*last_ready);
-    steps_.push_back((*last_ready)->work);
+    Step& step = steps_.emplace_back(Step{(*last_ready)->work, (*last_ready)->conditional, {}});
+    if (step.conditional != nullptr) {
+      for (const auto& body : step.conditional->bodies)
+        step.bodies.push_back(std::make_shared<GraphProgram>(*body));
+    }
     open.erase(std::next(last_ready).base());
   }
 }
 
 void GraphProgram::run(Execution& execution) const {
-  for (const Work& step : steps_) execution.run(step);
+  prepare();
+  run_steps(execution);
+}
+
+void GraphProgram::prepare() const {
+  for (const auto& condition : conditions_) condition->begin_launch();
+  for (const Step& step : steps_) {
+    if (frees_on_launch_ && step.work.allocates != nullptr) step.work.allocates->end_if_in_use();
+    for (const auto& body : step.bodies) body->prepare();
+  }
+}
+
+void GraphProgram::run_steps(Execution& execution) const {
+  for (const Step& step : steps_) {
+    execution.run(step.work);
+    if (step.conditional != nullptr) run_bodies(step, execution);
+  }
+}
+
+void GraphProgram::run_bodies(const Step& step, Execution& execution) {
+  const auto value = [&] { return step.conditional->condition->value(); };
+  switch (step.conditional->type) {
+    case cudaGraphCondTypeWhile:
+      while (errors::sticky() == cudaSuccess && value() != 0) step.bodies.front()->run_steps(execution);
+      break;
+    case cudaGraphCondTypeIf:
+      if (value() != 0)
+        step.bodies.front()->run_steps(execution);
+      else if (step.bodies.size() > 1)
+        step.bodies[1]->run_steps(execution);
+      break;
+    case cudaGraphCondTypeSwitch:
+      if (value() < step.bodies.size()) step.bodies[value()]->run_steps(execution);
+      break;
+  }
 }
 
 }  // namespace opgate::simulator

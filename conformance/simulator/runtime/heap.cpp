@@ -53,17 +53,21 @@ std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
     address = take_gap(room);
   }
   if (!address) return std::nullopt;
-  blocks_[*address] = {*address, bytes, false};
+  const Allocation& block = blocks_[*address] = {*address, bytes};
   used_ += bytes;
   is_used_ = true;
-  std::byte* const data = range_.alias(*address);
-  if (bytes <= heap::kFilledWhole) {
-    std::memset(data, plan_.fill, bytes);
+  fill(block);
+  return address;
+}
+
+void Heap::fill(const Allocation& block) const {
+  std::byte* const data = range_.alias(block.begin);
+  if (block.bytes <= heap::kFilledWhole) {
+    std::memset(data, plan_.fill, block.bytes);
   } else {
     std::memset(data, plan_.fill, heap::kFilledEnds);
-    std::memset(data + bytes - heap::kFilledEnds, plan_.fill, heap::kFilledEnds);
+    std::memset(data + block.bytes - heap::kFilledEnds, plan_.fill, heap::kFilledEnds);
   }
-  return address;
 }
 
 bool Heap::release(std::uint64_t address) {
@@ -74,10 +78,46 @@ bool Heap::release(std::uint64_t address) {
   used_ -= block.bytes;
   // Pages that it shares with the guards around it are of no use to anybody either.
   range_.drop(block.begin - plan_.guard / 2, block.bytes + plan_.guard);
-  quarantine_.push_back(address);
+  if (block.reserved)
+    used_by_graphs_ -= block.bytes;
+  else
+    put_into_quarantine(block);
+  return true;
+}
+
+void Heap::put_into_quarantine(const Allocation& block) {
+  quarantine_.push_back(block.begin);
   quarantined_ += room_for(block.bytes);
   while (quarantined_ > plan_.addresses / heap::kQuarantineShare) reuse_oldest();
+}
+
+std::optional<std::uint64_t> Heap::reserve(std::size_t bytes) {
+  const std::optional<std::uint64_t> address = allocate(bytes);
+  if (!address) return std::nullopt;
+  blocks_.at(*address).reserved = true;
+  used_by_graphs_ += bytes;
+  release(*address);
+  return address;
+}
+
+bool Heap::revive(std::uint64_t address) {
+  Allocation& block = blocks_.at(address);
+  if (!block.freed || block.bytes > plan_.capacity - used_) return false;
+  block.freed = false;
+  used_ += block.bytes;
+  used_by_graphs_ += block.bytes;
+  most_used_by_graphs_ = std::max(most_used_by_graphs_, used_by_graphs_);
+  fill(block);
   return true;
+}
+
+void Heap::let_go(std::uint64_t address) {
+  Allocation& block = blocks_.at(address);
+  block.reserved = false;
+  if (block.freed)
+    put_into_quarantine(block);
+  else
+    used_by_graphs_ -= block.bytes;
 }
 
 const Allocation* Heap::nearest(std::uint64_t address) const {
@@ -88,6 +128,11 @@ const Allocation* Heap::nearest(std::uint64_t address) const {
 const Allocation* Heap::find(std::uint64_t address) const {
   const Allocation* const block = nearest(address);
   return block != nullptr && !block->freed && address < block->end() ? block : nullptr;
+}
+
+const Allocation* Heap::find_reserved(std::uint64_t address) const {
+  const Allocation* const block = nearest(address);
+  return block != nullptr && block->reserved && address < block->end() ? block : nullptr;
 }
 
 std::string Heap::explain(std::uint64_t address, std::size_t bytes) const {

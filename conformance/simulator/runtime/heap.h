@@ -19,6 +19,7 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   bool freed = false;
+  bool reserved = false;  ///< by a graph
 
   std::uint64_t end() const { return begin + bytes; }
 };
@@ -50,8 +51,22 @@ class Heap {
   /// False if no live allocation begins at the address.
   bool release(std::uint64_t address);
 
+  /// Memory of a graph, which `revive` gives out and `release` takes back again and again. Until `let_go`,
+  /// nobody else gets its addresses. At first it is not given out.
+  std::optional<std::uint64_t> reserve(std::size_t bytes);
+  /// False if it is given out already, or if the device has no more memory.
+  bool revive(std::uint64_t address);
+  void let_go(std::uint64_t address);
+  /// Bytes of such memory that are given out.
+  std::size_t used_by_graphs() const { return used_by_graphs_; }
+  std::size_t most_used_by_graphs() const { return most_used_by_graphs_; }
+  void forget_most_used_by_graphs() { most_used_by_graphs_ = used_by_graphs_; }
+
   /// The live allocation that an address lies in, or null.
   const Allocation* find(std::uint64_t address) const;
+
+  /// The memory of a graph that an address lies in, given out or not, or null.
+  const Allocation* find_reserved(std::uint64_t address) const;
 
   /// The allocation that begins last before the address, also a freed one, or null.
   const Allocation* nearest(std::uint64_t address) const;
@@ -72,11 +87,15 @@ class Heap {
   std::size_t remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap);
 
   std::size_t room_for(std::size_t bytes) const;
+  void fill(const Allocation& block) const;
+  void put_into_quarantine(const Allocation& block);
 
   const AddressRange& range_;
   HeapPlan plan_;
   bool is_used_ = false;
   std::size_t used_ = 0;
+  std::size_t used_by_graphs_ = 0;
+  std::size_t most_used_by_graphs_ = 0;
   std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
   std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out: bytes by begin
   std::set<std::pair<std::size_t, std::uint64_t>> gaps_by_size_;  // the same

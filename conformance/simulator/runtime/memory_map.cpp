@@ -60,12 +60,13 @@ void MemoryMap::mark_allocation_written(std::uint64_t address) {
   if (block != nullptr) written_->mark_unread_written(block->begin, block->bytes);
 }
 
-Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& why) {
+Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& why, bool later) {
   why.clear();
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (range_.holds(address)) {
     const int device = range_.device_of(address);
-    const Allocation* const block = heap(device).find(address);
+    const Allocation* block = heap(device).find(address);
+    if (block == nullptr && later) block = heap(device).find_reserved(address);
     if (block == nullptr || bytes > block->end() - address)
       why = &heap_of(address) == &heap(device)
                 ? heap(device).explain(address, bytes)

@@ -78,8 +78,9 @@ class MemoryMap {
   void mark_allocation_written(std::uint64_t address);
 
   /// Where a region of memory is. Empty `why`: it may be accessed. A pointer of the host that nothing is
-  /// known about is pageable memory, which the system checks itself.
-  Location locate(const void* pointer, std::size_t bytes, std::string& why);
+  /// known about is pageable memory, which the system checks itself. `later`: it is accessed by work that is
+  /// still to run, and a graph may give the memory out before.
+  Location locate(const void* pointer, std::size_t bytes, std::string& why, bool later = false);
 
   /// `device` may access the memory of `owner`.
   void enable_peer(int device, int owner) { peers_.emplace(device, owner); }

@@ -9,6 +9,7 @@
 
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/capture.h"
+#include "simulator/runtime/condition.h"
 #include "simulator/runtime/event.h"
 #include "simulator/runtime/execution.h"
 #include "simulator/runtime/graph.h"
@@ -46,6 +47,7 @@ struct Simulator {
   Handles<cudaGraph_t, Graph> graphs;
   Handles<cudaGraphExec_t, GraphProgram> graph_programs;
   Handles<cudaUserObject_t, UserObject> user_objects;
+  std::map<std::uint64_t, std::weak_ptr<Condition>> conditions;  ///< by their handles
 
   /// Device memory of kBytesOfGridWorkspace bytes, for the cooperative launches of a device, of which one
   /// runs at a time.

@@ -17,6 +17,7 @@
 namespace opgate::simulator {
 
 class Capture;
+class GraphMemory;
 class LaunchesInFlight;
 class Stream;
 
@@ -37,7 +38,8 @@ struct Mark {
 struct Work {
   std::function<void()> run;
   cudaGraphNodeType kind = cudaGraphNodeTypeEmpty;
-  bool after_faults = false;  ///< runs although a kernel has faulted before
+  bool after_faults = false;                         ///< runs although a kernel has faulted before
+  std::shared_ptr<GraphMemory> allocates = nullptr;  ///< memory that a node of a graph gives out
 };
 
 struct QueuedWork {
