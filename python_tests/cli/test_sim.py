@@ -188,6 +188,14 @@ def test_what_is_not_simulated_is_no_finding_and_is_told(sim: SimulatedProgram) 
     ]
 
 
+def test_a_kernel_that_launches_a_kernel_is_no_finding_and_is_told(opgate: OpGate, build: Path) -> None:
+    run = opgate("sim", "--seconds", "0", "--", build / "bin" / "opgate_launching")
+    assert run.returncode == 0, run
+    *_, verdict, reason = run.stderr.splitlines()
+    assert verdict == "opgate sim: nothing found"
+    assert "relocatable device code (nvcc -rdc=true, which kernels that launch kernels need" in reason
+
+
 def test_a_program_without_cuda_is_told_so(sim: SimulatedProgram) -> None:
     run = sim("without-cuda")
     assert run.returncode == 0

@@ -284,11 +284,19 @@ class Reader {
     skip_comma();
     if (at < statement.size() && statement[at].is("(")) call.arguments = read_arguments(statement, at);
     Instruction instruction;
-    instruction.text = builder_.text(std::string(opcode.text) + " " + std::string(callee.text));
+    const bool launches = launches_kernels(callee.text);
+    instruction.text = builder_.text(std::string(opcode.text) + " " + std::string(callee.text) +
+                                     (launches ? " (a kernel that launches a kernel)" : ""));
     instruction.execute = choose_call(callee, call);
     instruction.immediate = static_cast<std::int64_t>(function_.calls.size());
     function_.calls.push_back(std::move(call));
     return instruction;
+  }
+
+  // Functions of dynamic parallelism, as nvcc 12 and later and older ones call them.
+  static bool launches_kernels(std::string_view callee) {
+    return callee.starts_with("__cudaCDP2") || callee.starts_with("cudaLaunchDevice") ||
+           callee.starts_with("cudaGetParameterBuffer");
   }
 
   Handler choose_call(const Token& callee, Call& call) {

@@ -5,13 +5,37 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "simulator/runtime/architecture.h"
+#include "simulator/runtime/elf_file.h"
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/report.h"
 
 namespace opgate::simulator {
+namespace binaries {
+
+// With -rdc=true, nvcc puts the device code of each file into a section of its own, and links it.
+bool has_relocatable_code(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string contents{std::istreambuf_iterator<char>(stream), {}};
+  if (!contents.starts_with(ELFMAG)) return false;
+  try {
+    const ElfFile file(contents.data(), contents.size());
+    for (unsigned i = 0; i < file.sections(); ++i) {
+      const Elf64_Shdr section = file.section(i);
+      if (section.sh_size != 0 && file.name_of(section) == "__nv_relfatbin") return true;
+    }
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+  return false;
+}
+
+}  // namespace binaries
 
 Module& DeviceBinary::on(int device, MemoryMap& memory) { return *load(device, memory).module; }
 
@@ -29,10 +53,16 @@ DeviceBinary::Loaded& DeviceBinary::load(int device, MemoryMap& memory) {
     refuse(cudaErrorInvalidPtx, path() + ": " + error.what());
   }
   if (loaded.module == nullptr) {
-    errors::note_unsupported("machine code without PTX for sm_" + std::to_string(architecture().capability) +
-                             " or older (compile it with -gencode arch=compute_80,code=compute_80 as well; " +
-                             path() + " has only " + code().contents + ")");
-    refuse(cudaErrorNoKernelImageForDevice);
+    if (binaries::has_relocatable_code(path()))
+      errors::note_unsupported(
+          "relocatable device code (nvcc -rdc=true, which kernels that launch kernels need; the PTX in " +
+          path() + " is for nvcc's linker only)");
+    else
+      errors::note_unsupported(
+          "machine code without PTX for sm_" + std::to_string(architecture().capability) +
+          " or older (compile it with -gencode arch=compute_80,code=compute_80 as well; " + path() +
+          " has only " + code().contents + ")");
+    throw Refusal(cudaErrorNoKernelImageForDevice, /*told=*/true);
   }
   for (const auto& variable : loaded.module->variables()) {
     const std::uint64_t address = memory.allocate(device, variable.bytes);
