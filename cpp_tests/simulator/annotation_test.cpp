@@ -70,6 +70,8 @@ TEST(SimulatedAnnotations, OfMapsOfTensors) {
   EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes").kind,
             Kind::tensor_load);
   EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group").kind, Kind::tensor_store);
+  EXPECT_EQ(annotation_of("tex.2d.v4.f32.f32").kind, Kind::none);
+  EXPECT_EQ(annotation_of("sust.b.2d.b32.trap").kind, Kind::none);
   EXPECT_EQ(annotation_of("tensormap.replace.tile.rank.shared::cta.b1024.b32").kind, Kind::none);
 }
 

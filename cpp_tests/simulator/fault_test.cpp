@@ -166,8 +166,10 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
       "cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes [%r1], [%rd1, "
       "{%r2, "
       "%r3, %r4}], [%r5], {%h1};",
-      "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
-      "sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
+      "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3, %f4}];",
+      "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];",
+      "sust.p.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
+      "sust.b.2d.b32.clamp [%rd1, {%r1, %r2}], {%r3};",
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.unheard [%r1], "
       "[%rd1], 16, [%r3], %h1;",
       "mbarrier.arrive.unheard.shared.b64 %rd2, [%r2];",
@@ -185,6 +187,19 @@ TEST(SimulatedFaults, UnsupportedOnlyWhenExecuted) {
   expect_fault(run_body("{ .param .b64 n; .param .b64 r; st.param.b64 [n], 8; call.uni (r), unheard, (n); }",
                         {}, {}, ".extern .func (.param .b64 r) unheard (.param .b64 n);"),
                Fault::unsupported, "call.uni unheard");
+}
+
+TEST(SimulatedFaults, AKernelThatLaunchesAKernel) {
+  const std::string before =
+      ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2 (.param .b64 f, .param .align 4 .b8 "
+      "g[12], "
+      ".param .align 4 .b8 b[12], .param .b32 s);\n.visible .entry child() { ret; }\n";
+  expect_fault(
+      run_body("mov.u64 %rd2, child; { .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; "
+               ".param .b32 s; .param .b64 r; st.param.b64 [f], %rd2; st.param.b32 [s], 0; call.uni (r), "
+               "__cudaCDP2GetParameterBufferV2, (f, g, b, s); }",
+               {}, {}, before),
+      Fault::unsupported, "call.uni __cudaCDP2GetParameterBufferV2 (a kernel that launches a kernel)");
 }
 
 TEST(SimulatedFaults, CallsThatGoWrong) {

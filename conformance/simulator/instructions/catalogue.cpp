@@ -34,6 +34,7 @@ std::unordered_map<std::string_view, Opcode> all_opcodes() {
                            &opcodes_of_wgmma,
                            &opcodes_of_matrix_moves,
                            &opcodes_of_synchronisation,
+                           &opcodes_of_textures,
                            &opcodes_of_collectives,
                            &opcodes_of_clusters}) {
     for (const OpcodeRow& row : group()) all.insert(row);

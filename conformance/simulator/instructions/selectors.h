@@ -40,6 +40,7 @@ std::vector<OpcodeRow> opcodes_of_wgmma();
 std::vector<OpcodeRow> opcodes_of_matrix_moves();
 std::vector<OpcodeRow> opcodes_of_synchronisation();
 std::vector<OpcodeRow> opcodes_of_collectives();
+std::vector<OpcodeRow> opcodes_of_textures();
 
 // Arithmetic whose opcode serves several kinds of numbers: the type decides which of these is asked.
 Handler integer_arithmetic(Draft& draft, Type type);

@@ -44,6 +44,7 @@ enum class Effect : std::uint8_t {
   fragment,  ///< `wmma`, of which some load or store
   mbarrier,
   tensor_map,  ///< changes or copies one; no tool looks at these accesses
+  image,       ///< reads or writes one through an object; no tool looks at these accesses
   product,     ///< `wgmma` and what belongs to it
   copy,        ///< `cp.async` and what belongs to it
   branch,      ///< to the target in its immediate

@@ -1,6 +1,7 @@
 // Copies and fills.
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/copies.h"
+#include "simulator/runtime/cuda_array.h"
 
 using namespace opgate::simulator;
 
@@ -33,13 +34,34 @@ CopySide side_of(const cudaPitchedPtr& memory, const cudaPos& position) {
   return {static_cast<const std::byte*>(memory.ptr) + offset, memory.pitch, slice};
 }
 
+// With an array, the extent and the positions in it count elements.
+void copy_arrays(Simulator& simulator, const cudaMemcpy3DParms& parameters, cudaStream_t stream,
+                 HostWaits waits) {
+  const auto known = [&](cudaArray_t handle) {
+    return handle == nullptr ? nullptr : simulator.arrays.at(handle).get();
+  };
+  const CudaArray* const from = known(parameters.srcArray);
+  const CudaArray* const to = known(parameters.dstArray);
+  const std::size_t element = (from != nullptr ? from : to)->image.element_bytes();
+  if (from != nullptr && to != nullptr && to->image.element_bytes() != element) refuse(cudaErrorInvalidValue);
+  const cudaExtent& extent = parameters.extent;
+  const CopyShape shape{extent.width * element, extent.height, extent.depth};
+  const auto side = [&](const CudaArray* array, const cudaPitchedPtr& memory, const cudaPos& position) {
+    return array == nullptr ? side_of(memory, position)
+                            : array->side(position.x * element, position.y, position.z, shape);
+  };
+  copy(simulator, side(to, parameters.dstPtr, parameters.dstPos),
+       side(from, parameters.srcPtr, parameters.srcPos), shape, parameters.kind, *simulator.stream(stream),
+       waits);
+}
+
 cudaError_t copy_box(const cudaMemcpy3DParms* parameters, cudaStream_t stream, HostWaits waits) {
   if (parameters == nullptr) return errors::keep(cudaErrorInvalidValue);
-  if (parameters->srcArray != nullptr || parameters->dstArray != nullptr) {
-    return api_call(
-        [](Simulator&) { refuse(cudaErrorNotSupported, "a copy of a CUDA array, which is not simulated"); });
-  }
   const cudaExtent& extent = parameters->extent;
+  if (parameters->srcArray != nullptr || parameters->dstArray != nullptr) {
+    return api_call([&](Simulator& simulator) { copy_arrays(simulator, *parameters, stream, waits); },
+                    "cudaMemcpy3D");
+  }
   return copy_region(side_of(parameters->dstPtr, parameters->dstPos),
                      side_of(parameters->srcPtr, parameters->srcPos),
                      {extent.width, extent.height, extent.depth}, parameters->kind, stream, waits);

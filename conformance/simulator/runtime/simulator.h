@@ -1,6 +1,9 @@
 // Everything that is simulated, for the functions of the CUDA runtime.
 #pragma once
 
+#include <driver_types.h>
+#include <texture_types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,6 +13,7 @@
 #include "simulator/runtime/binaries.h"
 #include "simulator/runtime/capture.h"
 #include "simulator/runtime/condition.h"
+#include "simulator/runtime/cuda_array.h"
 #include "simulator/runtime/event.h"
 #include "simulator/runtime/execution.h"
 #include "simulator/runtime/graph.h"
@@ -24,6 +28,12 @@ namespace opgate::simulator {
 
 /// `grid.sync()` keeps here how many blocks have arrived.
 constexpr std::size_t kBytesOfGridWorkspace = 8;
+
+/// What the program has made a texture or surface of.
+struct ImageObjectOrigin {
+  cudaResourceDesc resource;
+  cudaTextureDesc texture;
+};
 
 struct Simulator {
   Simulator();
@@ -47,6 +57,8 @@ struct Simulator {
   Handles<cudaGraph_t, Graph> graphs;
   Handles<cudaGraphExec_t, GraphProgram> graph_programs;
   Handles<cudaUserObject_t, UserObject> user_objects;
+  Handles<cudaArray_t, CudaArray> arrays;
+  std::map<std::uint64_t, ImageObjectOrigin> image_objects;      ///< textures and surfaces, by their handles
   std::map<std::uint64_t, std::weak_ptr<Condition>> conditions;  ///< by their handles
 
   /// Device memory of kBytesOfGridWorkspace bytes, for the cooperative launches of a device, of which one

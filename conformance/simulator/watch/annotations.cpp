@@ -171,6 +171,7 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
     case Effect::leave_kernel:
       return {.kind = Kind::leave};
     case Effect::tensor_map:
+    case Effect::image:
       return {};
     case Effect::branch:
     case Effect::none:
