@@ -68,8 +68,11 @@ cudaError_t copy_box(const cudaMemcpy3DParms* parameters, cudaStream_t stream, H
 }
 
 cudaError_t fill_region(const CopySide& to, const CopyShape& shape, int value, cudaStream_t stream) {
-  return api_call([&](Simulator& simulator) { fill(simulator, to, shape, value, *simulator.stream(stream)); },
-                  "cudaMemset");
+  return api_call(
+      [&](Simulator& simulator) {
+        fill(simulator, to, shape, static_cast<unsigned>(value), *simulator.stream(stream));
+      },
+      "cudaMemset");
 }
 
 cudaError_t copy_symbol(const void* symbol, const void* from, void* to, std::size_t bytes, std::size_t offset,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/runtime/api.h"
+#include "simulator/runtime/copies.h"
 #include "simulator/runtime/graph_handles.h"
 #include "simulator/runtime/graph_memory.h"
 
@@ -65,21 +66,15 @@ cudaError_t add_kernel(const NodePlace& place, const Parameters& parameters) {
 
 template <class Parameters>
 cudaError_t add_memset(const NodePlace& place, const Parameters& parameters) {
-  const unsigned value = parameters.value;
-  const unsigned bytes = parameters.elementSize;
-  const unsigned each = value & 0xFF;
-  const bool same_bytes = bytes == 1 || (bytes == 2 && (value & 0xFFFF) == each * 0x101u) ||
-                          (bytes == 4 && value == each * 0x1010101u);
   return add_node(place, [&](cudaStream_t stream) {
-    if (!same_bytes) {
-      return api_call([&](Simulator&) {
-        if (bytes != 2 && bytes != 4) refuse(cudaErrorInvalidValue);
-        refuse(cudaErrorNotSupported, "a memset node with elements whose bytes differ");
-      });
-    }
-    const std::size_t width = parameters.width * bytes;
-    return cudaMemset2DAsync(parameters.dst, parameters.height == 1 ? width : parameters.pitch,
-                             static_cast<int>(each), width, parameters.height, stream);
+    return api_call([&](Simulator& simulator) {
+      const std::size_t bytes = parameters.elementSize;
+      const std::size_t width = parameters.width * bytes;
+      const std::size_t pitch = parameters.height == 1 ? width : parameters.pitch;
+      if ((bytes != 1 && bytes != 2 && bytes != 4) || pitch < width) refuse(cudaErrorInvalidValue);
+      fill(simulator, {parameters.dst, pitch, pitch * parameters.height}, {width, parameters.height},
+           parameters.value, *simulator.stream(stream), bytes);
+    });
   });
 }
 
@@ -283,5 +278,12 @@ OPGATE_SIM_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cud
     const auto before = nodes_of(changed, from, count);
     const auto after = nodes_of(changed, to, count);
     for (std::size_t i = 0; i < count; ++i) after[i]->dependencies.push_back(before[i]);
+  });
+}
+
+OPGATE_SIM_API cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t original) {
+  return api_call([&](Simulator& simulator) {
+    require(result);
+    *result = simulator.graphs.add(simulator.graphs.at(original)->clone());
   });
 }

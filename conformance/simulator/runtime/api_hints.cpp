@@ -69,7 +69,9 @@ OPGATE_SIM_API cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value
       return;
     }
     Heap& heap = simulator.memory.heap_of_kernels(devices::current());
-    if (heap.is_used()) refuse(cudaErrorInvalidValue, "the heap of kernels has been used");
+    if (heap.is_used())
+      refuse(cudaErrorInvalidValue,
+             "cudaDeviceSetLimit(cudaLimitMallocHeapSize) after a kernel has used its heap");
     heap.set_capacity(value);
   });
 }

@@ -107,6 +107,16 @@ void note_read(MemoryMap& memory, const char* operation, const CopySide& side, c
   });
 }
 
+// The least bytes of the value, again and again.
+void repeat(std::byte* to, std::size_t bytes, unsigned value, std::size_t bytes_of_value) {
+  if (bytes_of_value == 1) {
+    std::memset(to, static_cast<int>(value & 0xFF), bytes);
+    return;
+  }
+  for (std::size_t at = 0; at + bytes_of_value <= bytes; at += bytes_of_value)
+    std::memcpy(to + at, &value, bytes_of_value);
+}
+
 // What came from unwritten memory does so in the memory of a device, too, and is used if the host gets it.
 void note_values(MemoryMap& memory, const CopySide& to, const CopySide& from, const CopyShape& shape) {
   std::string why;
@@ -175,23 +185,25 @@ void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, c
   copy(simulator, {to, bytes, bytes}, {from, bytes, bytes}, {bytes}, kind, stream, waits);
 }
 
-void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int value, Stream& stream) {
+void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, unsigned value, Stream& stream,
+          std::size_t bytes_of_value) {
   using copying::Kind;
   if (shape.empty()) return;
   const Kind target = copying::locate(simulator.memory, to, shape, "a memory set").kind;
   if (target == Kind::pageable)
     refuse(cudaErrorInvalidValue, "a memory set of memory of the host that is not pinned");
   MemoryMap& memory = simulator.memory;
-  simulator.execution.issue(
-      stream, {[&memory, to, shape, value] {
-                 std::byte* const data = copying::locate_again(memory, to, shape, "a memory set");
-                 if (data == nullptr) return;
-                 copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-                   std::memset(data + copying::offset(to, slice, line), value, shape.width);
-                 });
-                 copying::note_write(memory, "a fill", to, shape);
-               },
-               cudaGraphNodeTypeMemset});
+  simulator.execution.issue(stream, {[&memory, to, shape, value, bytes_of_value] {
+                                       std::byte* const data =
+                                           copying::locate_again(memory, to, shape, "a memory set");
+                                       if (data == nullptr) return;
+                                       copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+                                         copying::repeat(data + copying::offset(to, slice, line), shape.width,
+                                                         value, bytes_of_value);
+                                       });
+                                       copying::note_write(memory, "a fill", to, shape);
+                                     },
+                                     cudaGraphNodeTypeMemset});
   if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);
 }
 

@@ -39,7 +39,8 @@ void copy(Simulator& simulator, const CopySide& to, const CopySide& from, const 
 void copy(Simulator& simulator, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
           Stream& stream, HostWaits waits);
 
-/// Issues a fill with a byte.
-void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, int value, Stream& stream);
+/// Issues a fill with a value of 1, 2 or 4 bytes.
+void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, unsigned value, Stream& stream,
+          std::size_t bytes_of_value = 1);
 
 }  // namespace opgate::simulator

@@ -1,6 +1,7 @@
 #include "simulator/runtime/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,6 +25,21 @@ Graph::~Graph() {
 GraphNode* Graph::add(Work work, std::vector<GraphNode*> dependencies) {
   nodes_.push_back(std::make_unique<GraphNode>(GraphNode{std::move(work), std::move(dependencies)}));
   return nodes_.back().get();
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_shared<Graph>();
+  std::map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : nodes_) {
+    copies[node.get()] = copy->add(node->work, {});
+    copies[node.get()]->conditional = node->conditional;
+  }
+  for (const auto& node : nodes_) {
+    for (GraphNode* const before : node->dependencies)
+      copies[node.get()]->dependencies.push_back(copies.at(before));
+  }
+  copy->conditions_ = conditions_;
+  return copy;
 }
 
 void Graph::keep(std::shared_ptr<UserObject> object, unsigned count) {

@@ -56,6 +56,10 @@ class Graph {
 
   GraphNode* add(Work work, std::vector<GraphNode*> dependencies);
 
+  /// A graph of the same nodes, which later changes of this one leave alone. Bodies of conditional nodes are
+  /// not copied.
+  std::shared_ptr<Graph> clone() const;
+
   /// Holds the object until the graph is destroyed.
   void keep(std::shared_ptr<UserObject> object, unsigned count);
 

@@ -34,12 +34,14 @@ Callers& callers() {
   return *only;
 }
 
+// In a child process, the thread that called fork has another number.
 void note_caller() {
-  thread_local bool is_known = false;
-  if (is_known) return;
-  is_known = true;
+  thread_local long known = 0;
+  const long own = syscall(SYS_gettid);
+  if (known == own) return;
+  known = own;
   const std::lock_guard lock(callers().mutex);
-  callers().threads.insert(syscall(SYS_gettid));
+  callers().threads.insert(own);
 }
 
 std::string text_of(long thread, const char* file) {
