@@ -16,7 +16,7 @@ def run_with(opgate: OpGate, build: Path, mistake: str) -> Completed:
 
 def test_fetches_are_as_the_programming_guide_has_them(opgate: OpGate, build: Path) -> None:
     run = run_with(opgate, build, "none")
-    assert (run.returncode, run.stdout) == (0, "350 right, 0 wrong\n"), run
+    assert (run.returncode, run.stdout) == (0, "480 right, 0 wrong\n"), run
     assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
 
 

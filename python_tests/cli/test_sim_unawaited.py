@@ -25,3 +25,10 @@ def test_a_kernel_runs_at_last_but_not_before_the_program_waits(
 ) -> None:
     run = opgate("sim", "--seconds", "0", "--", build / "bin" / "opgate_unawaited", how)
     assert (run.returncode, run.stdout) == (0, result), run
+
+
+def test_a_child_process_can_ask_for_devices_while_the_work_runs(opgate: OpGate, build: Path) -> None:
+    """A thread of the parent holds the lock of the simulator then, which the child does not have."""
+    program = build / "bin" / "opgate_unawaited"
+    run = opgate("sim", "--seconds", "0", "--", program, "forks")
+    assert run.stdout == "cudaSuccess, cudaErrorInitializationError\ncudaSuccess\n1000042\n", run
