@@ -78,6 +78,35 @@ cudaError_t copy_from(void* to, std::size_t pitch, const Place& from, const Copy
       "a copy of a CUDA array");
 }
 
+// So many bytes of the array from this place on, row behind row.
+CopySide bytes_from(Simulator& simulator, const Place& place, std::size_t bytes) {
+  const CudaArray& array = array_of(simulator, place.array);
+  const std::size_t begin = place.y * array.image.row_pitch + place.x_bytes;
+  if (begin > array.image.slice_pitch || bytes > array.image.slice_pitch - begin)
+    refuse(cudaErrorInvalidValue, "a copy beyond the end of a CUDA array");
+  return {reinterpret_cast<const void*>(array.image.address + begin), bytes, bytes};
+}
+
+cudaError_t copy_bytes_to(const Place& to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                          cudaStream_t stream, HostWaits waits) {
+  return api_call(
+      [&](Simulator& simulator) {
+        copy(simulator, bytes_from(simulator, to, bytes), {from, bytes, bytes}, {bytes}, kind,
+             *simulator.stream(stream), waits);
+      },
+      "cudaMemcpyToArray");
+}
+
+cudaError_t copy_bytes_from(void* to, const Place& from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream, HostWaits waits) {
+  return api_call(
+      [&](Simulator& simulator) {
+        copy(simulator, {to, bytes, bytes}, bytes_from(simulator, from, bytes), {bytes}, kind,
+             *simulator.stream(stream), waits);
+      },
+      "cudaMemcpyFromArray");
+}
+
 }  // namespace
 
 OPGATE_SIM_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
@@ -162,4 +191,26 @@ OPGATE_SIM_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t 
          side_of(simulator, {from, from_x, from_y}, shape), shape, kind, *simulator.stream(nullptr),
          HostWaits::yes);
   });
+}
+
+OPGATE_SIM_API cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x_bytes, std::size_t y,
+                                             const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return copy_bytes_to({to, x_bytes, y}, from, bytes, kind, nullptr, HostWaits::yes);
+}
+
+OPGATE_SIM_API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x_bytes, std::size_t y,
+                                                  const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                                  cudaStream_t stream) {
+  return copy_bytes_to({to, x_bytes, y}, from, bytes, kind, stream, HostWaits::no);
+}
+
+OPGATE_SIM_API cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x_bytes,
+                                               std::size_t y, std::size_t bytes, cudaMemcpyKind kind) {
+  return copy_bytes_from(to, {from, x_bytes, y}, bytes, kind, nullptr, HostWaits::yes);
+}
+
+OPGATE_SIM_API cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size_t x_bytes,
+                                                    std::size_t y, std::size_t bytes, cudaMemcpyKind kind,
+                                                    cudaStream_t stream) {
+  return copy_bytes_from(to, {from, x_bytes, y}, bytes, kind, stream, HostWaits::no);
 }
