@@ -66,11 +66,18 @@ OPGATE_SIM_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cu
 
 OPGATE_SIM_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* result) {
   return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = nullptr;
-    const auto graph = simulator.captures.end(*simulator.stream(stream));
-    const auto handle = reinterpret_cast<cudaGraph_t>(graph.get());
-    *result = simulator.graphs.holds(handle) ? handle : simulator.graphs.add(graph);
+    const auto ending = simulator.stream(stream);
+    const auto handle_of_capture = [&] {
+      return ending->capture == nullptr ? nullptr
+                                        : reinterpret_cast<cudaGraph_t>(ending->capture->graph().get());
+    };
+    // The program has the handle already if it has given the graph.
+    const bool is_known = simulator.graphs.holds(handle_of_capture());
+    if (!is_known) require(result);
+    if (result != nullptr) *result = nullptr;
+    const auto graph = simulator.captures.end(*ending);
+    if (result == nullptr) return;
+    *result = is_known ? reinterpret_cast<cudaGraph_t>(graph.get()) : simulator.graphs.add(graph);
   });
 }
 
