@@ -109,7 +109,7 @@ again: add.u32 %r3, %r2, 1; mov.u32 %r4, %r2; atom.global.cas.b32 %r2, [%rd1+PLA
   expect_nothing(with("ld.global.u32 %r2, [%rd1+4];", "4"));
   // Whose value is not compared, before or behind the loop.
   expect_race(with("ld.global.u32 %r9, [%rd1]; ld.global.u32 %r2, [%rd1];", "0"), "ld.global.u32 races with");
-  expect_race(races_of("atom.global.cas.b32 %r2, [%rd1], 0, 1; ld.global.u32 %r5, [%rd1];", {64}),
+  expect_race(races_of("ld.global.u32 %r5, [%rd1]; atom.global.cas.b32 %r2, [%rd1], 0, 1;", {64}),
               "races with");
   // Nobody looks whether what was loaded elsewhere, or in another size, still holds.
   expect_race(with("ld.global.u32 %r2, [%rd1]; ld.global.u8 %r7, [%rd1];", "0"), "ld.global.u8 races with");
@@ -201,6 +201,63 @@ TEST(SimulatedRaces, AnAtomicAccessDoesNotHideAPlainOne) {
   expect_nothing(races_of(body(relaxed, "", others), {32}));
 }
 
+// "All st instructions, and atomic operations if they result in a write" are the write operations of PTX.
+TEST(SimulatedRaces, ACompareAndSwapThatFailsOnlyReads) {
+  const auto body = [](const std::string& expected) {
+    return "setp.eq.u32 %p1, %r1, 0; @%p1 atom.global.cas.b32 %r2, [%rd1], " + expected +
+           ", 1; @!%p1 ld.global.u32 %r3, [%rd1];";
+  };
+  expect_race(races_of(body("0"), {2}));
+  expect_nothing(races_of(body("7"), {2}));
+  expect_race(
+      races_of("mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 atom.global.cas.b64 %rd2, [%rd1], "
+               "0, 1; @!%p1 ld.global.u64 %rd3, [%rd1];",
+               {1}, {2}));
+  // And releases nothing: the store of the flag is relaxed.
+  const auto released = [](const std::string& expected) {
+    return "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra wait;\n"
+           "st.global.u32 [%rd1+256], 42; atom.release.gpu.global.cas.b32 %r3, [%rd1+8], " +
+           expected +
+           ", 1; st.relaxed.gpu.global.u32 [%rd1], 1; bra end;\n"
+           "wait: ld.relaxed.gpu.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;\n"
+           "ld.acquire.gpu.global.u32 %r5, [%rd1+8]; ld.global.u32 %r6, [%rd1+256];\nend:";
+  };
+  expect_nothing(races_of(released("0"), {1}, {2}));
+  expect_race(races_of(released("7"), {1}, {2}));
+}
+
+// "X precedes Z in observation order, and Z precedes Y": at this place alone, and without any release.
+TEST(SimulatedRaces, WhatAThreadHasSeenComesBeforeIt) {
+  const auto body = [](const std::string& wait, const std::string& then) {
+    return "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra wait;\n"
+           "st.relaxed.gpu.global.u32 [%rd1], 1; bra end;\nwait: " +
+           wait + "\n" + then + "\nend:";
+  };
+  const std::string seen = "ld.relaxed.gpu.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;";
+  const std::string failed =
+      "atom.relaxed.gpu.global.cas.b32 %r4, [%rd1], 7, 8; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;";
+  for (const std::string& wait : {seen, failed}) {
+    expect_nothing(races_of(body(wait, "ld.global.u32 %r5, [%rd1];"), {1}, {2}));
+    expect_nothing(races_of(body(wait, "st.global.u32 [%rd1], 0;"), {1}, {2}));
+  }
+  expect_race(races_of(body("", "ld.global.u32 %r5, [%rd1];"), {1}, {2}));
+  // A weak load and one of the block see nothing, and other threads have not seen it.
+  const std::string weak = "ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;";
+  expect_race(races_of(body(weak, "st.global.u32 [%rd1], 0;"), {1}, {2}));
+  const std::string of_block =
+      "ld.relaxed.cta.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;";
+  expect_race(races_of(body(of_block, "st.global.u32 [%rd1], 0;"), {1}, {2}));
+  const std::string first_alone =
+      "setp.eq.u32 %p2, %r1, 0; @!%p2 bra store; again: ld.relaxed.gpu.global.u32 %r4, "
+      "[%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra again; bra end; store:";
+  expect_race(races_of(body(first_alone, "st.global.u32 [%rd1], 7;"), {2}, {2}));
+  // Nor has the thread seen what is written later.
+  expect_race(races_of(body(seen,
+                            "add.u32 %r4, %r4, 1; st.relaxed.gpu.global.u32 [%rd1], %r4; "
+                            "ld.global.u32 %r5, [%rd1];"),
+                       {1}, {4}));
+}
+
 TEST(SimulatedRaces, StoresOfTheSameValueAreNone) {
   const std::string shared = ".shared .align 4 .b8 s[4]; ";
   expect_nothing(races_of(shared + "st.shared.u32 [s], 1;", {64}));
@@ -217,6 +274,25 @@ TEST(SimulatedRaces, VolatileSharedMemoryInAWarpIsNotLockStep) {
   };
   expect_race(races_of(body(""), {32}));
   expect_nothing(races_of(body("bar.warp.sync -1;"), {32}));
+}
+
+TEST(SimulatedRaces, AVolatileLoadThatWaitsIsNotLockStep) {
+  const auto body = [](const std::string& wait) {
+    return ".shared .align 4 .b8 s[4]; setp.ne.u32 %p1, %r1, 0; @%p1 bra wait;\n"
+           "st.volatile.shared.u32 [s], 1; bra end;\n"
+           "wait: " +
+           wait + "\nend:";
+  };
+  const std::string load = "ld.volatile.shared.u32 %r2, [s]; ";
+  expect_nothing(races_of(body(load + "setp.eq.u32 %p2, %r2, 0; @%p2 bra wait;"), {32}));
+  expect_race(races_of(body(load), {32}));
+  // A loop that goes through an array, and one that stores, do not wait.
+  expect_race(
+      races_of(body("mov.u32 %r3, s; mov.u32 %r5, 0;\nagain: ld.volatile.shared.u32 %r2, [%r3]; add.u32 "
+                    "%r3, %r3, 0; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 2; @%p2 bra again;"),
+               {32}));
+  expect_race(
+      races_of(body(load + "st.global.u32 [%rd1], 1; setp.eq.u32 %p2, %r2, 0; @%p2 bra wait;"), {32}));
 }
 
 TEST(SimulatedRaces, BytesAreToldApart) {

@@ -136,6 +136,95 @@ TEST(SimulatedReleases, AFlagHandsAValueOver) {
                {1}, {3}));
 }
 
+// A release pattern and an acquire pattern are those of one place, unless a fence is part of them.
+TEST(SimulatedReleases, AnAccessReleasesOrAcquiresItsPlaceAlone) {
+  const auto until = [](const std::string& load) {
+    return load + " %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait;";
+  };
+  const std::string acquire = until("ld.acquire.gpu.global.u32");
+  const std::string relaxed = until("ld.relaxed.gpu.global.u32");
+  const std::string release = "st.release.gpu.global.u32 [%rd1], 1;";
+  const std::string elsewhere = "st.release.gpu.global.u32 [%rd1+8], 1; ";
+  expect_race(races_of(flag(elsewhere + "st.relaxed.gpu.global.u32 [%rd1], 1;", acquire), {1}, {3}));
+  expect_race(
+      races_of(flag(elsewhere + "atom.relaxed.gpu.global.exch.b32 %r9, [%rd1], 1;", acquire), {1}, {3}));
+  expect_nothing(races_of(flag(elsewhere + release, acquire), {1}, {3}));
+  expect_race(races_of(flag(release, relaxed + " ld.acquire.gpu.global.u32 %r9, [%rd1+8];"), {1}, {3}));
+  expect_nothing(races_of(flag(release, relaxed + " ld.acquire.gpu.global.u32 %r9, [%rd1];"), {1}, {3}));
+  // A relaxed store to the place carries on with what its thread has released there, and no other thread's does.
+  expect_nothing(races_of(
+      flag("st.release.gpu.global.u32 [%rd1], 0; st.relaxed.gpu.global.u32 [%rd1], 1;", acquire), {1}, {3}));
+  // An acquiring access is no release, and a releasing one acquires nothing.
+  expect_race(
+      races_of(flag("ld.acquire.gpu.global.u32 %r9, [%rd1]; st.relaxed.gpu.global.u32 [%rd1], 1;", acquire),
+               {1}, {3}));
+  expect_race(races_of(flag(release, relaxed + " st.release.gpu.global.u32 [%rd1+8], 1;"), {1}, {3}));
+}
+
+TEST(SimulatedReleases, AFenceOfOneDirection) {
+  const std::string store = "st.relaxed.gpu.global.u32 [%rd1], 1;";
+  const std::string wait = "ld.relaxed.gpu.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait; ";
+  const auto with = [&](const std::string& writer, const std::string& reader) {
+    return races_of(flag(writer + store, wait + reader), {1}, {3});
+  };
+  expect_nothing(with("fence.release.gpu;", "fence.acquire.gpu;"));
+  expect_race(with("fence.acquire.gpu;", "fence.acquire.gpu;"));
+  expect_race(with("fence.release.gpu;", "fence.release.gpu;"));
+}
+
+TEST(SimulatedReleases, AScopeOfAClusterOrdersNothingBetweenClusters) {
+  const auto with = [&](const std::string& writer, const std::string& reader,
+                        std::uint32_t blocks_of_cluster) {
+    const std::string body =
+        flag("st.release." + writer + ".global.u32 [%rd1], 1;",
+             "ld.acquire." + reader + ".global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra wait;");
+    Tools tools;
+    tools.race = true;
+    FakeDevice device;
+    const std::uint64_t memory = device.allocate(std::vector<std::uint32_t>(4096));
+    Launch launch = launch_of("k", {4}, {1}, Arguments(memory));
+    launch.cluster = {blocks_of_cluster};
+    return findings_of_launch(device, kernel_of(body), launch, tools, 0);
+  };
+  expect_nothing(with("cluster", "cluster", 4));
+  expect_nothing(with("gpu", "gpu", 2));
+  expect_race(with("cluster", "cluster", 2));
+  expect_race(with("gpu", "cluster", 2));
+  expect_race(with("cluster", "gpu", 1));
+  expect_race(with("cta", "cta", 4));
+}
+
+// Each step of a chain needs its own scope alone.
+TEST(SimulatedReleases, AScopeIsThatOfEachStep) {
+  // Threads 0 and 32 of block 0, and block 1, as the first one or as the last one.
+  const auto with = [&](const std::string& order, const std::string& first, const std::string& second) {
+    std::string body = R"(mov.u32 %r2, %ctaid.x; and.b32 %r5, %r1, 31; setp.ne.u32 %p3, %r5, 0; @%p3 bra end;
+      shr.u32 %r6, %r1, 5; mad.lo.u32 %r6, %r2, 2, %r6; setp.eq.u32 %p3, %r6, 3; @%p3 bra end;
+      setp.eq.u32 %p3, %r6, FIRST; @%p3 bra first; setp.eq.u32 %p3, %r6, LAST; @%p3 bra last;
+      middle: ld.acquire.ONE.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 0; @%p2 bra middle;
+      st.release.TWO.global.u32 [%rd1+8], 1; bra end;
+      first: st.global.u32 [%rd1+256], 42; st.release.ONE.global.u32 [%rd1], 1; bra end;
+      last: ld.acquire.TWO.global.u32 %r3, [%rd1+8]; setp.eq.u32 %p2, %r3, 0; @%p2 bra last;
+      ld.global.u32 %r4, [%rd1+256];
+      end:)";
+    for (const auto& [word, by] : {std::pair<std::string, std::string>{"FIRST", order.substr(0, 1)},
+                                   {"LAST", order.substr(1)},
+                                   {"ONE", first},
+                                   {"ONE", first},
+                                   {"TWO", second},
+                                   {"TWO", second}})
+      body = replaced(body, word, by);
+    return races_of(body, {64}, {2});
+  };
+  const std::string block_first = "02";  // the last one is block 1
+  const std::string block_last = "21";   // the first one is block 1
+  expect_nothing(with(block_first, "cta", "gpu"));
+  expect_race(with(block_first, "gpu", "cta"));
+  expect_nothing(with(block_last, "gpu", "cta"));
+  expect_race(with(block_last, "cta", "gpu"));
+  expect_nothing(with(block_first, "gpu", "gpu"));
+}
+
 TEST(SimulatedReleases, ALockProtects) {
   const auto body = [](const std::string& lock, const std::string& unlock) {
     return "again: atom.global.cas.b32 %r3, [%rd1], 0, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra again; " + lock +

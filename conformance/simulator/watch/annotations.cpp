@@ -15,7 +15,9 @@ namespace annotations {
 
 using Kind = Annotation::Kind;
 
-Scope scope_of(const Modifiers& modifiers) { return modifiers.has("cta") ? Scope::block : Scope::device; }
+Scope scope_of(const Modifiers& modifiers) {
+  return modifiers.has("cta") ? Scope::block : modifiers.has("cluster") ? Scope::cluster : Scope::device;
+}
 
 Annotation of_access(Modifiers& modifiers, Kind kind) {
   Annotation annotation;
@@ -26,6 +28,7 @@ Annotation of_access(Modifiers& modifiers, Kind kind) {
   annotation.is_volatile = modifiers.has("volatile");
   annotation.acquires = both || modifiers.has("acquire");
   annotation.releases = both || modifiers.has("release");
+  annotation.is_swap = kind == Kind::atomic && modifiers.has("cas");
   annotation.is_strong = is_atomic || annotation.is_volatile || annotation.acquires || annotation.releases ||
                          modifiers.has("relaxed") || modifiers.has("mmio");
   annotation.space = modifiers.take_space();
@@ -46,6 +49,8 @@ Annotation of_fence(const Modifiers& modifiers) {
   }
   annotation.kind = Kind::fence;
   annotation.scope = scope_of(modifiers);
+  annotation.acquires = !modifiers.has("release");
+  annotation.releases = !modifiers.has("acquire");
   return annotation;
 }
 
@@ -220,6 +225,44 @@ std::set<Guess> guesses_of(const Function& function) {
   return guesses;
 }
 
+bool changes_memory(const OperandForm& form) {
+  return form.opcode != nullptr &&
+         (form.opcode->effect == Effect::store || form.opcode->effect == Effect::atomic ||
+          form.opcode->effect == Effect::reduction);
+}
+
+bool writes(const Instruction& instruction, const OperandForm& form, Slot slot) {
+  return form.opcode != nullptr && form.total > 0 && instruction.slot(0) == slot &&
+         form.opcode->has_result(Modifiers(*instruction.text));
+}
+
+// The loads, by their index, that are repeated until somebody else changes the value: those in a loop that
+// neither writes memory nor changes their address.
+std::set<std::size_t> loads_that_wait(const Function& function) {
+  std::set<std::size_t> loads;
+  for (std::size_t end = 0; end < function.code.size(); ++end) {
+    const Opcode* const opcode = function.forms[end].opcode;
+    if (opcode == nullptr || opcode->effect != Effect::branch) continue;
+    const auto begin = static_cast<std::size_t>(function.code[end].immediate);
+    if (begin > end) continue;
+    const auto any = [&](const auto& holds) {
+      for (std::size_t at = begin; at < end; ++at) {
+        if (holds(function.code[at], function.forms[at])) return true;
+      }
+      return false;
+    };
+    if (any([](const Instruction&, const OperandForm& form) { return changes_memory(form); })) continue;
+    for (std::size_t at = begin; at < end; ++at) {
+      const Annotation load = annotation_of(function.code[at], function.forms[at]);
+      if (load.kind != Kind::load || !load.is_volatile) continue;
+      const Slot address = function.code[at].slot(load.operand);
+      if (!any([&](const Instruction& in, const OperandForm& form) { return writes(in, form, address); }))
+        loads.insert(at);
+    }
+  }
+  return loads;
+}
+
 // The site of a load before the store that has the same space, size and address register. `known`: the
 // annotations so far.
 std::uint32_t load_of_the_same(const Function& function, const Instruction& store, const Annotation& how,
@@ -250,6 +293,7 @@ std::vector<Annotation> annotate(Program& program) {
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     const Function& function = *program.functions[i];
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
+    const std::set<std::size_t> waiting = annotations::loads_that_wait(function);
     const std::set<Slot> of_products = registers_of_products(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
@@ -260,6 +304,7 @@ std::vector<Annotation> annotate(Program& program) {
       annotation.is_guess =
           annotation.kind == Annotation::Kind::load &&
           guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));
+      if (waiting.contains(at)) annotation.is_volatile = false;
       annotation.number(function.first_number + static_cast<std::uint32_t>(at));
       if (program.threads_hold_copies && annotation.kind == Annotation::Kind::store)
         annotation.changes_what = annotations::load_of_the_same(function, instruction, annotation, all);

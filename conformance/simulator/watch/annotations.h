@@ -12,7 +12,7 @@ namespace opgate::simulator {
 struct Program;
 
 /// How far a fence or an atomic access reaches.
-enum class Scope : std::uint8_t { block, device };
+enum class Scope : std::uint8_t { block, cluster, device };
 
 struct Annotation {
   enum class Kind : std::uint8_t {
@@ -61,9 +61,10 @@ struct Annotation {
   bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race. Of a copy: it reduces
   bool is_guess =
       false;  ///< a plain load that races with no strong access, because a compare-and-swap looks again
-  bool is_volatile = false;
-  bool acquires = false;  ///< by itself, as `ld.acquire` does
+  bool is_volatile = false;  ///< and does not only wait until somebody else changes the value
+  bool acquires = false;     ///< by itself, as `ld.acquire` does. Of a fence: what was read before it
   bool releases = false;
+  bool is_swap = false;      ///< a compare-and-swap, which only reads if it fails
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
   /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same
   /// register, so that the element is changed in place. 0 if there is none.
@@ -77,10 +78,16 @@ struct Annotation {
   /// Once all else is known.
   void number(std::uint32_t in_program) {
     site = in_program;
-    how = AccessRecord::who_and_how_of(0, site,
-                                       (is_strong || is_guess ? AccessRecord::kStrong : 0) |
-                                           (is_volatile ? AccessRecord::kVolatile : 0) |
-                                           (scope == Scope::block ? AccessRecord::kInBlock : 0));
+    how = AccessRecord::who_and_how_of(0, site, strength());
+  }
+
+ private:
+  AccessRecord::Strength strength() const {
+    if (!is_strong && !is_guess) return AccessRecord::weak;
+    if (is_volatile) return AccessRecord::is_volatile;
+    return scope == Scope::block     ? AccessRecord::in_block
+           : scope == Scope::cluster ? AccessRecord::in_cluster
+                                     : AccessRecord::on_device;
   }
 };
 

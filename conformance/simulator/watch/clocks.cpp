@@ -6,8 +6,9 @@
 
 namespace opgate::simulator {
 
-void BlockClocks::start(std::uint32_t block, std::size_t threads) {
+void BlockClocks::start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters) {
   block_ = block;
+  clusters_ = clusters;
   time_ = base_ = 1;
   warp_bases_.assign((threads + 31) / 32, 1);
   // Most blocks leave nothing behind but clocks.
@@ -28,8 +29,8 @@ bool BlockClocks::knows(std::uint32_t thread, const AccessRecord& access) const 
     if (own.others != nullptr && access.clock < (*own.others)[access.thread()]) return true;
   }
   if (!has_acquired_) return false;
-  return ReleaseLog::knows(own.acquired, block_, access.block, access.thread(), access.clock) ||
-         ReleaseLog::knows(acquired_, block_, access.block, access.thread(), access.clock);
+  return ReleaseLog::knows(own.acquired, block_, clusters_, access) ||
+         ReleaseLog::knows(acquired_, block_, clusters_, access);
 }
 
 View BlockClocks::view_of(std::uint32_t thread) const {
@@ -74,7 +75,8 @@ std::shared_ptr<const Release> BlockClocks::joined(
 std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32_t> threads) const {
   std::vector<std::shared_ptr<const Release>> releases;
   for (const std::uint32_t thread : threads) {
-    if (threads_[thread].released != nullptr) releases.push_back(threads_[thread].released);
+    const std::shared_ptr<const Release>& released = threads_[thread].released[kDevice];
+    if (released != nullptr) releases.push_back(released);
   }
   if (releases.empty()) return nullptr;
   if (released_ != nullptr) releases.push_back(released_);
@@ -82,7 +84,7 @@ std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32
 }
 
 void BlockClocks::settle_pending(Knowledge& thread) {
-  merge(thread.acquired, thread.pending);
+  for (const PendingRead& read : thread.pending) merge(thread.acquired, {read.acquired});
   thread.pending.clear();
 }
 
@@ -92,7 +94,7 @@ void BlockClocks::meet_all() {
     std::iota(all.begin(), all.end(), 0u);
     if (has_fences_) {
       if (auto release = combined(all)) released_ = std::move(release);
-      for (Knowledge& thread : threads_) thread.released = nullptr;
+      for (Knowledge& thread : threads_) thread.released[kDevice] = nullptr;
       has_fences_ = false;
     }
     for (Knowledge& thread : threads_) {
@@ -124,7 +126,7 @@ void BlockClocks::share(std::span<const std::uint32_t> threads) {
   if (!has_fences_) return;
   const std::shared_ptr<const Release> release = combined(threads);
   if (release == nullptr) return;
-  for (const std::uint32_t thread : threads) threads_[thread].released = release;
+  for (const std::uint32_t thread : threads) threads_[thread].released[kDevice] = release;
 }
 
 void BlockClocks::meet_in_warp(std::uint32_t warp, std::span<const std::uint32_t> threads) {
@@ -169,18 +171,9 @@ void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier)
   is_plain_ = false;
 }
 
-void BlockClocks::settle(std::uint32_t thread, Scope scope) {
-  Knowledge& own = threads_[thread];
-  std::vector<Acquired> pending = own.pending;
-  // What a fence of the block has acquired, one of the device may acquire again.
-  if (scope == Scope::device) own.pending.clear();
-  for (Acquired& one : pending) one.scope = scope;
-  merge(own.acquired, pending);
-}
-
-std::shared_ptr<const Release> BlockClocks::snapshot(std::uint32_t thread) {
+std::shared_ptr<const Release> BlockClocks::snapshot(std::uint32_t thread, Scope scope) {
   clocks_[thread] = ++time_;
-  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, Scope::device});
+  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, scope});
   merge(release->acquired, threads_[thread].acquired);
   return release;
 }
@@ -202,22 +195,31 @@ void BlockClocks::learn(std::uint32_t thread, const Release& release) {
   is_plain_ = false;
 }
 
-void BlockClocks::fence(std::uint32_t thread, Scope scope) {
-  settle(thread, scope);
+void BlockClocks::acquire_fence(std::uint32_t thread, Scope scope) {
   Knowledge& own = threads_[thread];
-  clocks_[thread] = ++time_;
-  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, scope});
-  merge(release->acquired, own.acquired);
-  (scope == Scope::device ? own.released : own.released_in_block) = std::move(release);
-  has_fences_ = true;
-  is_plain_ = false;
+  for (const PendingRead& read : own.pending)
+    merge(own.acquired, {{read.acquired.log, read.acquired.length, scope}});
+  // What a fence of the block has acquired, one of the device may acquire again.
+  if (scope == Scope::device) own.pending.clear();
 }
 
-void BlockClocks::release(std::uint32_t thread, ReleaseLog& log) const {
-  const Knowledge& own = threads_[thread];
-  if (released_ != nullptr) log.add(released_);
-  if (own.released != nullptr) log.add(own.released);
-  if (own.released_in_block != nullptr) log.add(own.released_in_block);
+void BlockClocks::acquire(std::uint32_t thread, std::uint64_t place, Scope scope) {
+  Knowledge& own = threads_[thread];
+  for (const PendingRead& read : own.pending) {
+    if (read.place == place) merge(own.acquired, {{read.acquired.log, read.acquired.length, scope}});
+  }
+  if (scope == Scope::device)
+    std::erase_if(own.pending, [&](const PendingRead& read) { return read.place == place; });
+}
+
+void BlockClocks::release_fence(std::uint32_t thread, Scope scope) {
+  auto& released = threads_[thread].released;
+  const auto of_scope = static_cast<std::size_t>(scope);
+  released[of_scope] = snapshot(thread, scope);
+  // Those of narrower scopes release no more than this one.
+  for (std::size_t narrower = 0; narrower < of_scope; ++narrower) released[narrower] = nullptr;
+  has_fences_ = true;
+  is_plain_ = false;
 }
 
 void BlockClocks::acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log,
@@ -227,10 +229,16 @@ void BlockClocks::acquire_now(std::uint32_t thread, const std::shared_ptr<const 
   merge(threads_[thread].acquired, {{log, length, Scope::device}});
 }
 
-void BlockClocks::acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log) {
+void BlockClocks::read(std::uint32_t thread, std::uint64_t place,
+                       const std::shared_ptr<const ReleaseLog>& log) {
   has_acquired_ = true;
   is_plain_ = false;
-  merge(threads_[thread].pending, {{log, log->length(), Scope::device}});
+  for (PendingRead& read : threads_[thread].pending) {
+    if (read.place != place || read.acquired.log != log) continue;
+    read.acquired.length = log->length();
+    return;
+  }
+  threads_[thread].pending.push_back({place, {log, log->length(), Scope::device}});
 }
 
 }  // namespace opgate::simulator

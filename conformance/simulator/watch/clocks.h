@@ -1,6 +1,7 @@
 // What each thread of a block knows of the others: which of their accesses come before its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,9 +17,10 @@ namespace opgate::simulator {
 /// place of the clocks of each thread, and one of a whole warp the base of the warp.
 class BlockClocks {
  public:
-  void start(std::uint32_t block, std::size_t threads);
+  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters);
 
   std::uint32_t block() const { return block_; }
+  std::size_t threads() const { return clocks_.size(); }
   std::uint32_t base() const { return base_; }
   std::uint32_t warp_base(std::uint32_t thread) const { return warp_bases_[thread / 32]; }
   std::uint32_t clock(std::uint32_t thread) const { return clocks_[thread]; }
@@ -35,7 +37,7 @@ class BlockClocks {
   void arrive(std::uint32_t thread, unsigned barrier);
 
   /// What the thread knows now. What it does from now on does not belong to it.
-  std::shared_ptr<const Release> snapshot(std::uint32_t thread);
+  std::shared_ptr<const Release> snapshot(std::uint32_t thread, Scope scope = Scope::device);
   /// A time of the block after all that has been done so far.
   std::uint32_t tick() { return ++time_; }
   /// What several threads knew, as if one had known it all.
@@ -43,28 +45,41 @@ class BlockClocks {
   /// The thread now knows that, too.
   void learn(std::uint32_t thread, const Release& release);
 
-  void fence(std::uint32_t thread, Scope scope);
-  /// What the thread has read before takes effect.
-  void settle(std::uint32_t thread, Scope scope);
-  /// A write that others may acquire: what fences of the thread have made ready.
-  bool has_release(std::uint32_t thread) const {
-    return released_ != nullptr || threads_[thread].released != nullptr ||
-           threads_[thread].released_in_block != nullptr;
+  /// A fence makes ready what later writes of the thread release.
+  void release_fence(std::uint32_t thread, Scope scope);
+  /// A fence lets take effect what the thread has read before.
+  void acquire_fence(std::uint32_t thread, Scope scope);
+  /// What fences have made ready for later writes of the thread.
+  bool has_made_ready(std::uint32_t thread) const {
+    const auto& released = threads_[thread].released;
+    return released_ != nullptr || released[0] != nullptr || released[1] != nullptr || released[2] != nullptr;
   }
-  void release(std::uint32_t thread, ReleaseLog& log) const;
-  /// A read of a place that has a log. It takes effect with the next fence or barrier.
-  void acquire(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log);
+  template <class Visit>
+  void for_each_made_ready(std::uint32_t thread, Visit&& visit) const {
+    if (released_ != nullptr) visit(released_);
+    for (const std::shared_ptr<const Release>& released : threads_[thread].released) {
+      if (released != nullptr) visit(released);
+    }
+  }
+  /// A read of a place that has a log. It takes effect with the next fence or barrier, or if the place is
+  /// acquired.
+  void read(std::uint32_t thread, std::uint64_t place, const std::shared_ptr<const ReleaseLog>& log);
+  /// An access acquires the place, which it has read.
+  void acquire(std::uint32_t thread, std::uint64_t place, Scope scope);
   /// A log of which so much takes effect at once.
   void acquire_now(std::uint32_t thread, const std::shared_ptr<const ReleaseLog>& log, std::size_t length);
 
  private:
+  struct PendingRead {
+    std::uint64_t place = 0;
+    Acquired acquired;
+  };
   /// What a thread knows beyond clocks.
   struct Knowledge {
     std::shared_ptr<const Clocks> others;
     std::vector<Acquired> acquired;
-    std::vector<Acquired> pending;  ///< read, but not yet acquired
-    std::shared_ptr<const Release> released;
-    std::shared_ptr<const Release> released_in_block;
+    std::vector<PendingRead> pending;                          ///< read, but not yet acquired
+    std::array<std::shared_ptr<const Release>, 3> released{};  ///< by the last fence of each scope
   };
   struct Arrived {
     unsigned barrier = 0;
@@ -78,7 +93,10 @@ class BlockClocks {
   void settle_pending(Knowledge& thread);
   void share(std::span<const std::uint32_t> threads);
 
+  static constexpr std::size_t kDevice = static_cast<std::size_t>(Scope::device);
+
   std::uint32_t block_ = 0;
+  ClusterNumbers clusters_;
   std::uint32_t time_ = 1;
   std::uint32_t base_ = 1;
   std::vector<std::uint32_t> warp_bases_;

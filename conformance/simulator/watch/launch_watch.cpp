@@ -37,6 +37,17 @@ bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& ho
   return true;
 }
 
+// Whether a compare-and-swap finds another value than it expects. Of 16 bytes, this is not looked at.
+bool fails(Thread& thread, const Instruction& in, const Annotation& how, const WatchedAccess& access) {
+  constexpr std::size_t kExpected = 2;
+  if (how.bytes > sizeof(std::uint64_t)) return false;
+  const unsigned char* const old =
+      access.space == Space::shared
+          ? locate<Space::shared, Access::atomic>(thread, in, access.address, how.bytes)
+          : locate<Space::global, Access::atomic>(thread, in, access.address, how.bytes);
+  return std::memcmp(old, &thread.registers[in.slot(kExpected)], how.bytes) != 0;
+}
+
 /// Hands what happens in a block on to the watch of its launch, with what the tools know of the block.
 class WatchedBlock final : public BlockObserver {
  public:
@@ -102,7 +113,7 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   block.cluster_arrivals = 0;
   block.cluster_releases.clear();
   join_cluster(block, index);
-  if (tools_.race) block.races.start(number, threads);
+  if (tools_.race) block.races.start(number, threads, races_.clusters());
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
   block.values.assign(threads, {});
@@ -174,7 +185,10 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       if (tools_.race) block.proxy_fences.add(thread.linear, snapshot(block, thread));
       break;
     case Kind::fence:
-      if (tools_.race) block.races.clocks.fence(thread.linear, annotation.scope);
+      if (tools_.race && annotation.acquires)
+        block.races.clocks.acquire_fence(thread.linear, annotation.scope);
+      if (tools_.race && annotation.releases)
+        block.races.clocks.release_fence(thread.linear, annotation.scope);
       break;
     case Kind::arrive:
       if (tools_.race) block.races.clocks.arrive(thread.linear, read<std::uint32_t>(thread, instruction, 0));
@@ -222,8 +236,14 @@ Unwritten LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Ins
     accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
                   how.is_strong && how.scope == Scope::device, how.site);
   if (tools_.race && access.space != Space::local) {
+    Annotation only_read = how;
+    if (how.is_swap && launch_watch::fails(thread, instruction, how, access)) {
+      only_read.kind = Annotation::Kind::load;
+      in_owner.annotation = &only_read;
+    }
     races_.access(block.races, in_owner,
                   [&](const RaceDetector::Race& race) { consider_race(thread, instruction, access, race); });
+    in_owner.annotation = &how;
   }
   return tools_.init ? look_for_unwritten(*owner, thread, in_owner) : Unwritten{};
 }

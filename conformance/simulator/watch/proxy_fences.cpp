@@ -10,7 +10,8 @@ bool ProxyFences::is_between(const BlockClocks& clocks, const Fence& fence, cons
   if (!view.knows(write.thread(), write.clock)) return false;
   if (view.thread == reader) return true;
   // The fence is the last thing that its thread did before the time of the view.
-  return clocks.knows(reader, {view.block, view.own - 1, AccessRecord::who_and_how_of(view.thread, 0, 0)});
+  return clocks.knows(
+      reader, {view.block, view.own - 1, AccessRecord::who_and_how_of(view.thread, 0, AccessRecord::weak)});
 }
 
 bool ProxyFences::order(const BlockClocks& clocks, const AccessRecord& write, std::uint32_t reader) const {

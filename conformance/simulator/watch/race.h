@@ -3,12 +3,15 @@
 // nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "simulator/watch/annotations.h"
 #include "simulator/watch/clocks.h"
+#include "simulator/watch/seen_writes.h"
 #include "simulator/watch/shadow.h"
 #include "simulator/watch/unwritten_loads.h"
 
@@ -32,10 +35,12 @@ struct BlockRaces {
   BlockClocks clocks;
   Shadow shared;
   ReleaseLogs shared_logs;
+  std::vector<SeenWrites> seen;  ///< by each thread; empty if no thread has seen any
 
-  void start(std::uint32_t block, std::size_t threads) {
-    clocks.start(block, threads);
+  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters) {
+    clocks.start(block, threads, clusters);
     shared_logs.clear();
+    seen.clear();
   }
 };
 
@@ -51,10 +56,10 @@ class RaceDetector {
   /// all that it does.
   /// Blocks of a cluster have numbers one behind the other.
   void begin(std::uint32_t first, std::uint32_t settled, std::uint32_t blocks_of_cluster) {
-    first_ = first;
     settled_ = settled;
-    blocks_of_cluster_ = blocks_of_cluster;
+    clusters_ = {first, blocks_of_cluster};
   }
+  const ClusterNumbers& clusters() const { return clusters_; }
 
   /// Remembers that the first instruction of a block has written so many bytes.
   void note_written(std::uint64_t begin, std::size_t bytes, std::uint32_t block);
@@ -79,8 +84,10 @@ class RaceDetector {
         (shared ? owner_of(block, access).shared : global_).at(access.address, how.bytes);
     for (unsigned i = 0; i < part.count; ++i) {
       Granule& granule = part.first[i];
-      if (races(block, record, granule.write, shared)) report(Race{granule.write, true});
+      if (races(block, record, granule.write, shared) && !has_seen(block, access, granule.write))
+        report(Race{granule.write, true});
       if (!writes) {
+        if (how.is_strong && granule.write.is_strong()) see(block, access, granule.write);
         note_read(block, granule, record, shared);
         continue;
       }
@@ -144,9 +151,13 @@ class RaceDetector {
   }
 
   bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
-    if (a.block == b.block) return true;
-    return a.block >= first_ && b.block >= first_ &&
-           (a.block - first_) / blocks_of_cluster_ == (b.block - first_) / blocks_of_cluster_;
+    return clusters_.are_of_one_cluster(a.block, b.block);
+  }
+
+  void see(BlockRaces& block, const WatchedAccess& access, const AccessRecord& write) const;
+  static bool has_seen(const BlockRaces& block, const WatchedAccess& access, const AccessRecord& write) {
+    return !block.seen.empty() &&
+           block.seen[access.thread].has(access.address, access.annotation->bytes, write);
   }
 
   bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,
@@ -165,25 +176,28 @@ class RaceDetector {
     if (other.block <= settled_ || (shared && !are_of_one_cluster(copy, other))) return false;
     if (are_both_strong(copy, other, shared)) return false;
     if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
-    return !ReleaseLog::knows(begin.acquired, copy.block, other.block, other.thread(), other.clock);
+    return !ReleaseLog::knows(begin.acquired, copy.block, clusters_, other);
   }
 
-  // Warps that exchange values through volatile shared memory rely on lock step, which devices no longer
-  // promise. Between warps, the same accesses are a way to synchronise.
-  static bool are_both_strong(const AccessRecord& now, const AccessRecord& before, bool shared) {
-    const auto either_is = [&](std::uint32_t flag) { return now.has(flag) || before.has(flag); };
-    if (!now.has(AccessRecord::kStrong) || !before.has(AccessRecord::kStrong)) return false;
-    if (now.block != before.block) return !either_is(AccessRecord::kInBlock);
-    return !shared || !now.is_of_warp_of(before) || !either_is(AccessRecord::kVolatile);
+  // Whether both are strong, and each one for the thread of the other. Warps that exchange values through
+  // volatile shared memory rely on lock step, which devices no longer promise. Between warps, the same
+  // accesses are a way to synchronise, and so is a load that waits.
+  bool are_both_strong(const AccessRecord& now, const AccessRecord& before, bool shared) const {
+    if (!now.is_strong() || !before.is_strong()) return false;
+    const AccessRecord::Strength narrower = std::min(now.strength(), before.strength());
+    if (now.block == before.block)
+      return !shared || narrower != AccessRecord::is_volatile || !now.is_of_warp_of(before);
+    return narrower == AccessRecord::in_cluster ? are_of_one_cluster(now, before)
+                                                : narrower != AccessRecord::in_block;
   }
 
   // Whoever races with what came before a write races with the write too, unless both are strong.
   static void note_write(Granule& granule, const AccessRecord& write) {
     const AccessRecord& before = granule.write;
-    if (!write.has(AccessRecord::kStrong)) {
+    if (!write.is_strong()) {
       granule = {write, {}};
-    } else if (before.has(AccessRecord::kStrong) || before.block != write.block ||
-               !before.is_of_thread_of(write) || before.clock != write.clock) {
+    } else if (before.is_strong() || before.block != write.block || !before.is_of_thread_of(write) ||
+               before.clock != write.clock) {
       granule.write = write;
     }
   }
@@ -196,12 +210,11 @@ class RaceDetector {
       if (earlier.block <= settled_) return true;
       if (earlier.block != read.block)
         return (shared && !are_of_one_cluster(earlier, read)) ||
-               (earlier.block < first_ && block.clocks.knows(read.thread(), earlier));
+               (earlier.block < clusters_.first && block.clocks.knows(read.thread(), earlier));
       if (earlier.clock < base) return true;
       if (!earlier.is_of_warp_of(read)) return false;
       return earlier.clock < warp_base ||
-             (earlier.is_of_thread_of(read) &&
-              (earlier.has(AccessRecord::kStrong) || !read.has(AccessRecord::kStrong)));
+             (earlier.is_of_thread_of(read) && (earlier.is_strong() || !read.is_strong()));
     };
     auto& [first, second] = granule.reads;
     if (is_covered(first)) {
@@ -222,8 +235,7 @@ class RaceDetector {
   static void synchronise(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
   static void release(BlockRaces& block, const WatchedAccess& access, ReleaseLogs& logs);
 
-  std::uint32_t first_ = 1;
-  std::uint32_t blocks_of_cluster_ = 1;
+  ClusterNumbers clusters_;
   std::uint32_t settled_ = 0;  ///< no block has the number 0, which stands for no access
   Shadow global_;
   ReleaseLogs logs_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace opgate::simulator {
@@ -19,54 +20,78 @@ void merge(std::vector<Acquired>& into, const std::vector<Acquired>& from) {
   }
 }
 
+// Whether an earlier step leads as far for everybody.
+bool ReleaseLog::has_step(const Release& release, const Acquired& acquired) const {
+  const bool is_for_all_threads = is_for_all(acquired) && release.scope == Scope::device;
+  const auto known = std::find_if(steps_.rbegin(), steps_.rend(), [&](const Step& step) {
+    const Release& other = *releases_[step.position];
+    return step.acquired.log == acquired.log && step.acquired.scope == acquired.scope &&
+           other.scope == release.scope && (is_for_all_threads || other.view.block == release.view.block);
+  });
+  return known != steps_.rend() && known->acquired.length >= acquired.length;
+}
+
 void ReleaseLog::add(const std::shared_ptr<const Release>& release) {
   std::vector<std::size_t>& positions = of_block_[release->view.block];
   if (!positions.empty() && releases_[positions.back()] == release) return;
-  for (const Acquired& acquired : release->acquired) {
-    // Who acquires this release has acquired all that came before it in this log.
-    if (acquired.log.get() == this) continue;
-    const auto known = std::find_if(steps_.rbegin(), steps_.rend(), [&](const Step& step) {
-      return step.acquired.log == acquired.log && step.acquired.scope == acquired.scope;
-    });
-    if (known == steps_.rend() || known->acquired.length < acquired.length)
-      steps_.push_back({releases_.size(), acquired});
-  }
-  positions.push_back(releases_.size());
+  has_narrow_ = has_narrow_ || release->scope != Scope::device;
+  const std::size_t position = releases_.size();
+  positions.push_back(position);
   releases_.push_back(release);
+  for (const Acquired& acquired : release->acquired) {
+    if (acquired.log.get() != this) {
+      if (!has_step(*release, acquired)) steps_.push_back({position, acquired});
+    } else if (!is_for_all(acquired)) {
+      steps_.push_back({position, {nullptr, acquired.length, acquired.scope}});
+    }
+    // Otherwise, who acquires this release has acquired all that came before it in this log.
+  }
 }
 
-bool ReleaseLog::knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block, std::uint32_t block,
-                       std::uint32_t thread, std::uint32_t clock) {
+bool ReleaseLog::knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block,
+                       const ClusterNumbers& clusters, const AccessRecord& access) {
   // This is the answer for most accesses of the launches before, which a thread has waited for.
   for (const Acquired& one : acquired) {
-    if (one.log->has_all_of(block)) return true;
+    if (one.log->has_all_of(access.block)) return true;
   }
-  std::map<const ReleaseLog*, std::size_t> seen;
-  std::vector<std::pair<const ReleaseLog*, std::size_t>> to_see;
-  const auto add = [&](const Acquired& one) {
-    if (one.scope == Scope::block && block != reader_block) return;
-    std::size_t& length = seen[one.log.get()];
+  struct Visit {
+    const ReleaseLog* log = nullptr;
+    std::size_t length = 0;
+    Scope scope = Scope::device;
+    std::uint32_t block = 0;  ///< of who has acquired
+  };
+  std::map<std::tuple<const ReleaseLog*, Scope, std::uint32_t>, std::size_t> seen;
+  std::vector<Visit> to_see;
+  const auto add = [&](const ReleaseLog* log, const Acquired& one, std::uint32_t block) {
+    const bool is_for_all = one.scope == Scope::device && !log->has_narrow_;
+    std::size_t& length = seen[{log, one.scope, is_for_all ? 0 : block}];
     if (length >= one.length) return;
     length = one.length;
-    to_see.emplace_back(one.log.get(), one.length);
+    to_see.push_back({log, one.length, one.scope, block});
   };
-  for (const Acquired& one : acquired) add(one);
+  for (const Acquired& one : acquired) add(one.log.get(), one, reader_block);
   while (!to_see.empty()) {
-    const auto [log, length] = to_see.back();
+    const Visit visit = to_see.back();
+    const ReleaseLog& log = *visit.log;
     to_see.pop_back();
-    if (log->has_all_of(block)) return true;
-    const auto positions = log->of_block_.find(block);
-    if (positions != log->of_block_.end()) {
+    if (log.has_all_of(access.block)) return true;
+    const auto reaches = [&](const Release& release) {
+      return clusters.reaches(std::min(release.scope, visit.scope), release.view.block, visit.block);
+    };
+    const auto positions = log.of_block_.find(access.block);
+    if (positions != log.of_block_.end()) {
       const std::vector<std::size_t>& all = positions->second;
       // The last one has most.
-      for (auto next = std::lower_bound(all.begin(), all.end(), length); next != all.begin();) {
-        const Release& release = *log->releases_[*--next];
-        if (release.scope == Scope::block && block != reader_block) continue;
-        if (release.view.knows(thread, clock)) return true;
+      for (auto next = std::lower_bound(all.begin(), all.end(), visit.length); next != all.begin();) {
+        const Release& release = *log.releases_[*--next];
+        if (reaches(release) && release.view.knows(access.thread(), access.clock)) return true;
       }
     }
-    for (const Step& step : log->steps_) {
-      if (step.position < length) add(step.acquired);
+    for (const Step& step : log.steps_) {
+      const Release& release = *log.releases_[step.position];
+      if (step.position >= visit.length || !reaches(release)) continue;
+      const ReleaseLog* const next = step.acquired.log == nullptr ? &log : step.acquired.log.get();
+      add(next, step.acquired, release.view.block);
     }
   }
   return false;

@@ -32,7 +32,13 @@ void LaunchWatch::arrive_in_cluster(BlockWatch& block, Thread& thread, const Ins
   instruction.execute(thread, instruction);
   if (!tools_.race) return;
   ++block.cluster_arrivals;
-  if (instruction.annotation->releases) block.cluster_releases.push_back(snapshot(block, thread));
+  if (instruction.annotation->releases) {
+    block.cluster_releases.push_back(snapshot(block, thread));
+  } else {
+    block.races.clocks.for_each_made_ready(thread.linear, [&](const std::shared_ptr<const Release>& release) {
+      if (release->scope != Scope::block) block.cluster_releases.push_back(release);
+    });
+  }
   ClusterWatch& cluster = *block.cluster;
   if (thread.cluster_phase != cluster.phase) {
     cluster.ends[cluster.phase % 2] = cluster.log->length();
