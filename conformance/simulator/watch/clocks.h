@@ -51,6 +51,7 @@ class BlockClocks {
   void acquire_fence(std::uint32_t thread, Scope scope);
   /// What fences have made ready for later writes of the thread.
   bool has_made_ready(std::uint32_t thread) const {
+    if (is_plain_) return false;
     const auto& released = threads_[thread].released;
     return released_ != nullptr || released[0] != nullptr || released[1] != nullptr || released[2] != nullptr;
   }

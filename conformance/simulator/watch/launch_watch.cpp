@@ -236,14 +236,18 @@ Unwritten LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Ins
     accessed_.add(access.address, how.bytes, how.kind != Annotation::Kind::load,
                   how.is_strong && how.scope == Scope::device, how.site);
   if (tools_.race && access.space != Space::local) {
-    Annotation only_read = how;
+    const auto report = [&](const RaceDetector::Race& race) {
+      consider_race(thread, instruction, access, race);
+    };
     if (how.is_swap && launch_watch::fails(thread, instruction, how, access)) {
-      only_read.kind = Annotation::Kind::load;
-      in_owner.annotation = &only_read;
+      Annotation only_reads = how;
+      only_reads.kind = Annotation::Kind::load;
+      in_owner.annotation = &only_reads;
+      races_.access(block.races, in_owner, report);
+      in_owner.annotation = &how;
+    } else {
+      races_.access(block.races, in_owner, report);
     }
-    races_.access(block.races, in_owner,
-                  [&](const RaceDetector::Race& race) { consider_race(thread, instruction, access, race); });
-    in_owner.annotation = &how;
   }
   return tools_.init ? look_for_unwritten(*owner, thread, in_owner) : Unwritten{};
 }

@@ -43,7 +43,7 @@ void LaunchWatch::meet(BlockWatch& block, const Barrier& barrier, unsigned id,
   }
   const auto alive = std::count_if(threads.begin(), threads.end(), &meetings::is_alive);
   if (waiting.size() == barrier.arrivals().size() && waiting.size() == static_cast<std::size_t>(alive)) {
-    block.races.clocks.meet_all();
+    block.races.meet_all();
   } else {
     block.races.clocks.meet(waiting, id);
   }

@@ -35,12 +35,25 @@ struct BlockRaces {
   BlockClocks clocks;
   Shadow shared;
   ReleaseLogs shared_logs;
-  std::vector<SeenWrites> seen;  ///< by each thread; empty if no thread has seen any
+  std::vector<SeenWrites> seen;  ///< by each thread since all have met; empty if no thread has seen any
+  SeenWrites seen_by_all;        ///< before
 
   void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters) {
     clocks.start(block, threads, clusters);
     shared_logs.clear();
     seen.clear();
+    seen_by_all = {};
+  }
+
+  /// All threads that have not exited have come to a barrier.
+  void meet_all() {
+    clocks.meet_all();
+    for (const SeenWrites& of_thread : seen) seen_by_all.add(of_thread);
+    seen.clear();
+  }
+
+  bool has_seen(std::uint32_t thread, std::uint64_t address, unsigned bytes, const AccessRecord& write) const {
+    return (!seen.empty() && seen[thread].has(address, bytes, write)) || seen_by_all.has(address, bytes, write);
   }
 };
 
@@ -156,8 +169,8 @@ class RaceDetector {
 
   void see(BlockRaces& block, const WatchedAccess& access, const AccessRecord& write) const;
   static bool has_seen(const BlockRaces& block, const WatchedAccess& access, const AccessRecord& write) {
-    return !block.seen.empty() &&
-           block.seen[access.thread].has(access.address, access.annotation->bytes, write);
+    return write.is_strong() &&
+           block.has_seen(access.thread, access.address, access.annotation->bytes, write);
   }
 
   bool races(const BlockRaces& block, const AccessRecord& now, const AccessRecord& before,

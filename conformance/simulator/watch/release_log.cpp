@@ -48,50 +48,48 @@ void ReleaseLog::add(const std::shared_ptr<const Release>& release) {
   }
 }
 
+bool ReleaseLog::Visit::reaches(const Release& release, const ClusterNumbers& clusters) const {
+  return clusters.reaches(std::min(release.scope, scope), release.view.block, block);
+}
+
+bool ReleaseLog::Visit::finds(const AccessRecord& access, const ClusterNumbers& clusters) const {
+  if (log->has_all_of(access.block)) return true;
+  const auto positions = log->of_block_.find(access.block);
+  if (positions == log->of_block_.end()) return false;
+  const std::vector<std::size_t>& all = positions->second;
+  // The last one has most.
+  for (auto next = std::lower_bound(all.begin(), all.end(), length); next != all.begin();) {
+    const Release& release = *log->releases_[*--next];
+    if (reaches(release, clusters) && release.view.knows(access.thread(), access.clock)) return true;
+  }
+  return false;
+}
+
 bool ReleaseLog::knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block,
                        const ClusterNumbers& clusters, const AccessRecord& access) {
-  // This is the answer for most accesses of the launches before, which a thread has waited for.
+  // Most accesses were released where the thread itself has acquired.
   for (const Acquired& one : acquired) {
-    if (one.log->has_all_of(access.block)) return true;
+    if (Visit{one.log.get(), one.length, one.scope, reader_block}.finds(access, clusters)) return true;
   }
-  struct Visit {
-    const ReleaseLog* log = nullptr;
-    std::size_t length = 0;
-    Scope scope = Scope::device;
-    std::uint32_t block = 0;  ///< of who has acquired
-  };
   std::map<std::tuple<const ReleaseLog*, Scope, std::uint32_t>, std::size_t> seen;
   std::vector<Visit> to_see;
-  const auto add = [&](const ReleaseLog* log, const Acquired& one, std::uint32_t block) {
-    const bool is_for_all = one.scope == Scope::device && !log->has_narrow_;
-    std::size_t& length = seen[{log, one.scope, is_for_all ? 0 : block}];
-    if (length >= one.length) return;
-    length = one.length;
-    to_see.push_back({log, one.length, one.scope, block});
+  const auto add = [&](const Visit& visit) {
+    const bool is_for_all = visit.scope == Scope::device && !visit.log->has_narrow_;
+    std::size_t& length = seen[{visit.log, visit.scope, is_for_all ? 0 : visit.block}];
+    if (length >= visit.length) return;
+    length = visit.length;
+    to_see.push_back(visit);
   };
-  for (const Acquired& one : acquired) add(one.log.get(), one, reader_block);
+  for (const Acquired& one : acquired) add({one.log.get(), one.length, one.scope, reader_block});
   while (!to_see.empty()) {
     const Visit visit = to_see.back();
-    const ReleaseLog& log = *visit.log;
     to_see.pop_back();
-    if (log.has_all_of(access.block)) return true;
-    const auto reaches = [&](const Release& release) {
-      return clusters.reaches(std::min(release.scope, visit.scope), release.view.block, visit.block);
-    };
-    const auto positions = log.of_block_.find(access.block);
-    if (positions != log.of_block_.end()) {
-      const std::vector<std::size_t>& all = positions->second;
-      // The last one has most.
-      for (auto next = std::lower_bound(all.begin(), all.end(), visit.length); next != all.begin();) {
-        const Release& release = *log.releases_[*--next];
-        if (reaches(release) && release.view.knows(access.thread(), access.clock)) return true;
-      }
-    }
-    for (const Step& step : log.steps_) {
-      const Release& release = *log.releases_[step.position];
-      if (step.position >= visit.length || !reaches(release)) continue;
-      const ReleaseLog* const next = step.acquired.log == nullptr ? &log : step.acquired.log.get();
-      add(next, step.acquired, release.view.block);
+    if (visit.finds(access, clusters)) return true;
+    for (const Step& step : visit.log->steps_) {
+      const Release& release = *visit.log->releases_[step.position];
+      if (step.position >= visit.length || !visit.reaches(release, clusters)) continue;
+      const ReleaseLog* const next = step.acquired.log == nullptr ? visit.log : step.acquired.log.get();
+      add({next, step.acquired.length, step.acquired.scope, release.view.block});
     }
   }
   return false;

@@ -80,6 +80,18 @@ class ReleaseLog {
     Acquired acquired;         ///< from another log; from this one, if that is null
   };
 
+  /// The first `length` releases of a log, for who has acquired them in this block with this scope.
+  struct Visit {
+    const ReleaseLog* log = nullptr;
+    std::size_t length = 0;
+    Scope scope = Scope::device;
+    std::uint32_t block = 0;
+
+    bool reaches(const Release& release, const ClusterNumbers& clusters) const;
+    /// Whether one of these releases knows the access by itself.
+    bool finds(const AccessRecord& access, const ClusterNumbers& clusters) const;
+  };
+
   bool has_all_of(std::uint32_t block) const { return first_block_ <= block && block < end_; }
   /// Whether it does not matter in which block somebody has acquired this.
   static bool is_for_all(const Acquired& acquired) {

@@ -10,13 +10,20 @@
 
 namespace opgate::simulator {
 
-/// The last few of one thread.
+/// The last few of one thread, or of all threads of a block that have met.
 class SeenWrites {
  public:
   void add(std::uint64_t address, unsigned bytes, const AccessRecord& write) {
     if (has(address, bytes, write)) return;
     last_[next_] = {address, bytes, write};
     next_ = (next_ + 1) % last_.size();
+  }
+
+  /// What another thread has seen, with which this one has met.
+  void add(const SeenWrites& others) {
+    for (const Seen& seen : others.last_) {
+      if (seen.bytes != 0) add(seen.address, seen.bytes, seen.write);
+    }
   }
 
   bool has(std::uint64_t address, unsigned bytes, const AccessRecord& write) const {
