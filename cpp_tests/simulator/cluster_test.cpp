@@ -235,6 +235,14 @@ TEST(SimulatedClusterMistakes, WhatTheBarrierOrders) {
     expect_finding(found, Finding::Kind::race, "both access the same shared memory");
     expect_finding(found, Finding::Kind::race, "both access the same global memory");
   }
+  // A relaxed arrival releases what a fence has made ready, if the fence reaches the cluster.
+  const auto fenced = [&](const std::string& fence) {
+    return found_in("k", exchanged(fence + " barrier.cluster.arrive.relaxed; " + wait));
+  };
+  expect_nothing(fenced("fence.acq_rel.cluster;"));
+  expect_nothing(fenced("fence.release.gpu;"));
+  expect_finding(fenced("fence.acq_rel.cta;"), Finding::Kind::race, "both access the same shared memory");
+  expect_finding(fenced("fence.acquire.cluster;"), Finding::Kind::race, "both access the same shared memory");
   // Many phases, of which the last one orders what came before them.
   const std::string rounds =
       "mov.u32 %r10, 0; again: barrier.cluster.arrive; " + wait +

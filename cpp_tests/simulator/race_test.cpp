@@ -253,13 +253,14 @@ TEST(SimulatedRaces, WhatAThreadHasSeenComesBeforeIt) {
   expect_race(races_of(body(first_alone, "st.global.u32 [%rd1], 7;"), {2}, {2}));
   // A barrier of the block passes it on.
   const auto handed_over = [&](const std::string& barrier) {
-    return races_of("mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra other;\n"
-                    "setp.eq.u32 %p2, %r1, 0; @%p2 st.relaxed.gpu.global.u32 [%rd1], 1; bra end;\n"
-                    "other: setp.ne.u32 %p2, %r1, 0; @%p2 bra meet;\n"
-                    "wait: ld.relaxed.gpu.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;\n"
-                    "meet: " +
-                        barrier + "setp.eq.u32 %p2, %r1, 33; @%p2 st.global.u32 [%rd1], 7;\nend:",
-                    {64}, {2});
+    return races_of(
+        "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra other;\n"
+        "setp.eq.u32 %p2, %r1, 0; @%p2 st.relaxed.gpu.global.u32 [%rd1], 1; bra end;\n"
+        "other: setp.ne.u32 %p2, %r1, 0; @%p2 bra meet;\n"
+        "wait: ld.relaxed.gpu.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0; @%p2 bra wait;\n"
+        "meet: " +
+            barrier + "setp.eq.u32 %p2, %r1, 33; @%p2 st.global.u32 [%rd1], 7;\nend:",
+        {64}, {2});
   };
   expect_nothing(handed_over("bar.sync 0;"));
   expect_race(handed_over(""));

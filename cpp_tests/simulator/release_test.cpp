@@ -151,7 +151,8 @@ TEST(SimulatedReleases, AnAccessReleasesOrAcquiresItsPlaceAlone) {
   expect_nothing(races_of(flag(elsewhere + release, acquire), {1}, {3}));
   expect_race(races_of(flag(release, relaxed + " ld.acquire.gpu.global.u32 %r9, [%rd1+8];"), {1}, {3}));
   expect_nothing(races_of(flag(release, relaxed + " ld.acquire.gpu.global.u32 %r9, [%rd1];"), {1}, {3}));
-  // A relaxed store to the place carries on with what its thread has released there, and no other thread's does.
+  // A relaxed store to the place carries on with what its thread has released there, and no other thread's
+  // does.
   expect_nothing(races_of(
       flag("st.release.gpu.global.u32 [%rd1], 0; st.relaxed.gpu.global.u32 [%rd1], 1;", acquire), {1}, {3}));
   // An acquiring access is no release, and a releasing one acquires nothing.

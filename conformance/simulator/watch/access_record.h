@@ -5,8 +5,9 @@
 
 namespace opgate::simulator {
 
-/// Blocks are numbered in the order in which they begin, from 1; `clock` is a time of the block. One is kept
-/// for each few bytes of memory, and looked at for each access, so thread, site and strength share one number.
+/// Blocks are numbered in the order in which they begin, from 1; `clock` is a time of the block. One is
+/// kept for each few bytes of memory, and looked at for each access, so thread, site and strength share one
+/// number.
 struct AccessRecord {
   /// For whose threads the access is strong. The order is from few to many.
   enum Strength : std::uint32_t { weak, in_block, in_cluster, on_device, is_volatile };

@@ -52,8 +52,10 @@ struct BlockRaces {
     seen.clear();
   }
 
-  bool has_seen(std::uint32_t thread, std::uint64_t address, unsigned bytes, const AccessRecord& write) const {
-    return (!seen.empty() && seen[thread].has(address, bytes, write)) || seen_by_all.has(address, bytes, write);
+  bool has_seen(std::uint32_t thread, std::uint64_t address, unsigned bytes,
+                const AccessRecord& write) const {
+    return (!seen.empty() && seen[thread].has(address, bytes, write)) ||
+           seen_by_all.has(address, bytes, write);
   }
 };
 

@@ -67,9 +67,9 @@ class ReleaseLog {
 
   std::size_t length() const { return releases_.size(); }
 
-  /// Whether an access is known to a thread that has acquired so much, also by way of other logs. Who releases
-  /// and who acquires must reach each other at each step; the threads of one step need not reach those of
-  /// another.
+  /// Whether an access is known to a thread that has acquired so much, also by way of other logs. Who
+  /// releases and who acquires must reach each other at each step; the threads of one step need not reach
+  /// those of another.
   static bool knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block,
                     const ClusterNumbers& clusters, const AccessRecord& access);
 
