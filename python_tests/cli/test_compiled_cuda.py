@@ -38,22 +38,26 @@ def test_c_functions_take_arguments_of_each_kind(opgate: OpGate, program: Path, 
 
 
 @pytest.mark.parametrize(
-    ("options", "kernels"),
+    ("mode", "options", "kernels"),
     [
-        ([], ".cubin"),
-        (["aot_inductor.emit_multi_arch_kernel"], ".fatbin"),
-        (["aot_inductor.emit_multi_arch_kernel", "aot_inductor.embed_kernel_binary"], None),
+        ("package", [], ".cubin"),
+        ("package_of_head", ["aot_inductor.emit_multi_arch_kernel"], ".fatbin"),
+        (
+            "package_of_head",
+            ["aot_inductor.emit_multi_arch_kernel", "aot_inductor.embed_kernel_binary"],
+            None,
+        ),
     ],
     ids=["files", "files of many architectures", "embedded"],
 )
 def test_packages_of_layers_equal_the_cpu(
-    opgate: OpGate, program: Path, tmp_path: Path, options: list[str], kernels: str | None
+    opgate: OpGate, program: Path, tmp_path: Path, mode: str, options: list[str], kernels: str | None
 ) -> None:
     file = tmp_path / "block.pt2"
     run = opgate(
-        *("sim", "--seconds", "0", "--", sys.executable, program, "package", file, *options), folder=tmp_path
+        *("sim", "--seconds", "0", "--", sys.executable, program, mode, file, *options), folder=tmp_path
     )
-    assert (run.returncode, run.stdout) == (0, "package\n"), run
+    assert (run.returncode, run.stdout) == (0, f"{mode}\n"), run
     assert "nothing found" in run.stderr
     binaries = {Path(name).suffix for name in ZipFile(file).namelist()} & {".cubin", ".fatbin"}
     assert binaries == ({kernels} if kernels else set())
