@@ -69,6 +69,75 @@ def twice(x):
 '''
 
 
+CLASSES = """
+import dataclasses
+import enum
+import typing
+
+import torch
+
+
+class Plain:
+    def __init__(self, by: int, *, scale: float = 1.0):
+        self.by, self.scale = by, scale
+
+    def times(self, x):
+        return x * self.by * self.scale
+
+
+class Counting(Plain):
+    def __init__(self, by):
+        super().__init__(by)
+        self.calls = 0
+
+    def times(self, x):
+        self.calls += 1
+        return super().times(x)
+
+
+class Pair(typing.NamedTuple):
+    by: int
+    other: int
+
+    def times(self, x):
+        return x * self.by
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slots:
+    by: int
+
+    def times(self, x):
+        return x * self.by
+
+
+class New:
+    def __new__(cls, by):
+        made = super().__new__(cls)
+        made.by = by
+        return made
+
+    def times(self, x):
+        return x * self.by
+
+
+class Kind(enum.Enum):
+    TWO = 2
+
+    def times(self, x):
+        return x * self.value
+
+
+class Module(torch.nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(3) * by)
+
+    def times(self, x):
+        return x * self.weight
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(build: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder with the library, which knows nothing of OpGate, and its tests."""
@@ -158,6 +227,28 @@ def test_a_method_is_repeated_with_an_object_that_is_made_anew(
     words = ["--op", "strangelib::*Window_differences", "--check", "fake", "opcheck"]
     run = opgate("run", *words, "--output", "of draft", folder=folder)
     assert run.returncode == 0, run
+
+
+def test_classes_of_every_kind_work_while_their_methods_are_recorded(opgate: OpGate, tmp_path: Path) -> None:
+    """The others have no constructor, no weak references, or parameters that are drawn."""
+    (tmp_path / "classes.py").write_text(CLASSES)
+    (tmp_path / "program.py").write_text(
+        "import classes, torch\n"
+        "x = torch.arange(3.0)\n"
+        "others = classes.Pair(2, 3), classes.Slots(2), classes.New(2), classes.Kind.TWO\n"
+        "for made in (classes.Plain(2), *others):\n"
+        "    assert made.times(x).tolist() == [0, 2, 4], made\n"
+        "    assert made.times(x=x).tolist() == [0, 2, 4], made\n"
+        "assert classes.Counting(2).times(x).tolist() == [0, 2, 4]\n"
+        "assert classes.Module(2).times(x).shape == (3,)\n"
+    )
+    told = opgate("record", "--function", "classes:*", "--", sys.executable, "program.py", folder=tmp_path)
+    assert told.returncode == 0, told
+    assert "classes:Plain().times " in told.stdout
+    assert "classes:Counting().times " in told.stdout
+    assert "Pair" not in told.stdout
+    ran = opgate("run", "--check", "value", "effect", "memory", folder=tmp_path)
+    assert ran.returncode == 0, ran
 
 
 def test_kernels_that_nvrtc_compiles_run_on_the_simulated_device(

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 
 from .calls import Function, write_line
-from .methods import MethodSignature, methods_of, recorded_method, watch_objects
+from .methods import MethodSignature, can_be_watched, methods_of, recorded_method, watch_objects
 from .objects import call_of, can_watch, recorded_partial, watch
 from .signature import Signature
 
@@ -70,10 +70,7 @@ def look_at(module: types.ModuleType) -> None:
 
 
 def look_at_class(module: types.ModuleType, owner: type) -> None:
-    """Replaces the methods that are to be recorded.
-
-    A torch.nn.Module draws its parameters, so that one that is made anew is another one.
-    """
+    """Replaces the methods that are to be recorded."""
     if issubclass(owner, torch.autograd.Function):
         return
     for name, value in list(vars(owner).items()):
@@ -88,7 +85,7 @@ def look_at_class(module: types.ModuleType, owner: type) -> None:
         or not ONLY_WANTED
         and has_tensor_in_doc(module, method)
     }
-    if not wanted or issubclass(owner, torch.nn.Module):
+    if not wanted or not can_be_watched(owner):
         return
     watch_objects(owner)
     for name, signature in wanted.items():

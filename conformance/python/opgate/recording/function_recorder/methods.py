@@ -6,6 +6,7 @@ of the call; their names begin with "self_". Calls of an object that has changed
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
@@ -13,6 +14,8 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+import torch
 
 from .calls import Function
 from .signature import OF_OBJECT, UNKNOWN, NotDescribed, Signature
@@ -69,6 +72,14 @@ def methods_of(owner: type) -> Iterable[tuple[str, Callable[..., Any]]]:
             yield name, value
 
 
+def can_be_watched(owner: type) -> bool:
+    """Whether a constructor makes the objects: that of `object` takes no arguments, and `__new__` has others.
+
+    A torch.nn.Module draws its parameters, so that one that is made anew is another one.
+    """
+    return owner.__init__ is not object.__init__ and not issubclass(owner, torch.nn.Module | BaseException)
+
+
 def watch_objects(owner: type) -> None:
     """Remembers how each object of the class is made, and which of its methods are called."""
     construct = owner.__init__
@@ -77,8 +88,11 @@ def watch_objects(owner: type) -> None:
     @functools.wraps(construct)
     def __init__(self: Any, *arguments: Any, **keywords: Any) -> None:
         construct(self, *arguments, **keywords)
-        if type(self) is owner:
-            at = id(self)
+        if type(self) is not owner:
+            return
+        at = id(self)
+        # An object with slots alone has no weak references, so that its end would not be known.
+        with contextlib.suppress(TypeError):
             MADE[at] = Made(weakref.ref(self, lambda _: MADE.pop(at, None)), arguments, keywords)
 
     @functools.wraps(set_attribute)
