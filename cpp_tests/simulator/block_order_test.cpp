@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace opgate::simulator::tests {
 namespace block_order_test {
 
-std::vector<std::uint64_t> order_of(std::uint64_t blocks, std::uint64_t seed) {
-  const BlockOrder order(blocks, seed);
+using Blocks = std::vector<std::uint64_t>;
+
+std::vector<std::uint64_t> order_of(std::uint64_t blocks, std::uint64_t seed, std::uint64_t launch = 0) {
+  const BlockOrder order(blocks, seed, launch);
   std::vector<std::uint64_t> all;
   for (std::uint64_t i = 0; i < blocks; ++i) all.push_back(order.block(i));
   return all;
@@ -35,16 +38,30 @@ TEST(BlockOrder, DependsOnTheSeed) {
   EXPECT_EQ(order_of(64, 5), order_of(64, 5));
 }
 
-// A mistake that only one order of two or three blocks shows is found within a few launches.
-TEST(BlockOrder, OfFewBlocksMayBeAnyOne) {
-  const auto orders_of = [](std::uint64_t blocks, std::uint64_t seeds) {
-    std::set<std::vector<std::uint64_t>> orders;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) orders.insert(order_of(blocks, seed));
-    return orders.size();
-  };
-  EXPECT_EQ(orders_of(2, 6), 2u);
-  EXPECT_EQ(orders_of(3, 24), 6u);
-  EXPECT_EQ(orders_of(4, 160), 24u);
+// A mistake that only one order of a few blocks shows is found by as many seeds as there are orders.
+TEST(BlockOrder, OfFewBlocksIsEachOneOnce) {
+  for (const std::uint64_t launch : {0, 1, 2, 500}) {
+    const auto orders_of = [&](std::uint64_t blocks, std::uint64_t first, std::uint64_t seeds) {
+      std::set<Blocks> orders;
+      for (std::uint64_t i = 0; i < seeds; ++i) orders.insert(order_of(blocks, first + i, launch));
+      return orders.size();
+    };
+    EXPECT_EQ(orders_of(2, 1, 2), 2u);
+    EXPECT_EQ(orders_of(2, 3, 2), 2u);
+    EXPECT_EQ(orders_of(3, 1, 6), 6u);
+    EXPECT_EQ(orders_of(4, 1, 24), 24u);
+    EXPECT_EQ(orders_of(4, 25, 24), 24u);
+  }
+}
+
+// A mistake may need certain orders of two launches.
+TEST(BlockOrder, OfTwoLaunchesComeTogetherInEachWay) {
+  for (std::uint64_t launch = 1; launch < 50; ++launch) {
+    std::set<std::pair<Blocks, Blocks>> both;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed)
+      both.emplace(order_of(2, seed, launch), order_of(2, seed, launch + 1));
+    EXPECT_EQ(both.size(), 4u) << launch;
+  }
 }
 
 TEST(BlockOrder, OfTheLargestGrid) {

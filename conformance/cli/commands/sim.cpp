@@ -4,43 +4,43 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <stdexcept>
 
 #include "base/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/simulator_findings.h"
+#include "cli/simulation/shortest_schedule.h"
+#include "cli/simulation/simulated_program.h"
 #include "cli/terminal/terminal.h"
 #include "device/simulator.h"
-#include "process/python_startup.h"
 #include "process/run_program.h"
+#include "simulator/reports/schedule.h"
 
 namespace opgate::sim {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::vector<std::string> kTools = {"memory", "api", "init", "race", "sync", "stream"};
-
-// Of these, the device finds the first two in any case.
-std::vector<std::string> that_watch(const std::vector<std::string>& tools) {
-  std::vector<std::string> watching;
-  for (const std::string& tool : tools)
-    if (tool != "memory" && tool != "api") watching.push_back(tool);
-  return watching;
-}
+using Clock = std::chrono::steady_clock;
+using simulator::Finding;
+using simulator::LaunchSchedule;
 
 struct SimOptions {
-  std::vector<std::string> tools = kTools;
-  std::string architecture = "90";
-  size_t devices = 2;
+  SimulatedProgram program{.tools = simulator_tools(), .program = {}};
   size_t seed = 1;
-  int seconds = 10;
-  std::string streams = "late";
+  std::string schedule;
+  int seconds = -1;  // not given
   fs::path report;
-  std::vector<std::string> program;
 };
+
+// By default. A user who gives the seconds has all of them used.
+constexpr std::chrono::seconds kSeconds{10};
+// All orders of four blocks.
+constexpr size_t kMostSeeds = 24;
 
 // The file must exist for the summary, also where the program never uses a device.
 void make_empty(const fs::path& file) {
@@ -48,53 +48,105 @@ void make_empty(const fs::path& file) {
   if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
 }
 
-Command command_with(const SimOptions& options, size_t seed, const fs::path& report) {
-  Command command{options.program, simulator_environment()};
-  command.environment["PYTHONPATH"] = python_path_with_startup();
-  command.environment["OPGATE_SIM_REPORT"] = report.string();
-  command.environment["OPGATE_SIM_TOOLS"] = fmt::format("{}", fmt::join(that_watch(options.tools), ","));
-  command.environment["OPGATE_SIM_ARCH"] = options.architecture;
-  command.environment["OPGATE_SIM_DEVICES"] = std::to_string(options.devices);
-  command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(seed);
-  command.environment["OPGATE_SIM_RECOVER"] = "1";
-  command.environment["OPGATE_SIM_EAGER"] = options.streams == "early" ? "1" : "0";
-  return command;
-}
-
-// A program that begins its blocks in one order may hide a race that another order shows.
-constexpr size_t kMostSeeds = 8;
-
 struct Runs {
   int status = 0;   // of the first one
   size_t seed = 0;  // of the last one
   SimulatorReport report;
+  OrdersOfFindings orders;
 };
 
-// Runs the program once as it is. As long as nothing is found and the seconds last, it runs again with
-// further seeds, without input and output, and only if one more run is likely to end in time.
-Runs run_with_seeds(const SimOptions& options, const fs::path& file, const fs::path& output) {
-  using Clock = std::chrono::steady_clock;
-  const std::set<std::string> tools{options.tools.begin(), options.tools.end()};
-  const Clock::time_point begin = Clock::now();
-  Runs runs{run_here(command_with(options, options.seed, file)), options.seed, {}};
-  const Clock::time_point end_of_first = Clock::now();
-  runs.report = read_simulator_report(file, tools);
-  const std::chrono::seconds budget(tools.contains("race") ? options.seconds : 0);
-  while (runs.status == 0 && runs.report.processes > 0 && runs.report.findings.empty() &&
-         runs.seed + 1 < options.seed + kMostSeeds &&
-         (Clock::now() - end_of_first) + (end_of_first - begin) < budget) {
-    if (runs.seed == options.seed)
-      fmt::print(
-          stderr,
-          "\nopgate sim: nothing found with seed {}; the program runs again with further seeds, without "
-          "its output (--seconds 0: it runs once)\n",
-          runs.seed);
-    ++runs.seed;
-    run_to_end(command_with(options, runs.seed, file), fs::current_path(), output, Errors::logged, budget);
-    runs.report = read_simulator_report(file, tools);
+class Runner {
+ public:
+  Runner(const SimOptions& options, const fs::path& scratch, fs::path file)
+      : options_(options),
+        tools_(options.program.tools.begin(), options.program.tools.end()),
+        output_(scratch / "output"),
+        other_file_(scratch / "other.jsonl"),
+        file_(std::move(file)) {
+    const bool is_once = !tools_.contains("race") || !options.schedule.empty();
+    budget_ = is_once               ? std::chrono::seconds(0)
+              : options.seconds < 0 ? kSeconds
+                                    : std::chrono::seconds(options.seconds);
   }
-  return runs;
-}
+
+  // Runs the program once as it is. As long as nothing is found and the seconds last, it runs again with
+  // further seeds, without input and output, and only if one more run is likely to end in time.
+  Runs run() {
+    const Clock::time_point begin = Clock::now();
+    Runs runs{run_here(command_of(options_.program, {options_.seed, options_.schedule}, file_)),
+              options_.seed,
+              {},
+              {}};
+    time_of_one_ = Clock::now() - begin;
+    end_ = begin + time_of_one_ + budget_;
+    runs.report = read_simulator_report(file_, tools_);
+    while (may_go_on(runs)) {
+      if (runs.seed == options_.seed)
+        fmt::print(
+            stderr,
+            "\nopgate sim: nothing found with seed {}; the program runs again with further seeds, without "
+            "its output (--seconds 0: it runs once)\n",
+            runs.seed);
+      ++runs.seed;
+      run_again({runs.seed}, file_);
+      runs.report = read_simulator_report(file_, tools_);
+    }
+    if (runs.seed != options_.seed) look_for_short_schedules(runs);
+    return runs;
+  }
+
+ private:
+  bool may_go_on(const Runs& runs) const {
+    return runs.status == 0 && runs.report.processes > 0 && runs.report.findings.empty() && has_time() &&
+           (options_.seconds >= 0 || runs.seed + 1 < options_.seed + kMostSeeds);
+  }
+
+  bool has_time() const { return Clock::now() + time_of_one_ < end_; }
+
+  void run_again(const ChosenOrder& order, const fs::path& report) const {
+    run_to_end(command_of(options_.program, order, report), fs::current_path(), output_, Errors::logged,
+               std::max(std::chrono::seconds(1), budget_));
+  }
+
+  bool shows(const Finding& finding, const ChosenOrder& order) const {
+    if (!has_time()) return false;
+    make_empty(other_file_);
+    run_again(order, other_file_);
+    return std::ranges::any_of(read_simulator_report(other_file_, tools_).findings,
+                               [&](const Finding& other) { return is_at_same_place(finding, other); });
+  }
+
+  // For each finding in turn, as long as the seconds last, which begin anew.
+  void look_for_short_schedules(Runs& runs) {
+    end_ = Clock::now() + budget_;
+    for (size_t i = 0; i < runs.report.findings.size(); ++i)
+      runs.orders[i] = order_of(runs.report.findings[i], runs.seed);
+  }
+
+  OrderOfFinding order_of(const Finding& finding, size_t seed) const {
+    if (shows(finding, {0})) return {"blocks and warps go by index", command_that({0})};
+    if (finding.schedule.empty()) return {"", command_that({seed})};
+    const LaunchSchedule seen = simulator::schedule_from_text(finding.schedule).front();
+    const auto shortest = shortest_schedule(seen, finding, [&](const LaunchSchedule& part) {
+      return shows(finding, {0, simulator::to_text({part})});
+    });
+    if (!shortest) return {"", command_that({seed})};
+    return {simulator::in_plain_words(*shortest), command_that({0, simulator::to_text({*shortest})})};
+  }
+
+  std::string command_that(const ChosenOrder& order) const {
+    return command_that_repeats(options_.program, order);
+  }
+
+  const SimOptions& options_;
+  std::set<std::string> tools_;
+  fs::path output_;
+  fs::path other_file_;  // for runs that look for a shorter schedule
+  fs::path file_;
+  std::chrono::seconds budget_{};
+  Clock::duration time_of_one_{};
+  Clock::time_point end_;
+};
 
 std::string summary(const SimOptions& options, const Runs& runs) {
   const SimulatorReport& report = runs.report;
@@ -110,18 +162,43 @@ std::string summary(const SimOptions& options, const Runs& runs) {
                      several ? fmt::format(" with --seed {}", runs.seed) : "");
 }
 
+// Refuses what cannot be followed, whatever the program does. The same text as launches report.
+std::vector<std::string> parts_of_schedule(const SimOptions& options) {
+  std::vector<std::string> parts;
+  if (options.schedule.empty()) return parts;
+  try {
+    for (const LaunchSchedule& launch : simulator::schedule_from_text(options.schedule)) {
+      if (!launch.warps.empty() && tools_that_watch(options.program.tools).empty())
+        throw std::runtime_error("warps have an order only if one of init, race, sync and stream watches");
+      parts.push_back(simulator::to_text({launch}));
+    }
+  } catch (const std::runtime_error& error) {
+    throw SetupError(fmt::format("--schedule '{}': {}", options.schedule, error.what()));
+  }
+  return parts;
+}
+
 int sim(const SimOptions& options) {
   if (const auto missing = missing_simulator()) throw SetupError(*missing);
+  const std::vector<std::string> parts = parts_of_schedule(options);
   const ScratchFolder scratch("opgate-sim");
   const fs::path file =
       options.report.empty() ? scratch.folder() / "report.jsonl" : fs::absolute(options.report);
   make_empty(file);
-  const Runs runs = run_with_seeds(options, file, scratch.folder() / "output");
+  const Runs runs = Runner(options, scratch.folder(), file).run();
   const std::string ended =
       runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
-  fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended, describe(runs.report));
+  fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended,
+             describe(runs.report, runs.orders));
   if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
   if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
+  bool is_followed = true;
+  for (const std::string& part : parts) {
+    if (runs.report.followed.contains(part)) continue;
+    fmt::print(stderr, "no launch of the program is that of the schedule `{}`\n", part);
+    is_followed = false;
+  }
+  if (!is_followed) return kUsageOrSetup;
   return runs.report.findings.empty() ? kAllKept : kPromiseBroken;
 }
 
@@ -134,29 +211,37 @@ std::function<int()> declare(CommandLine& app) {
       "Exit status: the program's own where it is not 0, otherwise 1 where something was found; 2 wrong "
       "usage or set-up.");
   auto options = std::make_shared<SimOptions>();
-  app.add_option("-t,--tool", options->tools, "what is looked for; by default all of it")
+  app.add_option("-t,--tool", options->program.tools, "what is looked for; by default all of it")
       .delimiter(',')
-      .one_of(kTools)
+      .one_of(simulator_tools())
       .type_name("TOOL,...");
-  app.add_option("--arch", options->architecture, "the compute capability without its dot")
+  app.add_option("--arch", options->program.architecture, "the compute capability without its dot")
       .one_of({"80", "86", "89", "90", "100", "120"})
       .shows_default();
-  app.add_option("--devices", options->devices, "how many devices there are").between(1, 8).shows_default();
-  app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
+  app.add_option("--devices", options->program.devices, "how many devices there are")
+      .between(1, 8)
       .shows_default();
+  const auto seed =
+      app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
+          .shows_default();
+  app.add_option("--schedule", options->schedule,
+                 "which blocks and warps of a launch go first, as a finding names them, in the place of a "
+                 "seed: \"launch 2 of twice: blocks 3 1 and warps 1 of block 0\". The program runs once")
+      .type_name("TEXT")
+      .excludes(seed);
   app.add_option(
          "--seconds", options->seconds,
          "while nothing is found, the program runs again with further seeds, without its output, for as "
-         "many seconds as this; 0: it runs once")
-      .between(0, 86400)
-      .shows_default();
-  app.add_option("--streams", options->streams,
+         "many seconds as this; after a finding, for as many again to find the shortest schedule that shows "
+         "it; by default for 10, and with at most 24 seeds; 0: it runs once")
+      .between(0, 86400);
+  app.add_option("--streams", options->program.streams,
                  "whether operations run as late as their stream allows, or as soon as they are issued")
       .one_of({"late", "early"})
       .shows_default();
   app.add_option("--report", options->report, "also keep what was found in this file, a line of JSON each")
       .type_name("FILE");
-  app.takes_program(options->program);
+  app.takes_program(options->program.program);
   return [=] { return sim(*options); };
 }
 

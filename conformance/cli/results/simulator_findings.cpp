@@ -33,7 +33,7 @@ PlaceOfFinding place_of(const Report& finding) {
           other};
 }
 
-std::string describe(size_t number, const Report& finding) {
+std::string describe(size_t number, const Report& finding, const OrderOfFinding& order) {
   std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, name_of(finding.kind)),
                                  with_actor(finding.message, finding.place));
   const auto add = [&](std::string_view what, const std::string& is) {
@@ -46,6 +46,8 @@ std::string describe(size_t number, const Report& finding) {
         with_actor(access_at(*finding.other), *finding.other));
   if (finding.kind != Report::Kind::api) add("error", finding.error);
   if (finding.count > 1) add("seen", fmt::format("{} times", finding.count));
+  add("order", order.words);
+  add("repeat", order.repeat);
   return text;
 }
 
@@ -61,6 +63,8 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
     if (!finding) continue;
     if (finding->kind == Report::Kind::start) {
       ++report.processes;
+    } else if (finding->kind == Report::Kind::schedule) {
+      report.followed.insert(finding->message);
     } else if (finding->kind == Report::Kind::unsupported) {
       if (std::ranges::find(report.unsupported, finding->message) == report.unsupported.end())
         report.unsupported.push_back(finding->message);
@@ -75,9 +79,18 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
   return report;
 }
 
-std::string describe(const SimulatorReport& report) {
+bool is_at_same_place(const Report& a, const Report& b) {
+  if (place_of(a) == place_of(b)) return true;
+  if (a.kind != b.kind || a.kernel != b.kernel || !a.other || !b.other) return false;
+  return access_at(*a.other) == access_at(b.place) && access_at(a.place) == access_at(*b.other);
+}
+
+std::string describe(const SimulatorReport& report, const OrdersOfFindings& orders) {
   std::string text;
-  for (size_t i = 0; i < report.findings.size(); ++i) text += describe(i + 1, report.findings[i]);
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    const auto order = orders.find(i);
+    text += describe(i + 1, report.findings[i], order == orders.end() ? OrderOfFinding{} : order->second);
+  }
   if (!report.unsupported.empty())
     text += fmt::format("not simulated, so that what depends on it is not known: {}\n",
                         fmt::join(report.unsupported, ", "));

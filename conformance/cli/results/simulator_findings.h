@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,13 +18,26 @@ struct SimulatorReport {
   std::vector<simulator::Finding> findings;
   std::vector<std::string> unsupported;  ///< what the program asked for and is not simulated; each once
   size_t processes = 0;                  ///< how many processes used a device
+  std::set<std::string> followed;        ///< the parts of a schedule that launches have followed
 };
 
 /// Reads the lines of a report; findings of tools that are not wanted are left out. Throws SetupError if the
 /// file cannot be read.
 SimulatorReport read_simulator_report(const std::filesystem::path& file, const std::set<std::string>& tools);
 
+/// Whether the two, of different runs, are of the same two instructions, whichever of them came first.
+bool is_at_same_place(const simulator::Finding& a, const simulator::Finding& b);
+
+/// The order of blocks and warps that shows a finding which others do not show.
+struct OrderOfFinding {
+  std::string words;   ///< for people; empty if only the command is known
+  std::string repeat;  ///< the command that shows the finding again
+};
+
+/// By the number of the finding in its report.
+using OrdersOfFindings = std::map<size_t, OrderOfFinding>;
+
 /// For people: some lines for each finding.
-std::string describe(const SimulatorReport& report);
+std::string describe(const SimulatorReport& report, const OrdersOfFindings& orders = {});
 
 }  // namespace opgate

@@ -47,6 +47,9 @@ constexpr std::array kRows{
         "1: after a fault, the devices work again once a function has failed with its error; otherwise all "
         "later functions fail, as on a GPU"},
     Row{"REPORT", "", "runtime/report.cpp", "a file to which each finding is appended as a line of JSON"},
+    Row{"SCHEDULE", "", "runtime/settings.cpp",
+        "which blocks and warps of a launch go first, in the place of a seed: `launch 2 of twice: blocks 3 1 "
+        "and warps 1 of block 0`; everything else goes by index"},
     Row{"SHUFFLE", "1", "runtime/settings.cpp", "seed of the orders of blocks; 0: by index"},
     Row{"TOOLS", "", "runtime/settings.cpp",
         "which of the tools `init`, `race`, `sync` and `stream` watch kernels, with commas between them"},

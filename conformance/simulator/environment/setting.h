@@ -23,6 +23,7 @@ enum class Setting : std::uint8_t {
   memory,
   recover,
   report,
+  schedule,
   shuffle,
   tools,
 };

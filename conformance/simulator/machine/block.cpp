@@ -10,6 +10,7 @@
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
 #include "simulator/machine/launch_observer.h"
+#include "simulator/machine/scheduled_order.h"
 #include "simulator/machine/spare_threads.h"
 
 namespace opgate::simulator {
@@ -119,11 +120,9 @@ bool Block::run() {
 
 bool Block::run_warps() {
   const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
-  // Compiled code begins the threads one after the other, so that only launches that are watched have an
-  // order.
-  const std::uint64_t seed =
-      observer_ == nullptr || launch().order_seed == 0 ? 0 : launch().order_seed + number_;
-  const BlockOrder order(warps, seed);
+  const BlockOrder order = launch().schedule == nullptr
+                               ? warp_order(launch(), warps, number_)
+                               : BlockOrder::after(warps, first_warps(launch(), index_));
   bool progress = false;
   for (std::size_t i = 0; i < warps; ++i) {
     const std::size_t first = order.block(i) * kWarpSize;

@@ -6,6 +6,7 @@
 
 #include "simulator/machine/faults.h"
 #include "simulator/machine/progress_listener.h"
+#include "simulator/machine/scheduled_order.h"
 
 namespace opgate::simulator {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 // So many blocks are begun before the first has ended. More are only where none of them seems to end without
 // others.
 constexpr std::size_t kFewResident = 256;
+// So many blocks of a launch that is watched are kept in the order in which they began.
+constexpr std::size_t kMostNamed = 1024;
 
 // The host may flush subnormal numbers or round in another direction. The kernel does not.
 class HostFloats {
@@ -29,6 +32,13 @@ class HostFloats {
   std::fenv_t before_{};
 };
 
+BlocksToBegin clusters_to_begin(const Launch& launch) {
+  const std::uint64_t clusters = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z /
+                                 launch.cluster.x / launch.cluster.y / launch.cluster.z;
+  if (launch.schedule != nullptr) return {clusters, first_clusters(launch)};
+  return {clusters, BlockOrder(clusters, launch.order_seed, launch.number)};
+}
+
 }  // namespace
 
 Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, ProgressListener& listener,
@@ -40,9 +50,7 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, P
       observer_(observer),
       windows_(program.sites + 1),
       context_(context_of(program, launch)),
-      waiting_(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z / launch.cluster.x /
-                   launch.cluster.y / launch.cluster.z,
-               launch.order_seed) {
+      waiting_(clusters_to_begin(launch)) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
   for (const auto& function : program.functions)
@@ -61,6 +69,7 @@ Outcome Grid::run() {
     describe(outcome);
   }
   outcome.instructions = instructions_;
+  outcome.begun = std::move(first_begun_);
   return outcome;
 }
 
@@ -70,15 +79,18 @@ void Grid::begin_cluster(std::uint64_t linear) {
   const Extent clusters{launch_.grid.x / extent.x, launch_.grid.y / extent.y, launch_.grid.z / extent.z};
   const Extent at = index_at(linear, clusters);
   const auto cluster = std::make_shared<Cluster>(at, extent);
-  const BlockOrder order(cluster->size(), launch_.order_seed == 0 ? 0 : launch_.order_seed + linear);
+  const BlockOrder order = launch_.schedule == nullptr
+                               ? BlockOrder(cluster->size(), launch_.order_seed, launch_.number + linear)
+                               : BlockOrder::after(cluster->size(), first_in_cluster(launch_, at));
   for (std::size_t i = 0; i < cluster->size(); ++i) {
     const Extent in_cluster = index_at(order.block(i), extent);
     if (idle_.empty()) idle_.push_back(std::make_unique<Block>(*this));
     resident_.push_back(std::move(idle_.back()));
     idle_.pop_back();
-    resident_.back()->start(
-        {at.x * extent.x + in_cluster.x, at.y * extent.y + in_cluster.y, at.z * extent.z + in_cluster.z},
-        ++begun_, cluster);
+    const Extent index{at.x * extent.x + in_cluster.x, at.y * extent.y + in_cluster.y,
+                       at.z * extent.z + in_cluster.z};
+    resident_.back()->start(index, ++begun_, cluster);
+    if (observer_ != nullptr && first_begun_.size() < kMostNamed) first_begun_.push_back(index);
   }
 }
 

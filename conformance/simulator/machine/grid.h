@@ -106,6 +106,7 @@ class Grid {
   std::uint64_t instructions_ = 0;
   BlocksToBegin waiting_;                         ///< clusters
   std::uint32_t begun_ = 0;                       ///< blocks
+  std::vector<Extent> first_begun_;               ///< of them, if the launch is watched
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace opgate::simulator {
 
 class LaunchesInFlight;
 class Observer;
+struct LaunchSchedule;
 
 inline Extent index_at(std::uint64_t linear, const Extent& extent) {
   return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
@@ -68,8 +70,10 @@ struct Launch {
   std::vector<unsigned char> parameters;  ///< `Signature::parameter_bytes` bytes
   std::uint64_t instruction_limit = 0;    ///< of the whole launch; 0: none
   unsigned char fill = 0xFF;              ///< what new shared and local memory holds
-  std::uint64_t order_seed =
-      0;  ///< of the order in which blocks begin, which no kernel may rely on; 0: by index
+  /// Of the order in which blocks begin, which no kernel may rely on; 0: by index.
+  std::uint64_t order_seed = 0;
+  std::uint64_t number = 0;  ///< of the launches of the process; they have orders of their own
+  std::shared_ptr<const LaunchSchedule> schedule;  ///< may be null; otherwise in the place of the seed
   /// How many blocks the device holds at once; 0: 256. Others begin when one of those has ended.
   std::size_t most_resident = 0;
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on
@@ -94,6 +98,8 @@ struct Outcome {
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
   std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+  /// Of a launch that is watched, the blocks in the order in which they began; of a large one, the first 1024.
+  std::vector<Extent> begun;
 };
 
 }  // namespace opgate::simulator

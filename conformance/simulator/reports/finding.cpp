@@ -11,8 +11,8 @@ using nlohmann::json;
 using Line = nlohmann::ordered_json;  // what matters most comes first
 
 // In the order of Finding::Kind.
-constexpr std::array<std::string_view, 8> kNames{"memory", "api",    "init",  "race",
-                                                 "sync",   "stream", "start", "unsupported"};
+constexpr std::array<std::string_view, 9> kNames{"memory", "api",   "init",        "race",    "sync",
+                                                 "stream", "start", "unsupported", "schedule"};
 
 std::array<unsigned, 3> as_list(const Extent& index) { return {index.x, index.y, index.z}; }
 
@@ -77,6 +77,7 @@ std::string to_line(const Finding& finding) {
     line["bytes"] = finding.bytes;
   }
   line["count"] = finding.count;
+  if (!finding.schedule.empty()) line["schedule"] = finding.schedule;
   return line.dump(-1, ' ', /*ensure_ascii=*/false, reports::Line::error_handler_t::replace);
 }
 
@@ -94,7 +95,8 @@ std::optional<Finding> finding_from_line(std::string_view text) {
                   .space = line.value("space", ""),
                   .address = std::stoull(line.value("address", "0"), nullptr, 16),
                   .bytes = line.value("bytes", std::size_t{0}),
-                  .count = line.value("count", std::uint64_t{1})};
+                  .count = line.value("count", std::uint64_t{1}),
+                  .schedule = line.value("schedule", "")};
   if (line.contains("other")) finding.other = reports::place_in(line["other"]);
   return finding;
 }

@@ -27,9 +27,10 @@ struct FindingPlace {
 };
 
 struct Finding {
-  /// What reports it. The last two are no mistakes of the program: it uses the devices (the message is its
-  /// process id), and it needs what is not simulated (the message is its name).
-  enum class Kind : std::uint8_t { memory, api, init, race, sync, stream, start, unsupported };
+  /// What reports it. The last three are no mistakes of the program: it uses the devices (the message is its
+  /// process id), it needs what is not simulated (the message is its name), and a launch follows a part of
+  /// the schedule (the message is that part).
+  enum class Kind : std::uint8_t { memory, api, init, race, sync, stream, start, unsupported, schedule };
 
   Kind kind = Kind::race;
   std::string kernel = {};   ///< empty if it was none
@@ -42,6 +43,8 @@ struct Finding {
   std::uint64_t address = 0;  ///< in that space
   std::size_t bytes = 0;
   std::uint64_t count = 1;  ///< how often it was found at the same two instructions
+  /// The schedule of its launch, as text, if blocks and warps did not go by index.
+  std::string schedule = {};
 };
 
 /// "memory", "race" ...: for a tool, the word that chooses it.

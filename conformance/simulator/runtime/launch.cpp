@@ -15,6 +15,7 @@
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/occupancy.h"
 #include "simulator/runtime/report.h"
+#include "simulator/runtime/scheduled_launches.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/simulator.h"
 #include "simulator/runtime/tool_findings.h"
@@ -95,7 +96,9 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
     std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
   if (launch.observer != nullptr) {
-    tool_findings::keep(findings_of(*launch.observer, memory));
+    std::vector<Finding> findings = findings_of(*launch.observer, memory);
+    for (Finding& finding : findings) finding.schedule = schedule_of(launch, outcome, finding);
+    tool_findings::keep(std::move(findings));
     if (simulator.stream_watch != nullptr)
       simulator.stream_watch->accesses(readable_name(kernel.name), launch.observer->accessed().take());
   }
@@ -211,7 +214,9 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   launch.observer = simulator.observer.get();
   // What the host has waited for has ended.
   launch.begins_early = request.begins_early && (stream.capture != nullptr || stream.awaited < stream.issued);
-  if (settings().shuffle != 0) launch.order_seed = settings().shuffle + ++simulator.launches;
+  launch.order_seed = settings().shuffle;
+  launch.number = ++simulator.launches;
+  if (!settings().schedule.empty()) follow_schedule(launch);
   launch.parameters.resize(signature.parameter_bytes);
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];

@@ -71,6 +71,10 @@ void report_start() {
   reporting::append({.kind = Finding::Kind::start, .message = std::to_string(getpid())});
 }
 
+void report_followed(const std::string& part) {
+  reporting::append({.kind = Finding::Kind::schedule, .message = part});
+}
+
 bool has_report_file() { return reporting::report_file() != nullptr; }
 
 void report_fault_of_host(const char* text) {

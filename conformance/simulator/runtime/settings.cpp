@@ -56,6 +56,21 @@ class Reader {
     return {};
   }
 
+  // Compiled code begins the threads of a block one after the other.
+  std::vector<LaunchSchedule> schedule(bool tools_watch) {
+    const std::string text = value_of(Setting::schedule);
+    if (text.empty()) return {};
+    try {
+      std::vector<LaunchSchedule> schedule = schedule_from_text(text);
+      if (!tools_watch && std::ranges::any_of(schedule, [](const auto& each) { return !each.warps.empty(); }))
+        refuse(Setting::schedule, "warps have an order only if one of init, race, sync and stream watches");
+      return schedule;
+    } catch (const std::runtime_error& error) {
+      refuse(Setting::schedule, error.what());
+      return {};
+    }
+  }
+
   // What is read where kernels are: only whether it can be read.
   void demand_readable(void (*read)()) {
     try {
@@ -121,6 +136,8 @@ Read read() {
   values.recover = reader.flag(Setting::recover);
   values.aten_at_once = reader.flag(Setting::aten_at_once);
   values.tools = reader.tools();
+  values.schedule = reader.schedule(values.tools.any());
+  if (!values.schedule.empty()) values.shuffle = 0;
   reader.demand_readable([] { approximation_edge(); });
   reader.demand_readable([] { CompilationSettings::from_environment(); });
   reader.demand_compiler();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/reports/schedule.h"
 #include "simulator/watch/tools.h"
 
 namespace opgate::simulator {
@@ -20,7 +21,8 @@ struct Settings {
   bool eager = false;
   unsigned char fill = 0;
   std::uint64_t instruction_limit = 0;  ///< 0: none
-  std::uint64_t shuffle = 0;
+  std::uint64_t shuffle = 0;            ///< 0 if there is a schedule
+  std::vector<LaunchSchedule> schedule;
   bool log = false;
   bool recover = false;
   bool aten_at_once = false;

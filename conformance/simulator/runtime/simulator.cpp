@@ -12,6 +12,7 @@
 #include "simulator/runtime/host_fault.h"
 #include "simulator/runtime/lock.h"
 #include "simulator/runtime/report.h"
+#include "simulator/runtime/scheduled_launches.h"
 #include "simulator/runtime/settings.h"
 #include "simulator/runtime/unawaited_work.h"
 
@@ -32,6 +33,7 @@ pid_t process_of_simulator = 0;
 // runs it, mostly, and its mistakes are the program's. A person who asks for findings gets these as well.
 void run_to_the_end() {
   if (getpid() == process_of_simulator) stop_unawaited_work();
+  if (getpid() == process_of_simulator) report_what_no_launch_followed();
   if (!has_report_file()) return;  // workers end with what their calls have left
   const std::unique_lock lock(simulator_mutex(), std::try_to_lock);
   if (!lock.owns_lock() || getpid() != process_of_simulator) return;

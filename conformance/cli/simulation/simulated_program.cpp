@@ -1,0 +1,66 @@
+#include "cli/simulation/simulated_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "device/simulator.h"
+#include "process/python_startup.h"
+
+namespace opgate {
+namespace {
+
+// A word as a shell reads it.
+std::string in_shell(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+const std::vector<std::string>& simulator_tools() {
+  static const std::vector<std::string> all = {"memory", "api", "init", "race", "sync", "stream"};
+  return all;
+}
+
+std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools) {
+  std::vector<std::string> watching;
+  for (const std::string& tool : tools)
+    if (tool != "memory" && tool != "api") watching.push_back(tool);
+  return watching;
+}
+
+Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
+                   const std::filesystem::path& report) {
+  Command command{program.program, simulator_environment()};
+  command.environment["PYTHONPATH"] = python_path_with_startup();
+  command.environment["OPGATE_SIM_REPORT"] = report.string();
+  command.environment["OPGATE_SIM_TOOLS"] =
+      fmt::format("{}", fmt::join(tools_that_watch(program.tools), ","));
+  command.environment["OPGATE_SIM_ARCH"] = program.architecture;
+  command.environment["OPGATE_SIM_DEVICES"] = std::to_string(program.devices);
+  command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(order.seed);
+  command.environment["OPGATE_SIM_SCHEDULE"] = order.schedule;
+  command.environment["OPGATE_SIM_RECOVER"] = "1";
+  command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
+  return command;
+}
+
+std::string command_that_repeats(const SimulatedProgram& program, const ChosenOrder& order) {
+  const SimulatedProgram usual;
+  std::string text = "opgate sim";
+  if (program.tools != simulator_tools()) text += fmt::format(" --tool {}", fmt::join(program.tools, ","));
+  if (program.architecture != usual.architecture) text += " --arch " + program.architecture;
+  if (program.devices != usual.devices) text += fmt::format(" --devices {}", program.devices);
+  if (program.streams != usual.streams) text += " --streams " + program.streams;
+  text += order.schedule.empty() ? fmt::format(" --seed {} --seconds 0", order.seed)
+                                 : " --schedule " + in_shell(order.schedule);
+  text += " --";
+  for (const std::string& word : program.program) text += " " + in_shell(word);
+  return text;
+}
+
+}  // namespace opgate

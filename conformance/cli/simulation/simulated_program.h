@@ -1,0 +1,40 @@
+// A program that `opgate sim` runs, with what the user has chosen for it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "process/command.h"
+
+namespace opgate {
+
+struct SimulatedProgram {
+  std::vector<std::string> tools;
+  std::string architecture = "90";
+  size_t devices = 2;
+  std::string streams = "late";
+  std::vector<std::string> program;
+};
+
+/// The order of blocks and warps: a seed, or a schedule if it is not empty.
+struct ChosenOrder {
+  size_t seed = 0;
+  std::string schedule = {};
+};
+
+/// What can be looked for, as words of the command line.
+const std::vector<std::string>& simulator_tools();
+
+/// Of these tools, those that watch kernels. The device finds what the others report in any case.
+std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools);
+
+/// Runs the program, and appends what is found to `report`.
+Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
+                   const std::filesystem::path& report);
+
+/// What a person types to run it once more with this order.
+std::string command_that_repeats(const SimulatedProgram& program, const ChosenOrder& order);
+
+}  // namespace opgate

@@ -1,0 +1,126 @@
+"""`opgate sim`: a finding that one order of blocks and warps shows has the shortest schedule for it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, assert_refused
+
+pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
+
+
+@pytest.fixture
+def sim(opgate: OpGate, build: Path, tmp_path: Path) -> SimulatedProgram:
+    return SimulatedProgram(opgate, build / "bin" / "opgate_orders", tmp_path)
+
+
+class SimulatedProgram:
+    """Runs a program of fixtures/programs/orders.cu."""
+
+    def __init__(self, opgate: OpGate, program: Path, folder: Path) -> None:
+        self.opgate, self.program, self.folder = opgate, program, folder
+
+    def __call__(self, name: str, *options: str) -> Completed:
+        return self.opgate("sim", "--tool", "race", *options, "--", self.program, name, folder=self.folder)
+
+    def repeat(self, run: Completed) -> Completed:
+        """With the command that the finding names."""
+        command = re.search(r"^   repeat   opgate (.*)$", run.stderr, re.M)
+        assert command, run
+        return self.opgate(*shlex.split(command[1]), folder=self.folder)
+
+
+def order_of(run: Completed) -> str:
+    order = re.search(r"^   order    (.*)$", run.stderr, re.M)
+    assert order, run
+    return order[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("first-block-1", "in launch 2 of adds_if_first, block 1 begins first, then the others by index"),
+        ("first-block-5", "in launch 2 of adds_if_first, block 5 begins first, then the others by index"),
+        (
+            "first-warp",
+            "in launch 2 of adds_if_warp_is_first in block 0, warp 1 goes first, then the others by index",
+        ),
+        (
+            "first-two-blocks",
+            "in launch 2 of adds_behind, block 2 begins first, then block 1, then the others by index",
+        ),
+    ],
+)
+def test_a_finding_has_the_shortest_schedule(sim: SimulatedProgram, name: str, order: str) -> None:
+    assert sim(name, "--seed", "0", "--seconds", "0").returncode == 0, "by index there is no race"
+    first = next(
+        seed for seed in range(1, 100) if sim(name, "--seed", str(seed), "--seconds", "0").returncode == 0
+    )
+    run = sim(name, "--seed", str(first), "--seconds", "60")
+    assert run.returncode == 1, run
+    assert order_of(run) == order
+    again = sim.repeat(run)
+    assert again.returncode == 1, again
+    assert " 1 race: " in again.stderr
+    assert "the program runs again" not in again.stderr
+
+
+def test_a_finding_without_a_schedule_goes_by_index(sim: SimulatedProgram) -> None:
+    first = next(
+        seed
+        for seed in range(1, 100)
+        if sim("first-block-0", "--seed", str(seed), "--seconds", "0").returncode == 0
+    )
+    run = sim("first-block-0", "--seed", str(first), "--seconds", "60")
+    assert order_of(run) == "blocks and warps go by index"
+    assert sim.repeat(run).returncode == 1
+
+
+def test_all_orders_of_four_blocks_are_tried(sim: SimulatedProgram) -> None:
+    for digits in (1234, 4321, 2413, 3142, 1423):
+        name = f"order-of-four-{digits}"
+        run = sim(name, "--seconds", "60")
+        assert run.returncode == 1, run
+        seed = re.search(r"1 finding with --seed (\d+)$", run.stderr, re.M)
+        assert seed is None or int(seed[1]) <= 24
+    assert sim("order-of-four-0", "--seconds", "0").returncode == 0
+
+
+def test_a_schedule_is_followed_alone(sim: SimulatedProgram) -> None:
+    schedule = ("--schedule", "launch 2 of adds_if_first: blocks 1")
+    assert sim("first-block-1", *schedule).returncode == 1
+    assert sim("first-block-5", *schedule).returncode == 0
+    launch_of_any_kernel = sim("first-block-1", "--schedule", "launch 2: blocks 1")
+    assert launch_of_any_kernel.returncode == 1
+
+
+def test_a_schedule_that_does_not_fit_is_refused(sim: SimulatedProgram) -> None:
+    def refused(schedule: str, *options: str) -> str:
+        run = sim("first-block-1", "--schedule", schedule, *options)
+        assert run.returncode == 2, run
+        return run.stderr
+
+    assert "launch 2 of adds_if_first: blocks 8: it has 8,1,1 blocks, and no block 8" in refused(
+        "launch 2 of adds_if_first: blocks 8"
+    )
+    assert "no warp 1" in refused("launch 2: warps 1 of block 0")
+    for absent in ("launch 3: blocks 1", "launch 2 of twice: blocks 1"):
+        assert f"no launch of the program is that of the schedule `{absent}`" in refused(absent)
+    assert_refused(
+        sim("first-block-1", "--schedule", "blocks 1"), "--schedule 'blocks 1'", "write `launch 2 of"
+    )
+    assert sim("first-block-1", "--schedule", "launch 2: blocks 1", "--seed", "2").returncode == 2
+    without_tools = sim.opgate(
+        "sim",
+        "--tool",
+        "memory",
+        "--schedule",
+        "launch 1: warps 1 of block 0",
+        "--",
+        sim.program,
+        "first-warp",
+    )
+    assert_refused(without_tools, "warps have an order only if")
