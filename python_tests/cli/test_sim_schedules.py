@@ -89,6 +89,27 @@ def test_all_orders_of_four_blocks_are_tried(sim: SimulatedProgram) -> None:
     assert sim("order-of-four-0", "--seconds", "0").returncode == 0
 
 
+def test_another_exit_status_is_told_if_it_comes_back(sim: SimulatedProgram) -> None:
+    def ends_with(seed: str) -> int:
+        return sim("last-block", "--seed", seed, "--seconds", "0").returncode
+
+    right, wrong = sorted(("1", "2"), key=ends_with)
+    assert (ends_with(right), ends_with(wrong)) == (0, 3)
+    run = sim("last-block", "--seed", right)
+    assert run.returncode == 0, "it is no finding"
+    ends = re.search(r"ended with exit status 3 with --seed (\d+), and with 0 with --seed (\d+),", run.stderr)
+    assert ends, run
+    assert (ends_with(ends[1]), ends[2]) == (3, right)
+
+
+def test_a_program_that_cannot_run_twice_is_not_told_of(sim: SimulatedProgram) -> None:
+    command = ["sim", "--tool", "race", "--", "sh", "-c", 'mkdir once && "$0" order-of-four-0', sim.program]
+    run = sim.opgate(*command, folder=sim.folder)
+    assert run.returncode == 0, run
+    assert "nothing found with the seeds 1 to " in run.stderr
+    assert "the program ended with" not in run.stderr
+
+
 def test_a_schedule_is_followed_alone(sim: SimulatedProgram) -> None:
     schedule = ("--schedule", "launch 2 of adds_if_first: blocks 1")
     assert sim("first-block-1", *schedule).returncode == 1

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -48,11 +49,18 @@ void make_empty(const fs::path& file) {
   if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
 }
 
+// A run that ended with another status than the first one.
+struct OtherEnd {
+  size_t seed = 0;
+  int status = 0;
+};
+
 struct Runs {
   int status = 0;   // of the first one
   size_t seed = 0;  // of the last one
   SimulatorReport report;
   OrdersOfFindings orders;
+  std::optional<OtherEnd> other_end;
 };
 
 class Runner {
@@ -73,10 +81,9 @@ class Runner {
   // further seeds, without input and output, and only if one more run is likely to end in time.
   Runs run() {
     const Clock::time_point begin = Clock::now();
-    Runs runs{run_here(command_of(options_.program, {options_.seed, options_.schedule}, file_)),
-              options_.seed,
-              {},
-              {}};
+    Runs runs;
+    runs.status = run_here(command_of(options_.program, {options_.seed, options_.schedule}, file_));
+    runs.seed = options_.seed;
     time_of_one_ = Clock::now() - begin;
     end_ = begin + time_of_one_ + budget_;
     runs.report = read_simulator_report(file_, tools_);
@@ -88,10 +95,13 @@ class Runner {
             "its output (--seconds 0: it runs once)\n",
             runs.seed);
       ++runs.seed;
-      run_again({runs.seed}, file_);
+      const int status = run_again({runs.seed}, file_);
+      if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{runs.seed, status};
       runs.report = read_simulator_report(file_, tools_);
     }
+    end_ = Clock::now() + budget_;
     if (runs.seed != options_.seed) look_for_short_schedules(runs);
+    if (runs.other_end && !ends_so_again(*runs.other_end)) runs.other_end.reset();
     return runs;
   }
 
@@ -103,9 +113,9 @@ class Runner {
 
   bool has_time() const { return Clock::now() + time_of_one_ < end_; }
 
-  void run_again(const ChosenOrder& order, const fs::path& report) const {
-    run_to_end(command_of(options_.program, order, report), fs::current_path(), output_, Errors::logged,
-               std::max(std::chrono::seconds(1), budget_));
+  int run_again(const ChosenOrder& order, const fs::path& report) const {
+    return run_to_end(command_of(options_.program, order, report), fs::current_path(), output_,
+                      Errors::logged, std::max(std::chrono::seconds(1), budget_));
   }
 
   bool shows(const Finding& finding, const ChosenOrder& order) const {
@@ -116,9 +126,16 @@ class Runner {
                                [&](const Finding& other) { return is_at_same_place(finding, other); });
   }
 
-  // For each finding in turn, as long as the seconds last, which begin anew.
-  void look_for_short_schedules(Runs& runs) {
-    end_ = Clock::now() + budget_;
+  // A program that needs its input, may not run twice or was killed because it took long ends otherwise for
+  // reasons of its own.
+  bool ends_so_again(const OtherEnd& end) const {
+    if (!has_time() || (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL)) return false;
+    return run_again({options_.seed}, other_file_) == 0 && has_time() &&
+           run_again({end.seed}, other_file_) == end.status;
+  }
+
+  // For each finding in turn, as long as the seconds last.
+  void look_for_short_schedules(Runs& runs) const {
     for (size_t i = 0; i < runs.report.findings.size(); ++i)
       runs.orders[i] = order_of(runs.report.findings[i], runs.seed);
   }
@@ -190,6 +207,11 @@ int sim(const SimOptions& options) {
       runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
   fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended,
              describe(runs.report, runs.orders));
+  if (runs.other_end)
+    fmt::print(stderr,
+               "the program ended with {} with --seed {}, and with 0 with --seed {}, each of them twice: its "
+               "result may depend on the order of blocks\n",
+               ending(runs.other_end->status), runs.other_end->seed, options.seed);
   if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
   if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
   bool is_followed = true;

@@ -98,7 +98,7 @@ struct Outcome {
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
   std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
-  /// Of a launch that is watched, the blocks in the order in which they began; of a large one, the first 1024.
+  /// Of a launch that is watched, its first 1024 blocks, in the order in which they began.
   std::vector<Extent> begun;
 };
 
