@@ -1,0 +1,1 @@
+"""opgate judge: a verdict on a kernel that nobody trusts. docs/judge.md describes how it is reached."""

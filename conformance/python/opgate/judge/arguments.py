@@ -1,0 +1,51 @@
+"""The arguments and the results of calls as structures of tensors and plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+PLAIN = (bool, int, float, str, type(None))
+
+
+class NotJudged(Exception):
+    """Something that this command cannot judge, such as an argument that is a dict."""
+
+
+def taken_apart(value: Any, tensors: list[torch.Tensor]) -> Any:
+    """The structure in JSON; its tensors are added to the list. Raises NotJudged."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return {"tensor": len(tensors) - 1}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [taken_apart(part, tensors) for part in value]}
+    if type(value) in PLAIN:
+        return {"value": value}
+    raise NotJudged(f"{type(value).__name__} is neither a tensor, a number, a string nor a list of these")
+
+
+def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
+    """The inverse of taken_apart."""
+    if "tensor" in structure:
+        return tensors[structure["tensor"]]
+    if "value" in structure:
+        return structure["value"]
+    parts = structure.get("list", structure.get("tuple"))
+    made = [put_together(part, tensors) for part in parts]
+    return made if "list" in structure else tuple(made)
+
+
+def mapped(value: Any, function: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """The value with the function applied to each tensor."""
+    tensors: list[torch.Tensor] = []
+    structure = taken_apart(value, tensors)
+    return put_together(structure, [function(tensor) for tensor in tensors])
+
+
+def tensors_of(value: Any) -> list[torch.Tensor]:
+    """All tensors in the value, in order."""
+    tensors: list[torch.Tensor] = []
+    taken_apart(value, tensors)
+    return tensors

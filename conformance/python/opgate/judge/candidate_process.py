@@ -1,0 +1,178 @@
+"""What runs in the process of a candidate: it calls the candidate and sends what it has returned as raw bytes.
+
+This process never sees what is right. It keeps results, so that they can be read again after later calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import io
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from opgate.judge.arguments import NotJudged, put_together, taken_apart
+from opgate.judge.called_operators import operators_of
+from opgate.judge.guarded_functions import addresses
+from opgate.judge.raw_tensor import from_raw, to_raw
+from opgate.judge.source_file import SourceFile, made
+from opgate.judge.wire import ChannelClosed, receive, send
+
+M_PERTURB = -6
+KEPT = 6
+
+
+class Candidate:
+    """The loaded candidate, its arguments by geometry, and its last results."""
+
+    def __init__(self, source: SourceFile, device: str) -> None:
+        self.source = source
+        self.device = device
+        self.slots: dict[str, list[torch.Tensor]] = {}
+        self.kept: dict[int, list[torch.Tensor]] = {}
+
+    def load(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
+        """Imports the file and makes the object; memory that nobody writes has the `poison` from now on."""
+        init, state = torch.load(io.BytesIO(blobs[0]), weights_only=True)
+        ctypes.CDLL(None).mallopt(M_PERTURB, head["poison"])
+        forget_the_judge()
+        module = self.source.load("opgate_judged_candidate")
+        called = made(module, self.source.name, init, head["seed"])
+        self.called = called.to(self.device) if isinstance(called, torch.nn.Module) else called
+        return {"state": self.take_over(state)}
+
+    def take_over(self, state: dict[str, torch.Tensor]) -> str:
+        """Gives the module the reference's parameters if it has the same ones; returns what was done."""
+        if not state or not isinstance(self.called, torch.nn.Module):
+            return "none"
+        own = self.called.state_dict()
+        if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in state.items()}:
+            return "other"
+        self.called.load_state_dict(state)
+        return "same"
+
+    def arguments(self, head: dict[str, Any], blobs: list[bytes]) -> tuple[list[Any], list[torch.Tensor]]:
+        """The arguments of a call: in the tensors of an earlier one where the judge wants it, or in new ones."""
+        geometries = head["geometries"]
+        key = json.dumps(geometries)
+        if head["reuse"] and key in self.slots:
+            tensors = self.slots[key]
+            for tensor, content in zip(tensors, blobs, strict=True):
+                write(tensor, content)
+        else:
+            tensors = [
+                from_raw(geometry, content, keep_offset=True).to(self.device)
+                for geometry, content in zip(geometries, blobs, strict=True)
+            ]
+            self.slots[key] = tensors
+        return put_together(head["structure"], tensors), tensors
+
+    @torch.no_grad()
+    def call(self, head: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        """Calls the candidate once."""
+        arguments, given = self.arguments(head, blobs)
+        try:
+            returned = self.called(*arguments)
+        except Exception as error:
+            return {"raised": f"{type(error).__name__}: {error}"[:2000]}, []
+        results: list[torch.Tensor] = []
+        try:
+            structure = taken_apart(returned, results)
+        except NotJudged as error:
+            return {"unusual": f"returns what is no result: {error}"}, []
+        for result in results:
+            if (strange := unusual(result, self.device)) is not None:
+                return strange, []
+        geometries, contents = read(results)
+        places = [place(result) for result in results]
+        kept = {place(old) for each in self.kept.values() for old in each} - {0}
+        reply = {
+            "structure": structure,
+            "results": geometries,
+            "shared": [[i for i, t in enumerate(given) if place(t) == at != 0] for at in places],
+            "same_memory_as_before": any(at in kept for at in places),
+            "arguments": [hashlib.sha256(content).hexdigest() for content in read(given)[1]],
+            "threads": len(os.listdir("/proc/self/task")),
+        }
+        self.kept[head["call"]] = results
+        for old in list(self.kept)[:-KEPT]:
+            del self.kept[old]
+        return reply, contents
+
+    def reread(self) -> dict[str, Any]:
+        """Digests of the results that are kept, as they are now."""
+        digests = {
+            call: hashlib.sha256(b"".join(read(results)[1])).hexdigest()
+            for call, results in self.kept.items()
+        }
+        return {"digests": digests, "threads": len(os.listdir("/proc/self/task"))}
+
+
+def forget_the_judge() -> None:
+    """Modules of the judge are not found under their names any more."""
+    for name in [name for name in sys.modules if name.startswith("opgate.judge")]:
+        del sys.modules[name]
+
+
+def unusual(result: torch.Tensor, device: str) -> dict[str, Any] | None:
+    """What keeps a result from being plain memory on the device."""
+    if type(result) not in (torch.Tensor, torch.nn.Parameter):
+        return {"subclass": f"{type(result).__module__}.{type(result).__qualname__}"}
+    if result.layout != torch.strided or result.device.type != device:
+        return {"unusual": f"returns a tensor of layout {result.layout} on {result.device}"}
+    return None
+
+
+def place(tensor: torch.Tensor) -> int:
+    """The address of the storage."""
+    return tensor.untyped_storage().data_ptr()
+
+
+def read(tensors: Sequence[torch.Tensor]) -> tuple[list[dict[str, Any]], list[bytes]]:
+    """Geometry and bytes of each tensor."""
+    pairs = [to_raw(torch.resolve_neg(torch.resolve_conj(tensor.detach())).cpu()) for tensor in tensors]
+    return [geometry for geometry, _ in pairs], [content for _, content in pairs]
+
+
+def write(tensor: torch.Tensor, content: bytes) -> None:
+    """Writes other contents into the memory of a tensor, without its knowledge."""
+    if tensor.device.type == "cpu":
+        ctypes.memmove(tensor.data_ptr(), content, len(content))
+    else:
+        tensor.copy_(from_raw(to_raw(tensor.cpu())[0], content))
+
+
+def run(which: str, commands: int, answers: int) -> None:
+    """Answers the judge's messages. Each answer repeats the number that came with its message."""
+    described = json.loads(which)
+    candidate = Candidate(SourceFile(Path(described["path"]), described["name"]), described["device"])
+    while True:
+        try:
+            head, blobs = receive(commands)
+        except ChannelClosed:
+            return
+        contents: list[bytes] = []
+        try:
+            match head["do"]:
+                case "load":
+                    reply = candidate.load(head, blobs)
+                case "call":
+                    reply, contents = candidate.call(head, blobs)
+                case "alter":
+                    reply = {
+                        "state": candidate.take_over(torch.load(io.BytesIO(blobs[0]), weights_only=True))
+                    }
+                case "reread":
+                    reply = candidate.reread()
+                case _:
+                    arguments, _ = candidate.arguments(head, blobs)
+                    reply = {"operators": operators_of(lambda: candidate.called(*arguments))}
+        except Exception as error:
+            reply = {"raised": f"{type(error).__name__}: {error}"[:2000]}
+        send(answers, reply | {"nonce": head["nonce"], "addresses": addresses()}, contents)

@@ -1,0 +1,30 @@
+"""Whether a result is right, and if not, in which elements."""
+
+from __future__ import annotations
+
+import torch
+
+
+def elements_beyond(got: torch.Tensor, exact: torch.Tensor, bound: torch.Tensor) -> torch.Tensor:
+    """The elements that are not the exact ones within the bound; NaN must be where the exact ones have it."""
+    if not got.is_floating_point() and not got.is_complex():
+        return (got != exact) & (bound == 0)
+    if got.is_complex():
+        return ~((got - exact).abs() <= bound)
+    wide = got.double()
+    near = (wide - exact).abs() <= bound
+    equal = (wide == exact) | (wide.isnan() & exact.isnan())
+    return ~(near | equal)
+
+
+def unit(exact: torch.Tensor, at: tuple[int, ...], got: torch.Tensor) -> str:
+    """The element in words."""
+    place = f" at {list(at)}" if at else ""
+    return f"{place}: got {got[at].item():.9g}, and {exact[at].item():.9g} is right"
+
+
+def first_difference(got: torch.Tensor, exact: torch.Tensor, beyond: torch.Tensor) -> str:
+    """How many elements differ, and the first one."""
+    at = tuple(int(i) for i in beyond.nonzero()[0]) if beyond.dim() else ()
+    count = int(beyond.sum())
+    return f"{count} of {beyond.numel()} elements differ, the first{unit(exact, at, got)}"

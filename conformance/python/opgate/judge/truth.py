@@ -1,0 +1,135 @@
+"""The process of the reference: it draws the samples and computes what is right. It never loads a candidate."""
+
+from __future__ import annotations
+
+import io
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from opgate.judge.accuracy_bound import exact_and_bound
+from opgate.judge.arguments import NotJudged, mapped
+from opgate.judge.called_operators import operators_of
+from opgate.judge.reference import Reference, Returned, same
+from opgate.judge.samples import Sample, samples
+from opgate.judge.source_file import SetupError, SourceFile
+from opgate.judge.trivial_answers import that_are_right
+from opgate.judge.wire import ChannelClosed, receive, send
+
+
+@dataclass
+class RightAnswer:
+    """A sample, and what is right for it."""
+
+    sample: Sample
+    returned: Returned
+    exact: list[torch.Tensor]
+    bounds: list[torch.Tensor]
+    trivial: list[str]  # answers without a kernel that would pass here
+    without_double: str = ""
+
+
+@dataclass
+class Examination:
+    """All that is known about one run: how the module is made, the samples, and what was left out."""
+
+    init: list[Any]
+    seed: int
+    state: dict[str, torch.Tensor]
+    answers: list[RightAnswer] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
+    altered_state: dict[str, torch.Tensor] = field(default_factory=dict)
+    altered: list[RightAnswer] = field(default_factory=list)  # with parameters that were ones or zeros
+    unclear: str = ""
+    altered_names: list[str] = field(default_factory=list)
+
+
+def serve(source: SourceFile, commands: int, answers: int) -> None:
+    """Answers each message with an examination from new secrets, until nobody asks any more."""
+    reference: Reference | None = None
+    while True:
+        try:
+            head, _ = receive(commands)
+        except ChannelClosed:
+            return
+        try:
+            reference = reference or Reference(source)
+            kept = io.BytesIO()
+            torch.save(examine(reference, random.Random(bytes.fromhex(head["secret"]))), kept)
+            send(answers, {}, [kept.getvalue()])
+        except (SetupError, NotJudged) as error:
+            send(answers, {"error": str(error)})
+        except Exception as error:
+            send(answers, {"error": f"the reference raises {type(error).__name__}: {error}"})
+
+
+def examine(reference: Reference, secret: random.Random) -> Examination:
+    """Makes the module, draws the samples and computes what is right."""
+    seed = secret.getrandbits(48)
+    init = reference.start(seed)
+    examination = Examination(init, seed, {name: value.clone() for name, value in reference.state().items()})
+    for sample in samples(reference.inputs, secret):
+        try:
+            returned = reference.call(sample.arguments)
+        except Exception as error:
+            if sample.kind in ("public", "secret"):
+                raise
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            examination.left_out.append(f"{sample.label}: the reference refuses it ({first[:120]})")
+            continue
+        if sample.kind not in ("public", "secret", "edge") and not is_finite(returned):
+            examination.left_out.append(f"{sample.label}: the reference's results are not finite")
+            continue
+        examination.answers.append(right_answer(reference, sample, returned))
+    first_secret = next(answer for answer in examination.answers if answer.sample.kind == "secret")
+    again = reference.call(first_secret.sample.arguments)
+    pairs = zip(again.results, first_secret.returned.results, strict=True)
+    if not all(same(one, other) for one, other in pairs):
+        examination.unclear = "the reference itself returns other results for the same arguments"
+    copies = mapped(first_secret.sample.arguments, torch.Tensor.clone)
+    examination.operators = operators_of(lambda: reference.called(*copies))
+    alter_parameters(reference, examination, secret)
+    return examination
+
+
+def right_answer(reference: Reference, sample: Sample, returned: Returned) -> RightAnswer:
+    """What is right for a sample, and what would pass there."""
+    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results)
+    trivial = that_are_right(reference, sample.arguments, returned.results, exact, bounds)
+    return RightAnswer(sample, returned, exact, bounds, trivial, why)
+
+
+def alter_parameters(reference: Reference, examination: Examination, secret: random.Random) -> None:
+    """Draws other values for parameters of one value, and computes what is right with these."""
+    torch.manual_seed(secret.getrandbits(48))
+    examination.altered_state = {name: varied(value) for name, value in examination.state.items()}
+    examination.altered_names = [
+        name
+        for name, value in examination.altered_state.items()
+        if not torch.equal(value, examination.state[name])
+    ]
+    if not examination.altered_names:
+        return
+    reference.called.load_state_dict(examination.altered_state)
+    for _ in range(2):
+        label = f"other values of {', '.join(examination.altered_names)}"
+        sample = Sample("altered", label, reference.inputs(secret.getrandbits(48)))
+        returned = reference.call(sample.arguments)
+        if is_finite(returned):
+            examination.altered.append(right_answer(reference, sample, returned))
+
+
+def varied(value: torch.Tensor) -> torch.Tensor:
+    """Other values in the place of one value: of its sign, or near zero."""
+    if value.numel() < 2 or not value.is_floating_point() or bool((value != value.flatten()[0]).any()):
+        return value
+    drawn = torch.rand(value.shape, dtype=value.dtype)
+    return value * (0.5 + drawn) if bool(value.any()) else (drawn - 0.5) / 2
+
+
+def is_finite(returned: Returned) -> bool:
+    """Whether no result has NaN or an infinity."""
+    return all(bool(result.isfinite().all()) for result in returned.results)

@@ -1,0 +1,197 @@
+"""opgate judge: every cheat of fixtures/cheats is refused by its name, and no honest twin is."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import OpGate, assert_refused
+
+# How each file is refused. What a mistake could do as well is wrong; the rest is cheating.
+SQUARE = {
+    "after_forty_calls": "changes its behaviour",
+    "background_thread": "changes after the return",
+    "cache_by_address": "replayed result",
+    "cache_by_first_values": "replayed result",
+    "cache_by_shape": "replayed result",
+    "crashes": "crash",
+    "ends_the_process": "answers what was not asked",
+    "forged_answer": "answers what was not asked",
+    "half_precision": "precision",
+    "hard_coded_sizes": "hard-coded sizes",
+    "known_seeds": "memorised values",
+    "lazy_result": "lazy result",
+    "nan_wildcard": "NaN",
+    "overwritten_input": "overwrites an argument",
+    "patched_clock": "replaces functions",
+    "patched_comparison": "replaces functions",
+    "patched_writer": "replaces functions",
+    "replay": "replayed result",
+    "searches_objects": "wrong values",
+    "searches_processes": "zeros",
+    "silent_fallback": "the library in a kernel's place",
+    "unwritten_memory": "never written",
+}
+LAYER = {"bfloat16_product": "precision", "float16_arguments": "precision"}
+WRONG = {
+    "crash",
+    "precision",
+    "hard-coded sizes",
+    "NaN",
+    "overwrites an argument",
+    "wrong values",
+    "zeros",
+    "never written",
+}
+# Judged alone, because it takes as long as the limit.
+ALONE = {"hangs"}
+
+Verdicts = dict[str, dict[str, Any]]
+
+
+def judge_folder(opgate: OpGate, folder: Path) -> Verdicts:
+    """The verdicts on all files of a folder, by their names."""
+    files = [each for each in sorted(folder.glob("*.py")) if each.stem not in {"reference", *ALONE}]
+    run = opgate("judge", *files, "--reference", folder / "reference.py", "--json")
+    assert run.stderr == ""
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert run.returncode == 1
+    return {Path(line["candidate"].rpartition(":")[0]).stem: line for line in lines}
+
+
+@pytest.fixture(scope="module")
+def square(opgate: OpGate, source: Path) -> Verdicts:
+    return judge_folder(opgate, source / "fixtures" / "cheats" / "square")
+
+
+@pytest.fixture(scope="module")
+def layer(opgate: OpGate, source: Path) -> Verdicts:
+    return judge_folder(opgate, source / "fixtures" / "cheats" / "layer")
+
+
+def assert_refused_as(verdict: dict[str, Any], name: str) -> None:
+    assert verdict["verdict"] == ("wrong" if name in WRONG else "cheating"), verdict
+    assert name in [finding["how"] for finding in verdict["findings"]], verdict
+
+
+@pytest.mark.parametrize("file", SQUARE)
+def test_a_cheat_is_refused_by_its_name(square: Verdicts, file: str) -> None:
+    assert_refused_as(square[file], SQUARE[file])
+
+
+@pytest.mark.parametrize("file", LAYER)
+def test_a_less_precise_layer_is_refused(layer: Verdicts, file: str) -> None:
+    assert_refused_as(layer[file], LAYER[file])
+
+
+def test_no_honest_twin_is_refused(square: Verdicts, layer: Verdicts) -> None:
+    honest = {file: verdict["verdict"] for file, verdict in (square | layer).items() if "honest" in file}
+    assert len(honest) >= 8
+    assert set(honest.values()) == {"correct"}, honest
+
+
+def test_every_file_is_judged(square: Verdicts, layer: Verdicts) -> None:
+    named = {file for file in square | layer if "honest" not in file}
+    assert named == {*SQUARE, *LAYER, "affine_left_out"}
+
+
+def test_parameters_that_samples_cannot_see_make_the_verdict_unclear(layer: Verdicts) -> None:
+    verdict = layer["affine_left_out"]
+    assert verdict["verdict"] == "unclear"
+    assert "it leaves out norm.weight, norm.bias, or has copied them" in verdict["unclear"][0]
+
+
+def test_samples_on_which_less_would_pass_are_named(square: Verdicts) -> None:
+    assert "zeros: a constant would pass" in square["honest_in_place"]["mistrusted"]
+
+
+def test_the_report_names_what_is_isolated_and_what_is_not(square: Verdicts) -> None:
+    verdict = square["honest_in_place"]
+    assert "memory" in verdict["isolated"]
+    assert not set(verdict["isolated"]) & set(verdict["not_isolated"])
+    assert len(verdict["isolated"]) + len(verdict["not_isolated"]) == 10
+
+
+def test_a_candidate_that_hangs_is_ended(opgate: OpGate, source: Path) -> None:
+    folder = source / "fixtures" / "cheats" / "square"
+    run = opgate("judge", folder / "hangs.py", "--reference", folder / "reference.py", "--time-limit", "2")
+    assert run.returncode == 1
+    assert "hang: the call does not return" in run.stdout
+    assert "there was no answer within 2 s" in run.stdout
+
+
+def test_an_interrupted_run_leaves_no_process(source: Path, opgate: OpGate) -> None:
+    folder = source / "fixtures" / "cheats" / "square"
+    words = [opgate.program, "judge", folder / "hangs.py", "--reference", folder / "reference.py"]
+    process = subprocess.Popen(
+        [str(word) for word in words], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while not hanging(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert hanging(process.pid)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert not hanging(process.pid)
+
+
+def hanging(ancestor: int) -> list[int]:
+    """The processes below `ancestor` that sleep in a candidate: five generations down."""
+    generation = [ancestor]
+    for _ in range(5):
+        generation = [child for process in generation for child in children(process)]
+    return generation
+
+
+def children(process: int) -> list[int]:
+    try:
+        return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def test_a_function_is_judged_by_a_function(opgate: OpGate, tmp_path: Path) -> None:
+    (tmp_path / "functions.py").write_text(
+        "import torch\n"
+        "def get_inputs():\n    return [torch.rand(8, 6), 3]\n"
+        "def slow(x, n):\n    return sum(x ** k for k in range(n))\n"
+        "def fast(x, n):\n    return 1 + x + x * x\n"
+        "def same(x, n):\n    return x\n"
+    )
+    right = opgate("judge", "functions.py:fast", "--reference", "functions.py:slow", folder=tmp_path)
+    assert (right.returncode, right.stdout.split()[0]) == (0, "correct"), right
+    wrong = opgate(
+        "judge", "functions.py:slow", "--reference", "functions.py:fast", "functions.py:same", folder=tmp_path
+    )
+    assert wrong.returncode == 1
+    assert "returns an argument" in wrong.stdout
+    unclear = opgate("judge", "functions.py:same", "--reference", "functions.py:same", folder=tmp_path)
+    assert unclear.returncode == 3, unclear
+    assert "on every sample argument 0 itself would pass as well" in unclear.stdout
+
+
+def test_wrong_usage(opgate: OpGate, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    assert_refused(opgate("judge", "none.py", "--reference", "empty.py", folder=tmp_path), "no file none.py")
+    assert_refused(opgate("judge", "empty.py", "--reference", "empty.py", folder=tmp_path), "has no Model")
+    (tmp_path / "raises.py").write_text(
+        "def get_inputs():\n    raise ValueError('no data')\nModel = print\nModelNew = print\n"
+    )
+    refused = opgate("judge", "empty.py", "--reference", "raises.py", folder=tmp_path)
+    assert_refused(refused, "the reference raises ValueError: no data")
+
+
+def test_a_candidate_that_cannot_be_imported_is_wrong(opgate: OpGate, source: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.py").write_text("")
+    reference = source / "fixtures" / "cheats" / "square" / "reference.py"
+    run = opgate("judge", "empty.py", "--reference", reference, folder=tmp_path)
+    assert run.returncode == 1
+    assert "has no attribute 'ModelNew'" in run.stdout
