@@ -107,8 +107,20 @@ def test_parameters_that_samples_cannot_see_make_the_verdict_unclear(layer: Verd
     assert "it leaves out norm.weight, norm.bias, or has copied them" in verdict["unclear"][0]
 
 
-def test_samples_on_which_less_would_pass_are_named(square: Verdicts) -> None:
-    assert "zeros: a constant would pass" in square["honest_in_place"]["mistrusted"]
+def test_samples_on_which_less_would_pass_are_named(opgate: OpGate, tmp_path: Path) -> None:
+    """Draws of get_inputs() are positive, so that zeros are right for all of them; other values are not."""
+    (tmp_path / "shut.py").write_text(
+        "import torch\n"
+        "def get_inputs():\n    return [torch.rand(8, 6) + 0.1]\n"
+        "def shut(x):\n    return torch.relu(-x)\n"
+        "def nothing(x):\n    return torch.zeros(x.shape)\n"
+    )
+    run = opgate("judge", "shut.py:nothing", "--reference", "shut.py:shut", "--json", folder=tmp_path)
+    verdict = json.loads(run.stdout)
+    assert [(each["how"], each["sample"]) for each in verdict["findings"]] == [("zeros", "negated")]
+    zeros = next(text for text in verdict["mistrusted"] if text.endswith(": zeros would pass"))
+    assert "get_inputs() with secret seed 1" in zeros
+    assert "negated" not in zeros
 
 
 def test_the_report_names_what_is_isolated_and_what_is_not(square: Verdicts) -> None:
@@ -116,6 +128,20 @@ def test_the_report_names_what_is_isolated_and_what_is_not(square: Verdicts) -> 
     assert "memory" in verdict["isolated"]
     assert not set(verdict["isolated"]) & set(verdict["not_isolated"])
     assert len(verdict["isolated"]) + len(verdict["not_isolated"]) == 10
+
+
+def test_other_processes_are_hidden_without_namespaces(opgate: OpGate, source: Path) -> None:
+    """In a namespace that allows no further one, and in which the candidate is root as the judge is."""
+    folder = source / "fixtures" / "cheats" / "square"
+    command = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    words = ["unshare", "--user", "--map-root-user", "sh", "-c", command, "sh", opgate.program, "judge"]
+    words += [folder / "searches_processes.py", "--reference", folder / "reference.py", "--json"]
+    run = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if not run.stdout:
+        pytest.skip(f"no namespaces here: {run.stderr}")
+    verdict = json.loads(run.stdout)
+    assert "network" in verdict["not_isolated"]
+    assert_refused_as(verdict, SQUARE["searches_processes"])
 
 
 def test_a_candidate_that_hangs_is_ended(opgate: OpGate, source: Path) -> None:
@@ -130,7 +156,13 @@ def test_an_interrupted_run_leaves_no_process(source: Path, opgate: OpGate) -> N
     folder = source / "fixtures" / "cheats" / "square"
     words = [opgate.program, "judge", folder / "hangs.py", "--reference", folder / "reference.py"]
     process = subprocess.Popen(
-        [str(word) for word in words], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [str(word) for word in words],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a shell's background job ignores it
     )
     deadline = time.monotonic() + 60
     while not hanging(process.pid) and time.monotonic() < deadline:
@@ -158,6 +190,21 @@ def children(process: int) -> list[int]:
         return []
 
 
+@pytest.mark.usefixtures("needs_simulated_runtime")
+def test_kernels_of_triton_are_judged_on_the_simulated_device(opgate: OpGate, source: Path) -> None:
+    pytest.importorskip("triton")
+    cheats = source / "fixtures" / "cheats"
+    files = [cheats / "triton" / name for name in ("honest_triton.py", "fallback_from_triton.py")]
+    reference = cheats / "square" / "reference.py"
+    run = opgate("judge", *files, "--reference", reference, "--device", "sim", "--json")
+    honest, fallback = (json.loads(line) for line in run.stdout.splitlines())
+    assert honest["verdict"] == "correct", honest
+    assert_refused_as(fallback, "the library in a kernel's place")
+    on_cpu = opgate("judge", files[1], "--reference", reference)
+    assert on_cpu.returncode == 3, on_cpu.stdout
+    assert "the file has `triton`, a kernel for CUDA" in on_cpu.stdout
+
+
 def test_a_function_is_judged_by_a_function(opgate: OpGate, tmp_path: Path) -> None:
     (tmp_path / "functions.py").write_text(
         "import torch\n"
@@ -165,7 +212,19 @@ def test_a_function_is_judged_by_a_function(opgate: OpGate, tmp_path: Path) -> N
         "def slow(x, n):\n    return sum(x ** k for k in range(n))\n"
         "def fast(x, n):\n    return 1 + x + x * x\n"
         "def same(x, n):\n    return x\n"
+        "def top(x, n):\n    return torch.topk(x, n)\n"
+        "def ordered(x, n):\n    s = x.sort(-1, descending=True)\n    return [s[0][:, :n], s[1][:, :n]]\n"
+        "def parts(x, n):\n    return torch.fft.fft(x)\n"
+        "def naive(x, n):\n"
+        "    k = torch.arange(x.shape[-1])\n"
+        "    turn = torch.exp(-6.283185307179586j * k[:, None] * k / len(k))\n"
+        "    return x.to(torch.complex64) @ turn\n"
     )
+    for reference, candidate in (("top", "ordered"), ("parts", "naive")):
+        run = opgate(
+            "judge", f"functions.py:{candidate}", "--reference", f"functions.py:{reference}", folder=tmp_path
+        )
+        assert run.stdout.split()[0] in ("correct", "unclear"), run.stdout  # a sum of NaN has more NaN
     right = opgate("judge", "functions.py:fast", "--reference", "functions.py:slow", folder=tmp_path)
     assert (right.returncode, right.stdout.split()[0]) == (0, "correct"), right
     wrong = opgate(

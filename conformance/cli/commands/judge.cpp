@@ -19,7 +19,7 @@ struct JudgeOptions {
   std::vector<std::string> candidates;
   std::string reference;
   std::string device = "cpu";
-  int time_limit = 30;
+  int time_limit = 120;
   double memory_limit = 16;
   bool json = false;
 };

@@ -30,7 +30,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     parser.add_argument("candidates", nargs="+")
     parser.add_argument("--reference", required=True)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--time-limit", type=float, default=30)
+    parser.add_argument("--time-limit", type=float, default=120)
     parser.add_argument("--memory-limit", type=float, default=16)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(words)
@@ -63,7 +63,8 @@ def main(words: list[str]) -> int:
     except SetupError as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2
-    limits = Limits(int(options.memory_limit * isolation.GIB), SECONDS_OF_COMPUTING)
+    memory = int(options.memory_limit * isolation.GIB) if options.device == "cpu" else None
+    limits = Limits(memory, SECONDS_OF_COMPUTING)
     operators_of(lambda: torch.empty(1).neg())  # imports what the first use of a mode needs, which takes long
     nursery = Nursery(candidate_process.run, limits)  # before there is any secret
     truth = TruthProcess(reference)

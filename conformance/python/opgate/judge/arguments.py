@@ -20,7 +20,8 @@ def taken_apart(value: Any, tensors: list[torch.Tensor]) -> Any:
         tensors.append(value)
         return {"tensor": len(tensors) - 1}
     if isinstance(value, list | tuple):
-        return {type(value).__name__: [taken_apart(part, tensors) for part in value]}
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [taken_apart(part, tensors) for part in value]}
     if type(value) in PLAIN:
         return {"value": value}
     raise NotJudged(f"{type(value).__name__} is neither a tensor, a number, a string nor a list of these")
@@ -49,3 +50,13 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
     tensors: list[torch.Tensor] = []
     taken_apart(value, tensors)
     return tensors
+
+
+def same_structure(one: Any, other: Any) -> bool:
+    """Whether two results have the same parts; a list and a tuple are the same, as for who unpacks them."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return False
+    parts, others = (each.get("list", each.get("tuple")) for each in (one, other))
+    if not isinstance(parts, list) or not isinstance(others, list):
+        return one == other
+    return len(parts) == len(others) and all(map(same_structure, parts, others))

@@ -10,7 +10,45 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 # Operators that compute nothing: they allocate, copy, or make another view.
 WITHOUT_WORK = frozenset(
-    ["empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "zeros", "zeros_like", "new_zeros", "ones", "full", "view", "_unsafe_view", "reshape", "as_strided", "expand", "permute", "transpose", "t", "unsqueeze", "squeeze", "slice", "select", "detach", "alias", "clone", "copy_", "_to_copy", "contiguous", "lift_fresh", "resize_", "unbind", "split", "narrow", "flatten", "set_", "zero_", "fill_"]
+    [
+        "empty",
+        "empty_like",
+        "empty_strided",
+        "new_empty",
+        "new_empty_strided",
+        "zeros",
+        "zeros_like",
+        "new_zeros",
+        "ones",
+        "full",
+        "view",
+        "_unsafe_view",
+        "reshape",
+        "as_strided",
+        "expand",
+        "permute",
+        "transpose",
+        "t",
+        "unsqueeze",
+        "squeeze",
+        "slice",
+        "select",
+        "detach",
+        "alias",
+        "clone",
+        "copy_",
+        "_to_copy",
+        "contiguous",
+        "lift_fresh",
+        "resize_",
+        "unbind",
+        "split",
+        "narrow",
+        "flatten",
+        "set_",
+        "zero_",
+        "fill_",
+    ]
 )
 
 
@@ -20,6 +58,11 @@ class Watch(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.names: list[str] = []
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise torch imports its compiler, which takes seconds, to keep it away from this class."""
+        return False
 
     def __torch_dispatch__(self, operator: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
         """Keeps the name and calls the operator."""

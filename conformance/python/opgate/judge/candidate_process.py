@@ -20,7 +20,7 @@ import torch
 from opgate.judge.arguments import NotJudged, put_together, taken_apart
 from opgate.judge.called_operators import operators_of
 from opgate.judge.guarded_functions import addresses
-from opgate.judge.raw_tensor import from_raw, to_raw
+from opgate.judge.raw_tensor import from_raw, geometry_of, span, to_raw
 from opgate.judge.source_file import SourceFile, made
 from opgate.judge.wire import ChannelClosed, receive, send
 
@@ -67,7 +67,7 @@ class Candidate:
                 write(tensor, content)
         else:
             tensors = [
-                from_raw(geometry, content, keep_offset=True).to(self.device)
+                from_raw(geometry, content, keep_offset=True, device=self.device)
                 for geometry, content in zip(geometries, blobs, strict=True)
             ]
             self.slots[key] = tensors
@@ -136,8 +136,18 @@ def place(tensor: torch.Tensor) -> int:
 
 def read(tensors: Sequence[torch.Tensor]) -> tuple[list[dict[str, Any]], list[bytes]]:
     """Geometry and bytes of each tensor."""
-    pairs = [to_raw(torch.resolve_neg(torch.resolve_conj(tensor.detach())).cpu()) for tensor in tensors]
+    pairs = [read_one(torch.resolve_neg(torch.resolve_conj(tensor.detach()))) for tensor in tensors]
     return [geometry for geometry, _ in pairs], [content for _, content in pairs]
+
+
+def read_one(tensor: torch.Tensor) -> tuple[dict[str, Any], bytes]:
+    """Geometry and bytes of one tensor, on any device; without the gaps, if they are large."""
+    if span(list(tensor.size()), list(tensor.stride())) > 4 * tensor.numel():
+        tensor = tensor.contiguous()
+    if tensor.device.type == "cpu":
+        return to_raw(tensor)
+    flat = tensor.as_strided([span(list(tensor.size()), list(tensor.stride()))], [1]).cpu()
+    return geometry_of(tensor), to_raw(flat)[1]
 
 
 def write(tensor: torch.Tensor, content: bytes) -> None:
@@ -145,7 +155,7 @@ def write(tensor: torch.Tensor, content: bytes) -> None:
     if tensor.device.type == "cpu":
         ctypes.memmove(tensor.data_ptr(), content, len(content))
     else:
-        tensor.copy_(from_raw(to_raw(tensor.cpu())[0], content))
+        tensor.copy_(from_raw(geometry_of(tensor), content))
 
 
 def run(which: str, commands: int, answers: int) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+CAPABILITY_VERSION = 0x20080522
 SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 GIB = 1 << 30
 
@@ -45,7 +46,7 @@ def enter_namespaces() -> list[str]:
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    return ["network", "processes", "rights of the user"]
+    return ["network", "processes"]
 
 
 def close_files(scratch: Path) -> list[str]:
@@ -68,19 +69,33 @@ def close_files(scratch: Path) -> list[str]:
     return taken
 
 
-def limit(memory: int, seconds: int, *, own_processes: bool) -> list[str]:
-    """Sets limits: bytes of memory beyond what is mapped now, seconds of computing, bytes of a file."""
-    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    set_limit(resource.RLIMIT_AS, mapped + memory)
+def limit(memory: int | None, seconds: int, *, own_processes: bool) -> list[str]:
+    """Sets limits: bytes of memory beyond what is mapped now, seconds of computing, bytes of a file.
+
+    Without a limit of memory there is none of files, in which the simulated device has its memory.
+    """
+    taken = ["computing time", "new privileges"]
+    if memory is not None:
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        set_limit(resource.RLIMIT_AS, mapped + memory)
+        set_limit(resource.RLIMIT_FSIZE, 4 * GIB)
+        taken += ["memory", "size of files"]
     set_limit(resource.RLIMIT_CPU, seconds)
-    set_limit(resource.RLIMIT_FSIZE, 4 * GIB)
     set_limit(resource.RLIMIT_CORE, 0)
     LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    taken = ["memory", "computing time", "size of files", "new privileges"]
     if own_processes:  # elsewhere the limit would also count what else the user runs
         set_limit(resource.RLIMIT_NPROC, 1024)
         taken.append("number of processes")
     return taken
+
+
+def drop_capabilities() -> list[str]:
+    """Gives up what root may do, also in namespaces: reading other processes, mounting files anew."""
+    for number in range(64):
+        LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    none = (ctypes.c_uint32 * 6)()
+    return [] if LIBC.capset(header, none) else ["capabilities"]
 
 
 def set_limit(kind: int, value: int) -> None:
@@ -93,7 +108,7 @@ def set_limit(kind: int, value: int) -> None:
 EVERY_MEASURE = [
     "network",
     "processes",
-    "rights of the user",
+    "capabilities",
     "files (read only)",
     "list of processes",
     "memory",

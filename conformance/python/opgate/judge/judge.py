@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
-from opgate.judge.arguments import taken_apart, tensors_of
+from opgate.judge.arguments import same_structure, taken_apart, tensors_of
 from opgate.judge.diagnosis import wrong_values
 from opgate.judge.finding import CHEATING, Verdict
 from opgate.judge.raw_tensor import from_raw, to_raw
+from opgate.judge.samples import LARGE
 from opgate.judge.session import Lost, Session
 from opgate.judge.truth import Examination, RightAnswer
 
@@ -115,7 +116,8 @@ class Judge:
         given = tensors_of(answer.sample.arguments)
         head, contents = self.given(answer, self.secret.random() < 0.7)
         number = len(self.calls)
-        reply, results = self.session.ask(head | {"do": "call", "call": number}, contents, self.seconds)
+        most = (1 << 24) + 8 * sum(each.nbytes for each in [*given, *answer.returned.results])
+        reply, results = self.session.ask(head | {"do": "call", "call": number}, contents, self.seconds, most)
         self.verdict.calls += 1
         if "raised" in reply:
             self.note_refusal(answer, str(reply["raised"]))
@@ -139,6 +141,8 @@ class Judge:
                 wrong_values(got, answer, given, self.earlier(answer), self.poison),
             )
         )
+        for old in self.calls[: -EARLIER if sum(each.numel() for each in got) < LARGE else -1]:
+            old.results = []
         self.read_again("changes after the return", only=number)
 
     def earlier(self, answer: RightAnswer) -> list[tuple[str, list[torch.Tensor]]]:
@@ -208,7 +212,7 @@ class Judge:
             self.verdict.add("lazy result", answer.sample.label, f"it is a {reply['subclass']}")
         elif "unusual" in reply:
             self.verdict.add("unusual result", answer.sample.label, str(reply["unusual"]))
-        elif reply.get("structure") != answer.returned.structure:
+        elif not same_structure(reply.get("structure"), answer.returned.structure):
             seen = f"{reply.get('structure')} instead of {answer.returned.structure}"
             self.verdict.add("other sizes or dtype", answer.sample.label, seen)
         else:

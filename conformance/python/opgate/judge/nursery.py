@@ -21,6 +21,9 @@ from pathlib import Path
 
 from opgate.judge import isolation
 
+KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL", "CC", "CXX")
+KEPT_PREFIXES = ("CUDA_", "OMP_", "OPGATE_SIM", "PYTORCH_", "TORCH", "TRITON_")
+
 Body = Callable[[str, int, int], None]
 """What a candidate's process does with what it is given: which candidate, commands, and answers."""
 
@@ -29,7 +32,7 @@ Body = Callable[[str, int, int], None]
 class Limits:
     """What a candidate may use."""
 
-    memory: int
+    memory: int | None  # in bytes; the simulated device maps more than it uses
     seconds: int
 
 
@@ -143,7 +146,8 @@ def become_candidate(
 ) -> None:
     """The candidate's own process: closes all that is not its own, and runs the body."""
     commands, answers, log = descriptors
-    isolated += isolation.limit(limits.memory, limits.seconds, own_processes=bool(isolated))
+    isolated += isolation.drop_capabilities()
+    isolated += isolation.limit(limits.memory, limits.seconds, own_processes="processes" in isolated)
     os.write(report, json.dumps(isolated).encode() + b"\n")
     empty = os.open(os.devnull, os.O_RDONLY)
     for old, new in ((empty, 0), (log, 1), (log, 2)):
@@ -168,9 +172,11 @@ def become_candidate(
 
 def keep_environment(scratch: Path) -> None:
     """Only variables that programs need; the home and the folders of caches are empty."""
-    kept = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL", "CUDA_HOME", "CC", "CXX")
     values = {
-        name: value for name, value in os.environ.items() if name in kept or name.startswith("OPGATE_SIM")
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT_VARIABLES or (name.startswith(KEPT_PREFIXES) and "CACHE_DIR" not in name)
     }
+    tempfile.tempdir = None  # which the judge's process may have found already
     os.environ.clear()
     os.environ.update(values, HOME=str(scratch), TMPDIR=str(scratch), XDG_CACHE_HOME=str(scratch / "cache"))

@@ -19,16 +19,26 @@ def span(sizes: list[int], strides: list[int]) -> int:
     return 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
 
 
+def geometry_of(tensor: torch.Tensor) -> dict[str, Any]:
+    """Where the elements of a tensor lie."""
+    return {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "sizes": list(tensor.size()),
+        "strides": list(tensor.stride()),
+        "offset": tensor.storage_offset(),
+    }
+
+
 def to_raw(tensor: torch.Tensor) -> tuple[dict[str, Any], bytes]:
     """The geometry of a tensor on the CPU, and its bytes."""
-    sizes, strides = list(tensor.size()), list(tensor.stride())
-    count = span(sizes, strides) * tensor.element_size()
-    content = ctypes.string_at(tensor.data_ptr(), count) if count else b""
-    name = str(tensor.dtype).removeprefix("torch.")
-    return {"dtype": name, "sizes": sizes, "strides": strides, "offset": tensor.storage_offset()}, content
+    geometry = geometry_of(tensor)
+    count = span(geometry["sizes"], geometry["strides"]) * tensor.element_size()
+    return geometry, ctypes.string_at(tensor.data_ptr(), count) if count else b""
 
 
-def from_raw(geometry: dict[str, Any], content: bytes, *, keep_offset: bool = False) -> torch.Tensor:
+def from_raw(
+    geometry: dict[str, Any], content: bytes, *, keep_offset: bool = False, device: str = "cpu"
+) -> torch.Tensor:
     """A tensor of these bytes in a storage of its own, at its former offset if that matters.
 
     Raises ValueError if the geometry does not fit the bytes, or is no geometry.
@@ -48,4 +58,4 @@ def from_raw(geometry: dict[str, Any], content: bytes, *, keep_offset: bool = Fa
     memory = torch.empty(offset + elements, dtype=dtype)
     if content:
         ctypes.memmove(memory.data_ptr() + offset * dtype.itemsize, content, len(content))
-    return memory.as_strided(sizes, strides, offset)
+    return memory.to(device).as_strided(sizes, strides, offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from opgate.judge.arguments import NotJudged, mapped, taken_apart, tensors_of
 from opgate.judge.source_file import SetupError, SourceFile, made
 
 Results = list[torch.Tensor]
+Shift = Callable[[torch.Tensor], torch.Tensor]
+"""For each element of a tensor, a number from -1 to 1."""
 
 
 @dataclass
@@ -75,22 +77,24 @@ class Reference:
         return Returned([result.detach().clone() for result in results], structure, written, shared)
 
     @torch.no_grad()
-    def in_double(self, arguments: Sequence[Any], move: float = 0, half: bool = False) -> Results:
+    def in_double(self, arguments: Sequence[Any], by: Shift | None = None, half: bool = False) -> Results:
         """The results in double.
 
-        Floating arguments and parameters are first moved by at most `move` units of their rounding, or
-        rounded to float16. Raises what the reference raises.
+        Floating arguments and parameters are first moved by at most a unit of their rounding, which `by`
+        draws, or rounded to float16. Raises what the reference raises.
         """
 
         def moved(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.is_complex():
+                return torch.complex(moved(tensor.real), moved(tensor.imag))
             if not tensor.is_floating_point():
                 return tensor.clone()
             if half:
                 return tensor.half().double()
             wide = tensor.double()
-            if not move:
+            if by is None:
                 return wide.clone()
-            return wide * (1 + (torch.rand_like(wide) * 2 - 1) * (move * torch.finfo(tensor.dtype).eps))
+            return wide * (1 + by(wide) * torch.finfo(tensor.dtype).eps)
 
         called = copy.deepcopy(self.called)
         if isinstance(called, torch.nn.Module):

@@ -28,5 +28,5 @@ def report(verdict: Verdict) -> str:
     lines.append(f"  calls      {verdict.calls} with {verdict.samples} samples; no time was measured")
     lines.append(f"  isolated   {', '.join(verdict.isolated) or 'nothing'}")
     if verdict.not_isolated:
-        lines.append(f"  open       {', '.join(verdict.not_isolated)}: this system refuses to isolate these")
+        lines.append(f"  open       {', '.join(verdict.not_isolated)}: not isolated or limited here")
     return "\n".join(lines)

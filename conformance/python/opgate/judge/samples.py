@@ -14,6 +14,7 @@ from opgate.judge.arguments import mapped, put_together, taken_apart, tensors_of
 PUBLIC_SEEDS = (0, 42)
 """Seeds that everybody uses, so that memorised results show."""
 SECRET_DRAWS = 4
+ROWS_OF_ONE_VALUE = "rows of one value"
 LARGE = 1 << 22
 """From so many elements on there are fewer samples."""
 
@@ -22,8 +23,8 @@ LARGE = 1 << 22
 class Sample:
     """One set of arguments.
 
-    The kind is public, secret, values, sizes, layout or edge. `of` is the sample with the same values in
-    the usual layout.
+    The kind is public, secret, values, sizes, layout, altered (other parameters), or edge: values for which
+    right formulas differ, such as those of a variance.
     """
 
     kind: str
@@ -46,6 +47,8 @@ def samples(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator
         yield Sample("sizes", label, arguments)
     if not is_large:
         yield from layouts(draw(secret.getrandbits(48)), secret)
+        yield Sample("edge", ROWS_OF_ONE_VALUE, changed(first, constant_rows))
+        yield Sample("edge", "zeros alone", changed(first, torch.zeros_like))
         yield Sample("edge", "NaN, infinities and subnormals", changed(first, edges))
 
 
@@ -86,8 +89,6 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "ten times as large": lambda tensor: tensor * 10,
     "five added": lambda tensor: tensor + 5,
     "negated": torch.neg,
-    "zeros": torch.zeros_like,
-    "rows of one value": constant_rows,
     "sorted rows": sorted_rows,
     "one large element in a row": one_large,
 }

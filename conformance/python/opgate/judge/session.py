@@ -14,7 +14,7 @@ from typing import Any
 from opgate.judge.guarded_functions import replaced
 from opgate.judge.nursery import Nursery
 from opgate.judge.source_file import SourceFile
-from opgate.judge.wire import ChannelBroken, ChannelClosed, TookTooLong, receive, send
+from opgate.judge.wire import ChannelBroken, ChannelClosed, TookTooLong, TooMuch, receive, send
 
 
 class Lost(Exception):
@@ -22,7 +22,7 @@ class Lost(Exception):
 
     def __init__(self, how: str, evidence: str) -> None:
         super().__init__(evidence)
-        self.how = how  # "crash", "hang", "forged"
+        self.how = how  # "crash", "hang", "unusual result", "forged"
         self.evidence = evidence
 
 
@@ -42,17 +42,19 @@ class Session:
         os.close(to_write)
 
     def ask(
-        self, head: dict[str, Any], blobs: list[bytes], seconds: float
+        self, head: dict[str, Any], blobs: list[bytes], seconds: float, most: int = 1 << 20
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Sends a message and waits for its answer. Raises Lost."""
+        """Sends a message and waits for its answer, which has at most so many bytes. Raises Lost."""
         nonce = secrets.token_hex(16)
         deadline = time.monotonic() + seconds
         try:
             with contextlib.suppress(BrokenPipeError):
                 send(self.commands, head | {"nonce": nonce}, blobs, deadline)
-            answer, contents = receive(self.answers, deadline)
+            answer, contents = receive(self.answers, deadline, most)
         except TookTooLong:
             raise Lost("hang", f"there was no answer within {seconds:.3g} s") from None
+        except TooMuch as error:
+            raise Lost("unusual result", f"the results have {error}") from None
         except ChannelClosed:
             raise self.lost() from None
         except ChannelBroken as error:

@@ -1,4 +1,4 @@
-"""The files that are judged: FILE.py with a class of KernelBench's layout, or FILE.py:name with a function."""
+"""The files that are judged: FILE.py with a class, as KernelBench has it, or FILE.py:name with a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of the reference: it draws the samples and computes what is right. It never loads a candidate."""
+"""The process of the reference: it draws samples and computes what is right. It never loads a candidate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opgate.judge.accuracy_bound import exact_and_bound
 from opgate.judge.arguments import NotJudged, mapped
 from opgate.judge.called_operators import operators_of
 from opgate.judge.reference import Reference, Returned, same
-from opgate.judge.samples import Sample, samples
+from opgate.judge.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.source_file import SetupError, SourceFile
 from opgate.judge.trivial_answers import that_are_right
 from opgate.judge.wire import ChannelClosed, receive, send
@@ -97,7 +97,8 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
 
 def right_answer(reference: Reference, sample: Sample, returned: Returned) -> RightAnswer:
     """What is right for a sample, and what would pass there."""
-    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results)
+    biased = sample.label == ROWS_OF_ONE_VALUE
+    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=biased)
     trivial = that_are_right(reference, sample.arguments, returned.results, exact, bounds)
     return RightAnswer(sample, returned, exact, bounds, trivial, why)
 

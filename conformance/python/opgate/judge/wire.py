@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 MOST_HEAD = 1 << 24
-MOST_BLOB = 1 << 33
+MOST_BLOB = 1 << 40
 
 
 class ChannelBroken(Exception):
@@ -22,6 +22,10 @@ class ChannelBroken(Exception):
 
 class ChannelClosed(Exception):
     """The other side has closed the channel."""
+
+
+class TooMuch(Exception):
+    """A message is longer than the receiver wants."""
 
 
 class TookTooLong(Exception):
@@ -48,18 +52,25 @@ def send(
                     raise TookTooLong from None
 
 
-def receive(descriptor: int, deadline: float | None = None) -> tuple[dict[str, Any], list[bytes]]:
-    """Reads one message. Raises ChannelBroken, ChannelClosed or TookTooLong."""
+def receive(
+    descriptor: int, deadline: float | None = None, most: int = MOST_BLOB
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Reads one message of at most so many bytes.
+
+    Raises ChannelBroken, ChannelClosed, TooMuch or TookTooLong.
+    """
     (length,) = struct.unpack("<I", exactly(descriptor, 4, deadline))
     if not 0 < length <= MOST_HEAD:
         raise ChannelBroken("the length of a message is not valid")
     try:
         head = json.loads(exactly(descriptor, length, deadline))
         lengths = head.pop("blobs")
-        if not all(isinstance(size, int) and 0 <= size <= MOST_BLOB for size in lengths):
+        if not all(isinstance(size, int) and size >= 0 for size in lengths):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ChannelBroken("a message has no valid head") from None
+    if sum(lengths) > most:
+        raise TooMuch(f"{sum(lengths)} bytes")
     return head, [exactly(descriptor, size, deadline) for size in lengths]
 
 
