@@ -1,4 +1,4 @@
-"""What runs in the process of a candidate: it calls the candidate and sends what it has returned as raw bytes.
+"""What runs in the process of a candidate: it calls the candidate and sends what that returns as raw bytes.
 
 This process never sees what is right. It keeps results, so that they can be read again after later calls.
 """
@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class Candidate:
         return "same"
 
     def arguments(self, head: dict[str, Any], blobs: list[bytes]) -> tuple[list[Any], list[torch.Tensor]]:
-        """The arguments of a call: in the tensors of an earlier one where the judge wants it, or in new ones."""
+        """The arguments of a call: in the tensors of an earlier one if the judge wants it, or in new ones."""
         geometries = head["geometries"]
         key = json.dumps(geometries)
         if head["reuse"] and key in self.slots:
@@ -182,7 +183,7 @@ def run(which: str, commands: int, answers: int) -> None:
                     reply = candidate.reread()
                 case _:
                     arguments, _ = candidate.arguments(head, blobs)
-                    reply = {"operators": operators_of(lambda: candidate.called(*arguments))}
+                    reply = {"operators": operators_of(partial(candidate.called, *arguments))}
         except Exception as error:
             reply = {"raised": f"{type(error).__name__}: {error}"[:2000]}
         send(answers, reply | {"nonce": head["nonce"], "addresses": addresses()}, contents)

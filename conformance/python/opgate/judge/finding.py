@@ -13,7 +13,7 @@ CHEATING = {
     "changes after the return": "a result changes after the call has returned",
     "changes its behaviour": "the same arguments get a right answer first and a wrong one later",
     "memorised values": "only arguments from seeds that everybody uses get a right answer",
-    "the library in a kernel's place": "the file has a kernel, and the calls reach only the reference's operators",
+    "the library in a kernel's place": "the file has a kernel, and only the reference's operators are called",
 }
 """Tricks that no mistake explains. Everything else is wrong, whatever the reason."""
 

@@ -1,7 +1,7 @@
 """Functions that checkers rely on, and that a kernel has no reason to replace.
 
-The judge and all its processes are forks of one process, so that a function which nobody has replaced has the
-same address in each of them: the judge compares the addresses that a candidate's process reports with its own.
+The judge and all its processes are forks of one process, so that a function that nobody has replaced has the
+same address in each of them: the judge compares addresses that a candidate's process reports with its own.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ class Judge:
             self.verdict.unclear.append(reason)
 
     def has_turned(self) -> bool:
-        """Whether all calls in the usual sizes and layout were right up to one of them, and wrong from then on."""
+        """Whether all calls with secret draws were right up to one of them, and wrong from then on."""
         pattern = [call.wrong is not None for call in self.calls if call.answer.sample.kind == "secret"]
         return pattern == sorted(pattern) and 3 <= sum(pattern) <= len(pattern) - 2
 

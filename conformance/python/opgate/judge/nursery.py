@@ -6,6 +6,7 @@ takes all others along when it ends, and the candidate's own process.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -98,10 +99,8 @@ def nurse(judge: socket.socket, body: Body, limits: Limits) -> None:
 
 def kill_group(leader: int) -> None:
     """Kills what a session has left behind."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def lead(which: str, descriptors: list[int], report: int, scratch: Path, body: Body, limits: Limits) -> None:
@@ -154,10 +153,8 @@ def become_candidate(
         os.dup2(old, new)
     for descriptor in map(int, os.listdir("/proc/self/fd")):
         if descriptor > 2 and descriptor not in (commands, answers):
-            try:
+            with contextlib.suppress(OSError):
                 os.close(descriptor)
-            except OSError:
-                pass
     keep_environment(scratch)
     os.chdir(scratch)
     signal.signal(signal.SIGINT, signal.SIG_DFL)

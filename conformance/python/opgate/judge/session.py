@@ -1,4 +1,4 @@
-"""The judge's side of one candidate's process: messages with numbers that nobody can know before they are sent."""
+"""The judge's side of a candidate's process: messages with numbers that nobody knows before they are sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Session:
     def __init__(self, nursery: Nursery, source: SourceFile, device: str) -> None:
         self.nursery = nursery
         self.replaced: list[str] = []
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the session)
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
         os.set_blocking(self.commands, False)
