@@ -8,7 +8,6 @@ namespace opgate {
 namespace {
 
 using simulator::Extent;
-using simulator::Finding;
 using simulator::LaunchSchedule;
 
 // What a schedule names: a block that begins early, or a warp of a block that goes early.
@@ -85,7 +84,7 @@ class Search {
 
 }  // namespace
 
-std::optional<LaunchSchedule> shortest_schedule(const LaunchSchedule& seen, const Finding& finding,
+std::optional<LaunchSchedule> shortest_schedule(const LaunchSchedule& seen, const simulator::Finding& finding,
                                                 const Shows& shows) {
   const Search search(seen, shows);
   const AllNamed all = named_by(seen);
