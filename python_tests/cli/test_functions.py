@@ -264,6 +264,9 @@ def test_kernels_that_nvrtc_compiles_run_on_the_simulated_device(
         "assert torch.equal(compiled.add_one(x), x + 1)\n"
         "assert torch.equal(compiled.twice(x), 2 * x)\n"
     )
+    alone = opgate("sim", "--seconds", "0", "--", sys.executable, "program.py", folder=tmp_path)
+    assert alone.returncode == 0, alone
+    assert alone.stderr.rstrip().endswith("nothing found"), "NVRTC asks for what it does without"
     words = ["--sim", "--function", "compiled:add_one", "compiled:twice", "--", sys.executable, "program.py"]
     told = opgate("record", *words, folder=tmp_path)
     assert "recorded: 2 calls of 2 functions" in told.stdout, told
