@@ -31,6 +31,13 @@ std::string tuple_text(c10::IntArrayRef values) {
   return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
 }
 
+// Whether pybind11 has named a parameter that has no name: "arg0". opgate/methods.py has the same rule.
+bool is_without_name(std::string_view parameter) {
+  constexpr std::string_view kPrefix = "arg";
+  return parameter.starts_with(kPrefix) && parameter.size() > kPrefix.size() &&
+         parameter.find_first_not_of("0123456789", kPrefix.size()) == std::string_view::npos;
+}
+
 // A method of objects that its calls make: "(lambda self_width, x: Type(width=self_width).method(x))".
 std::string method_text(const std::string& method, const c10::FunctionSchema& schema) {
   std::vector<std::string> parameters, made_with, given;
@@ -44,8 +51,7 @@ std::string method_text(const std::string& method, const c10::FunctionSchema& sc
       continue;
     }
     const std::string in_constructor = formal.name().substr(kOfObject.size());
-    const bool has_name = !in_constructor.starts_with("arg");  // pybind11 names those without a name so
-    made_with.push_back(has_name ? fmt::format("{}={}", in_constructor, name) : name);
+    made_with.push_back(is_without_name(in_constructor) ? name : fmt::format("{}={}", in_constructor, name));
   }
   const size_t dot = method.rfind("().");
   return fmt::format("(lambda {}: {}({}){}({}))", fmt::join(parameters, ", "), method.substr(0, dot),

@@ -18,8 +18,6 @@ struct Named {
 
 using AllNamed = std::vector<Named>;
 
-bool is_same(const Extent& a, const Extent& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
 AllNamed named_by(const LaunchSchedule& schedule) {
   AllNamed all;
   for (const Extent& block : schedule.first) all.push_back({block, {}});
@@ -41,7 +39,7 @@ class Search {
         schedule.first.push_back(each.block);
         continue;
       }
-      if (schedule.warps.empty() || !is_same(schedule.warps.back().block, each.block))
+      if (schedule.warps.empty() || schedule.warps.back().block != each.block)
         schedule.warps.push_back({each.block, {}});
       schedule.warps.back().first.push_back(*each.warp);
     }
@@ -90,8 +88,8 @@ std::optional<LaunchSchedule> shortest_schedule(const LaunchSchedule& seen, cons
   const AllNamed all = named_by(seen);
   // That one of the two blocks of the finding comes first is enough for most.
   for (const Named& each : all) {
-    const bool is_of_finding = is_same(each.block, finding.place.block) ||
-                               (finding.other && is_same(each.block, finding.other->block));
+    const bool is_of_finding =
+        each.block == finding.place.block || (finding.other && each.block == finding.other->block);
     if (all.size() > 1 && is_of_finding && !each.warp && search.holds({each}))
       return search.schedule_of({each});
   }

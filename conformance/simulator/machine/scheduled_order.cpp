@@ -13,8 +13,6 @@ Extent cluster_of(const Launch& launch, const Extent& block) {
   return {block.x / launch.cluster.x, block.y / launch.cluster.y, block.z / launch.cluster.z};
 }
 
-bool is_same(const Extent& a, const Extent& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
 // "it has 2,1,1 blocks, and no block 7", or that a block is named twice.
 std::string misfit_of_blocks(const std::vector<Extent>& blocks, const Extent& grid) {
   std::set<std::uint64_t> named;
@@ -57,7 +55,7 @@ std::vector<std::uint64_t> first_in_cluster(const Launch& launch, const Extent& 
   std::vector<std::uint64_t> first;
   if (extent.x * extent.y * extent.z == 1) return first;
   for (const Extent& block : launch.schedule->first) {
-    if (scheduled_order::is_same(scheduled_order::cluster_of(launch, block), cluster))
+    if (scheduled_order::cluster_of(launch, block) == cluster)
       first.push_back(linear_index({block.x % extent.x, block.y % extent.y, block.z % extent.z}, extent));
   }
   return first;
@@ -65,7 +63,7 @@ std::vector<std::uint64_t> first_in_cluster(const Launch& launch, const Extent& 
 
 std::vector<std::uint64_t> first_warps(const Launch& launch, const Extent& block) {
   for (const WarpsOfBlock& warps : launch.schedule->warps) {
-    if (scheduled_order::is_same(warps.block, block)) return {warps.first.begin(), warps.first.end()};
+    if (warps.block == block) return {warps.first.begin(), warps.first.end()};
   }
   return {};
 }

@@ -13,6 +13,8 @@ struct Extent {
   unsigned x = 1;
   unsigned y = 1;
   unsigned z = 1;
+
+  bool operator==(const Extent&) const = default;
 };
 
 /// "0x1f"

@@ -26,8 +26,6 @@ std::set<std::size_t>& followed() {
   return *only;
 }
 
-bool is_same(const Extent& a, const Extent& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
 // Without those at the end that go by index in any case. `least_of_rest`: of those that follow.
 std::vector<std::uint64_t> without_end_by_index(std::vector<std::uint64_t> order,
                                                 std::uint64_t least_of_rest = ~std::uint64_t{0}) {
@@ -88,13 +86,12 @@ std::string schedule_of(const Launch& launch, const Outcome& outcome, const Find
   using namespace scheduled_launches;
   if (launch.order_seed == 0 || launch.number >= kLaunchesOfProgram) return "";
   std::vector<Extent> meant{finding.place.block};
-  if (finding.other && finding.other->kernel.empty() && !is_same(finding.other->block, meant.front()))
+  if (finding.other && finding.other->kernel.empty() && finding.other->block != meant.front())
     meant.push_back(finding.other->block);
   LaunchSchedule schedule{launch.number, name_in_schedule(readable_name(launch.kernel)), {}, {}};
   std::size_t last = 0;
   for (const Extent& block : meant) {
-    const auto begun =
-        std::ranges::find_if(outcome.begun, [&](const Extent& each) { return is_same(each, block); });
+    const auto begun = std::ranges::find(outcome.begun, block);
     if (begun == outcome.begun.end()) return "";  // it is one of very many
     const auto number = static_cast<std::size_t>(std::distance(outcome.begun.begin(), begun)) + 1;
     last = std::max(last, number);
