@@ -1,0 +1,1 @@
+"""Makes mutants of an operator library's sources; see docs/mutation.md."""

@@ -1,0 +1,95 @@
+"""Builds the mutants of a project for `opgate mutate`: a request in JSON comes on stdin."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from opgate.mutation.build import Build, BuildFailure, build
+from opgate.mutation.instrumentation import ENDINGS
+from opgate.mutation.mutant import Mutant
+from opgate.mutation.tree import TreeError, project_files
+
+
+class Wrong(Exception):
+    """The request cannot be carried out, for a reason that the user can change."""
+
+
+def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
+    """The sources that are named, or lie in a folder that is, relative to `root`."""
+    files = [str(file) for file in project_files(root) if file.suffix in ENDINGS]
+    found: list[str] = []
+    for name in wanted:
+        below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
+        if not below:
+            raise Wrong(f"{name}: there is no source of C++ or CUDA ({', '.join(ENDINGS)}) in {root}")
+        found += below
+    return sorted(
+        {
+            file
+            for file in found
+            if not any(fnmatch(file, pattern) or fnmatch(Path(file).name, pattern) for pattern in without)
+        }
+    )
+
+
+def chooser(kinds: list[str], most: int, seed: int) -> Any:
+    """Selects mutants by their kind, and draws at most so many of them."""
+
+    def choose(mutants: list[Mutant]) -> list[Mutant]:
+        known = sorted({mutant.kind for mutant in mutants})
+        for kind in kinds:
+            if kind not in known:
+                raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
+        of_kind = [mutant for mutant in mutants if not kinds or mutant.kind in kinds]
+        if 0 < most < len(of_kind):
+            drawn = random.Random(seed).sample(of_kind, most)
+            return sorted(drawn, key=lambda mutant: mutant.number)
+        return of_kind
+
+    return choose
+
+
+def main() -> int:
+    """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
+    request = json.load(sys.stdin)
+    try:
+        import tree_sitter_cuda  # noqa: F401
+    except ImportError:
+        print(
+            "opgate: opgate mutate reads sources with the Python packages tree-sitter and tree-sitter-cuda; "
+            f"install them: {sys.executable} -m pip install tree-sitter tree-sitter-cuda",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        root = Path(request["root"])
+        asked = Build(
+            root,
+            Path(request["copy"]),
+            sources_of(root, request["sources"], request["without"]),
+            request["command"],
+            Path(request["log"]),
+            request["environment"],
+        )
+        choose = chooser(request["kinds"], request["most"], request["seed"])
+        built = build(asked, choose, lambda text: print(f"mutate: {text}", flush=True))
+    except (Wrong, BuildFailure, TreeError) as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2
+    answer = {
+        "mutants": [mutant.as_json() for mutant in built.mutants],
+        "refused": [mutant.as_json() for mutant in built.refused],
+        "not_understood": built.not_understood,
+        "sources": asked.sources,
+    }
+    Path(request["answer"]).write_text(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Writes sources in which each mutant is behind a switch, so that one build has all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opgate.mutation.kinds import EVERYWHERE
+from opgate.mutation.kinds_of_operators import FOR_OPERATORS
+from opgate.mutation.mutant import Change, Mutant
+from opgate.mutation.syntax import function_around, not_understood, parsed, run_time_nodes, text
+
+ENDINGS = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh")
+HEADER = Path(__file__).with_name("mutants.h")
+
+
+@dataclass
+class Source:
+    """A source, and the changes that can be made to it."""
+
+    file: str
+    content: bytes
+    changes: list[Change]
+    #: Lines that are no C++ before the preprocessor has run, so that they have no mutants.
+    not_understood: list[int] = field(default_factory=list)
+
+
+def source_of(root: Path, file: str) -> Source:
+    """Reads a source, whose path is relative to `root`, and finds its changes."""
+    content = (root / file).read_bytes()
+    tree = parsed(content)
+    lines = sorted({node.start_point.row + 1 for node in not_understood(tree.root_node)})
+    return Source(file, content, list(changes_in(content)), lines)
+
+
+def changes_in(content: bytes) -> Iterator[Change]:
+    """The changes of a source, in the order of its nodes."""
+    for node in run_time_nodes(parsed(content).root_node):
+        for kind in (*EVERYWHERE, *FOR_OPERATORS):
+            yield from (change for change in kind(node) if _fits_in_a_line(change))
+
+
+def numbered(source: Source, first: int) -> list[Mutant]:
+    """The changes of a source as mutants with consecutive numbers."""
+    return [
+        Mutant(
+            first + index,
+            change.kind,
+            source.file,
+            change.node.start_point.row + 1,
+            change.node.start_point.column + 1,
+            function_around(change.node),
+            text(change.node),
+            change.mutated,
+        )
+        for index, change in enumerate(source.changes)
+    ]
+
+
+def instrumented(source: Source, mutants: Sequence[Mutant], chosen: Iterable[int], header: Path) -> bytes:
+    """The source with the mutants of these numbers behind switches; its lines keep their numbers."""
+    numbers = set(chosen)
+    pairs = [
+        (change, mutant)
+        for change, mutant in zip(source.changes, mutants, strict=True)
+        if mutant.number in numbers
+    ]
+    if not pairs:
+        return source.content
+    begins: dict[int, list[tuple[int, str]]] = {}
+    ends: dict[int, list[tuple[int, str]]] = {}
+    for change, mutant in pairs:
+        node = change.node
+        length = node.end_byte - node.start_byte
+        begins.setdefault(node.start_byte, []).append((-length, _numbered(change.before, mutant.number)))
+        ends.setdefault(node.end_byte, []).append((length, _numbered(change.after, mutant.number)))
+    pieces: list[bytes] = []
+    at = 0
+    for place in sorted(begins.keys() | ends.keys()):
+        pieces.append(source.content[at:place])
+        at = place
+        # Of several nodes with one end, the innermost ends first; of several with one begin, the outermost
+        # begins first; and of several changes of one node, the last one to begin is the first one to end.
+        pieces += [
+            after.encode() for _, after in sorted(reversed(ends.get(place, [])), key=lambda entry: entry[0])
+        ]
+        pieces += [before.encode() for _, before in sorted(begins.get(place, []), key=lambda entry: entry[0])]
+    pieces.append(source.content[at:])
+    return f'#include "{header}"\n#line 1\n'.encode() + b"".join(pieces)
+
+
+def _fits_in_a_line(change: Change) -> bool:
+    """Lines keep their numbers, so the mutant's code stands in one; a comment in it would hide the rest."""
+    return "//" not in change.before + change.after
+
+
+def _numbered(code: str, number: int) -> str:
+    one_line = " ".join(code.split("\n"))
+    return one_line.replace("OPGATE_CHOSEN", f"opgate_mutants::is({number})").replace(
+        "OPGATE_NUMBER", str(number)
+    )

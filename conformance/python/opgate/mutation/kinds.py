@@ -1,0 +1,124 @@
+"""The kinds of mutants of any C++ program: comparisons, arithmetic, constants, conditions, deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from opgate.mutation.mutant import Change, instead, left_out
+from opgate.mutation.syntax import field, text, within
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# In a bound, the neighbour of a comparison is the mistake that is made; in an equation, the opposite.
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/"}
+LOGIC = {"&&": "||", "||": "&&"}
+ASSIGNMENTS = {"+=": "-=", "-=": "+=", "*=": "+=", "/=": "*="}
+# An expression is repeated in the mutant; one with a function in it would be compiled twice.
+LONGEST = 200
+
+
+def of_binary(node: Node) -> Iterator[Change]:
+    """a < b as a <= b, a + b as a - b, a && b as a || b."""
+    if node.type != "binary_expression" or _is_long(node):
+        return
+    left, operator, right = (field(node, name) for name in ("left", "operator", "right"))
+    if left is None or operator is None or right is None:
+        return
+    for kind, table in (("comparison", COMPARISONS), ("arithmetic", ARITHMETIC), ("logic", LOGIC)):
+        if (other := table.get(text(operator))) is not None:
+            yield instead(node, kind, f"{text(left)} {other} {text(right)}")
+
+
+def of_compound_assignment(node: Node) -> Iterator[Change]:
+    """a += b as a -= b."""
+    if node.type != "assignment_expression" or _is_long(node):
+        return
+    left, operator, right = (field(node, name) for name in ("left", "operator", "right"))
+    if left is None or operator is None or right is None:
+        return
+    if (other := ASSIGNMENTS.get(text(operator))) is not None:
+        yield instead(node, "arithmetic", f"{text(left)} {other} {text(right)}")
+
+
+def of_number(node: Node) -> Iterator[Change]:
+    """n as n + 1, and true as false."""
+    if node.type in ("true", "false"):
+        yield instead(node, "constant", "false" if node.type == "true" else "true")
+    if node.type != "number_literal" or _is_in_braces(node):
+        return
+    number = text(node)
+    if number.isdigit():
+        yield instead(node, "constant", "0" if number == "1" else str(int(number) + 1))
+    elif number.replace(".", "", 1).isdigit():
+        yield instead(node, "constant", f"{number} + 1")
+
+
+def of_not(node: Node) -> Iterator[Change]:
+    """!a as a."""
+    operand = field(node, "argument") if node.type == "unary_expression" else None
+    operator = field(node, "operator")
+    if operand is not None and operator is not None and text(operator) == "!" and not _is_long(node):
+        yield instead(node, "logic", f"!!({text(operand)})")
+
+
+def of_minus(node: Node) -> Iterator[Change]:
+    """-a as a."""
+    operand = field(node, "argument") if node.type == "unary_expression" else None
+    operator = field(node, "operator")
+    if operand is not None and operator is not None and text(operator) == "-" and not _is_long(node):
+        yield instead(node, "arithmetic", f"-(-({text(operand)}))")
+
+
+def of_condition(node: Node) -> Iterator[Change]:
+    """if (a) as if (false): a guard, an early return or a tail that is missing."""
+    if node.type != "if_statement" or any(child.type == "constexpr" for child in node.children):
+        return
+    condition = field(node, "condition")
+    value = field(condition, "value") if condition is not None else None
+    if condition is None or value is None or field(condition, "initializer") is not None:
+        return
+    if value.type != "declaration":
+        yield Change(value, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
+    if field(node, "alternative") is not None and value.type != "declaration":
+        yield Change(value, "condition", "(OPGATE_CHOSEN || (", "))", "true")
+
+
+def of_choice(node: Node) -> Iterator[Change]:
+    """a ? b : c as the one or the other, by its condition."""
+    condition = field(node, "condition") if node.type == "conditional_expression" else None
+    if condition is not None:
+        yield Change(condition, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
+        yield Change(condition, "condition", "(OPGATE_CHOSEN || (", "))", "true")
+
+
+def of_statement(node: Node) -> Iterator[Change]:
+    """A statement that is missing: an assignment, a call, a barrier."""
+    if node.type != "expression_statement" or not node.named_children:
+        return
+    expression = node.named_children[0]
+    if expression.type in ("assignment_expression", "call_expression", "update_expression"):
+        yield left_out(node, "deletion")
+
+
+EVERYWHERE = (
+    of_binary,
+    of_compound_assignment,
+    of_number,
+    of_not,
+    of_minus,
+    of_condition,
+    of_choice,
+    of_statement,
+)
+
+
+def _is_long(node: Node) -> bool:
+    return len(text(node)) > LONGEST or "[&" in text(node) or "[=" in text(node)
+
+
+def _is_in_braces(node: Node) -> bool:
+    """Whether a list in braces may forbid that the number becomes an expression of type int."""
+    return any(outer.type == "initializer_list" for outer in list(within(node))[:2])
